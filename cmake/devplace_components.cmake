@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Components are found where devplace is used, never where it was packaged: this file runs in the consumer's
+# find_package(devplace COMPONENTS ...), and in a build that has devplace as a subdirectory.
+#
+#   component        target                    package           macro (1 for everything that links the target)
+#   cblas            devplace::cblas           any CBLAS         DEVPLACE_WITH_CBLAS
+#   zlib             devplace::zlib            zlib              DEVPLACE_WITH_ZLIB
+#   cuda             devplace::cuda            CUDA Toolkit      DEVPLACE_WITH_CUDA
+#   simulated_cuda   devplace::simulated_cuda  none              DEVPLACE_WITH_SIMULATED_CUDA
+
+include("${CMAKE_CURRENT_LIST_DIR}/devplace_compile_as_cuda.cmake")
+
+# CBLAS is a header and a library of which only the library has a find module. BLAS_LIBRARIES chooses the vendor.
+function(devplace_find_cblas out_libraries out_include_dir)
+  if(NOT BLAS_LIBRARIES)
+    find_library(DEVPLACE_OPENBLAS_LIBRARY openblas)
+    mark_as_advanced(DEVPLACE_OPENBLAS_LIBRARY)
+    if(DEVPLACE_OPENBLAS_LIBRARY)
+      set(BLAS_LIBRARIES ${DEVPLACE_OPENBLAS_LIBRARY})
+    else()
+      find_package(BLAS QUIET)
+    endif()
+  endif()
+  find_path(DEVPLACE_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas)
+  mark_as_advanced(DEVPLACE_CBLAS_INCLUDE_DIR)
+  if(BLAS_LIBRARIES AND DEVPLACE_CBLAS_INCLUDE_DIR)
+    # A BLAS without the C interface would fail only when the user links; ask now.
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES ${BLAS_LIBRARIES})
+    set(CMAKE_REQUIRED_INCLUDES ${DEVPLACE_CBLAS_INCLUDE_DIR})
+    set(CMAKE_REQUIRED_QUIET TRUE)
+    check_cxx_source_compiles("#include <cblas.h>\nint main() { return cblas_isamax(0, nullptr, 1) != 0; }"
+                              DEVPLACE_CBLAS_LINKS)
+  endif()
+  if(DEVPLACE_CBLAS_LINKS)
+    set(${out_libraries} ${BLAS_LIBRARIES} PARENT_SCOPE)
+    set(${out_include_dir} ${DEVPLACE_CBLAS_INCLUDE_DIR} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# devplace_find_components(<component>...) makes target devplace::<component> of each one that this machine can have,
+# and sets devplace_<component>_FOUND, else devplace_<component>_NOT_FOUND_MESSAGE.
+function(devplace_find_components)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE) # devplace::<component> is seen everywhere, so what it links must be too
+  foreach(component IN LISTS ARGN)
+    set(libraries "")
+    set(include_dirs "")
+    set(missing "")
+    if(component STREQUAL "cblas")
+      devplace_find_cblas(libraries include_dirs)
+      if(NOT libraries)
+        set(missing "no library with CBLAS (cblas.h and cblas_sgemm). Debian: apt-get install libopenblas-dev; "
+                    "elsewhere set BLAS_LIBRARIES and DEVPLACE_CBLAS_INCLUDE_DIR.")
+      endif()
+    elseif(component STREQUAL "zlib")
+      find_package(ZLIB QUIET)
+      set(libraries ZLIB::ZLIB)
+      if(NOT TARGET ZLIB::ZLIB)
+        set(missing "no zlib. Debian: apt-get install zlib1g-dev; elsewhere set ZLIB_ROOT.")
+      endif()
+    elseif(component STREQUAL "cuda")
+      find_package(CUDAToolkit QUIET)
+      set(libraries CUDA::cudart_static CUDA::cublas)
+      if(NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublas)
+        set(missing "no CUDA Toolkit with cudart and cublas. Install it or set CUDAToolkit_ROOT; "
+                    "component simulated_cuda runs the same placements without it.")
+      else()
+        # Since CUDA 13 libcu++ lies in a folder that only nvcc adds by itself; C++ files need it said.
+        foreach(dir IN LISTS CUDAToolkit_INCLUDE_DIRS)
+          if(IS_DIRECTORY "${dir}/cccl")
+            list(APPEND include_dirs "${dir}/cccl")
+          endif()
+        endforeach()
+      endif()
+    elseif(NOT component STREQUAL "simulated_cuda")
+      set(missing "it has no component of that name, only cblas, zlib, cuda and simulated_cuda.")
+    endif()
+
+    if(missing)
+      string(CONCAT missing ${missing})
+      set(devplace_${component}_FOUND FALSE PARENT_SCOPE)
+      set(devplace_${component}_NOT_FOUND_MESSAGE "devplace: component '${component}' cannot be had: ${missing}"
+          PARENT_SCOPE)
+      continue()
+    endif()
+    set(devplace_${component}_FOUND TRUE PARENT_SCOPE)
+    if(NOT TARGET devplace::${component})
+      string(TOUPPER ${component} macro)
+      add_library(devplace::${component} INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(devplace::${component} INTERFACE devplace::devplace ${libraries})
+      target_include_directories(devplace::${component} INTERFACE ${include_dirs})
+      target_compile_definitions(devplace::${component} INTERFACE DEVPLACE_WITH_${macro}=1)
+      if(component STREQUAL "cuda")
+        # nvcc's own default is C++17, and CMake before 3.25.2 does not know its flag for C++20.
+        target_compile_options(devplace::cuda INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
+      endif()
+      if(component MATCHES "cuda$")
+        # One program has one backend for cuda<I>; CMake says so where it can see it, the linker everywhere else.
+        set_target_properties(devplace::${component} PROPERTIES COMPATIBLE_INTERFACE_STRING DEVPLACE_CUDA_BACKEND
+                                                                INTERFACE_DEVPLACE_CUDA_BACKEND ${component})
+      endif()
+    endif()
+  endforeach()
+endfunction()

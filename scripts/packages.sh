@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Sourced by the other scripts: what is missing on this machine, and getting it by apt-get.
+
+# Whether g++ finds a header.
+has_header() { echo "#include <$1>" | g++ -E -x c++ - >/dev/null 2>&1; }
+
+# Whether the thing that a Debian package is wanted for is there, however it came to be there.
+has_package() {
+  case $1 in
+    ninja-build) command -v ninja ;;
+    clang-16) command -v clang++-16 ;;
+    libclang-rt-16-dev) [ -e "$(clang++-16 -print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>&1)" ] ;;
+    catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
+    libopenblas-dev) has_header cblas.h ;;
+    zlib1g-dev) has_header zlib.h ;;
+    *) command -v "$1" ;;
+  esac >/dev/null 2>&1
+}
+
+# install_missing <package>...: installs by apt-get those of which the thing is absent, and says so. Where that cannot be
+# done it says how to. Returns 1 when something is still missing.
+install_missing() {
+  local package missing=() sudo=()
+  for package in "$@"; do
+    has_package "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  if ! command -v apt-get >/dev/null || { [ ${#sudo[@]} -eq 1 ] && ! command -v sudo >/dev/null; }; then
+    echo "Missing on this machine (Debian's package names): ${missing[*]}. Please install them."
+    return 1
+  fi
+  echo "Installing by apt-get: ${missing[*]}"
+  "${sudo[@]}" apt-get update -q >/dev/null
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >/dev/null
+  for package in "${missing[@]}"; do
+    has_package "$package" || { echo "Still missing: $package"; return 1; }
+  done
+}

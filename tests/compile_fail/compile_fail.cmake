@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Programs that must not compile. Every file here is a program that compiles as it stands (the control) and holds cases
+#
+#   #if defined(ADD_CPU_AND_CUDA)  // expect: devplace: .* live on different places
+#
+# each of which, when its macro is defined, must fail with an error line that matches its regular expression.
+# The compiler is called directly: nothing is written, so that cases run in parallel and build nothing.
+#   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
+#   <name>_simulated.cpp           with component simulated_cuda
+#   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
+#   <name>.cu                      through nvcc, with component cuda
+
+# devplace_add_compile_fail_tests(<source> LANGUAGE CXX|CUDA [COMPONENT <component>])
+function(devplace_add_compile_fail_tests source)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LANGUAGE;COMPONENT" "")
+  string(MAKE_C_IDENTIFIER "compile_fail_${source}_${arg_LANGUAGE}" target)
+  set(path ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${source})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path}) # the cases are read from it
+
+  # Never built: it collects include directories and definitions from what it links.
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${path})
+  target_link_libraries(${target} PRIVATE devplace::devplace)
+  if(arg_COMPONENT)
+    target_link_libraries(${target} PRIVATE devplace::${arg_COMPONENT})
+  endif()
+  set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  set(flags "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
+            "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>")
+  set(label compile_fail)
+  if(arg_LANGUAGE STREQUAL "CXX")
+    list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} -fsyntax-only)
+  else()
+    list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -c)
+    set(label cuda)
+  endif()
+
+  file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
+  foreach(line IN ITEMS "control" LISTS lines)
+    set(case CONTROL)
+    set(expect "")
+    if(line MATCHES "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$")
+      set(case ${CMAKE_MATCH_1})
+      set(expect -DEXPECT=${CMAKE_MATCH_2})
+    endif()
+    set(output "")
+    if(arg_LANGUAGE STREQUAL "CUDA")
+      set(output -o ${target}_${case}.o) # nvcc has no -fsyntax-only; only the control writes one
+    endif()
+    add_test(
+      NAME "${target}: ${case}"
+      COMMAND ${CMAKE_COMMAND} ${expect} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+              ${flags} ${output} -D${case} ${path}
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties("${target}: ${case}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+  endforeach()
+endfunction()
+
+file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail CONFIGURE_DEPENDS compile_fail/*.cpp
+     compile_fail/*.cu)
+foreach(source IN LISTS sources)
+  if(source MATCHES "_simulated\\.cpp$")
+    devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT simulated_cuda)
+  elseif(source MATCHES "_cuda_host\\.cpp$")
+    if(TARGET devplace::cuda)
+      devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT cuda)
+    else()
+      devplace_add_skipped_test(compile_fail_${source} "component cuda is not on this machine")
+    endif()
+  elseif(source MATCHES "\\.cpp$")
+    devplace_add_compile_fail_tests(${source} LANGUAGE CXX)
+    if(DEVPLACE_BUILD_CUDA)
+      devplace_add_compile_fail_tests(${source} LANGUAGE CUDA)
+    endif()
+  elseif(DEVPLACE_BUILD_CUDA)
+    devplace_add_compile_fail_tests(${source} LANGUAGE CUDA COMPONENT cuda)
+  endif()
+endforeach()

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# What goes through nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (they skip where there is no device), every public
+# header, and every example. Label cuda, target devplace_cuda_tests.
+if(NOT TARGET devplace::cuda)
+  message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
+endif()
+
+foreach(area IN LISTS areas)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${area}/*_cuda_test.cpp ${area}/*_cuda_test.cu)
+  if(sources)
+    devplace_add_test(test_${area}_cuda LABEL cuda COMPONENT cuda SOURCES ${sources})
+    if(sources MATCHES "\\.cpp(;|$)")
+      devplace_compile_as_cuda(test_${area}_cuda)
+    endif()
+    add_dependencies(devplace_cuda_tests test_${area}_cuda)
+  endif()
+endforeach()
+
+# g++ has shown that each header stands alone; nvcc needs to see each of them once, so one file for each area is enough.
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
+# Not with component cuda, and what stands in for an absent component beside the present one.
+list(FILTER headers EXCLUDE REGEX "_body\\.hpp$|backend/simulated/|_absent\\.hpp$")
+set(groups "")
+foreach(header IN LISTS headers)
+  string(REGEX REPLACE "^devplace/(backend/[^/]+|[^/]+)/.*$" "\\1" group ${header})
+  string(MAKE_C_IDENTIFIER ${group} group)
+  if(header MATCHES "^devplace/[^/]+$")
+    set(group umbrella)
+  endif()
+  list(APPEND groups ${group})
+  string(APPEND includes_of_${group} "#include <${header}>\n")
+endforeach()
+list(REMOVE_DUPLICATES groups)
+add_library(devplace_headers_as_cuda OBJECT)
+target_link_libraries(devplace_headers_as_cuda PRIVATE devplace::cuda)
+add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
+foreach(group IN LISTS groups)
+  file(GENERATE OUTPUT headers_as_cuda/${group}.cu CONTENT "${includes_of_${group}}")
+  target_sources(devplace_headers_as_cuda PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda/${group}.cu)
+endforeach()
+
+# The same texts that examples/ compiles as C++. The property that makes a source CUDA belongs to this directory.
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+foreach(example IN LISTS examples)
+  get_filename_component(name ${example} NAME_WE)
+  add_executable(${name}_as_cuda ${example})
+  target_link_libraries(${name}_as_cuda PRIVATE devplace::devplace)
+  devplace_compile_as_cuda(${name}_as_cuda)
+  add_dependencies(devplace_cuda_tests ${name}_as_cuda)
+  devplace_add_example_test(${name} ${name}_as_cuda cuda)
+endforeach()

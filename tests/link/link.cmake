@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# What only the linker can show: programs of several translation units, programs that must not link, and the symbols
+# of object files. A source may name the component that it is compiled with: main.cpp=simulated_cuda. A .cu source
+# always has component cuda, a .cpp source with =cuda is C++ that links it.
+
+# Sets `out` to object libraries of the given <source>[=<component>], one each, so that each has its own component.
+function(devplace_object_libraries out name)
+  set(libraries "")
+  foreach(entry IN LISTS ARGN)
+    string(REGEX MATCH "^([^=]+)=?(.*)$" _ ${entry})
+    set(source ${CMAKE_MATCH_1})
+    set(component ${CMAKE_MATCH_2})
+    if(source MATCHES "\\.cu$")
+      set(component cuda)
+    endif()
+    string(MAKE_C_IDENTIFIER "${name}_${entry}" library)
+    add_library(${library} OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/link/${source})
+    target_link_libraries(${library} PRIVATE devplace_test_settings)
+    if(component)
+      target_link_libraries(${library} PRIVATE devplace::${component})
+    endif()
+    if(label STREQUAL "cuda")
+      add_dependencies(devplace_cuda_tests ${library})
+    endif()
+    list(APPEND libraries ${library})
+  endforeach()
+  set(${out} ${libraries} PARENT_SCOPE)
+endfunction()
+
+# Sets `label`, or skips the caller's test where a source asks for what this build lacks: .cu goes through nvcc, which is
+# only done with DEVPLACE_BUILD_CUDA, and =cuda needs the toolkit.
+macro(devplace_link_label name)
+  set(label unit)
+  set(sources "${ARGN}")
+  if(sources MATCHES "\\.cu(;|$)")
+    set(label cuda)
+    if(NOT DEVPLACE_BUILD_CUDA)
+      return() # configuration `cuda` counts it
+    endif()
+  elseif(sources MATCHES "=cuda(;|$)" AND NOT TARGET devplace::cuda)
+    devplace_add_skipped_test(${name} "component cuda is not on this machine")
+    return()
+  endif()
+endmacro()
+
+# devplace_add_link_test(<name> <source>[=<component>]...): the program links, runs and returns 0 (4: skipped).
+function(devplace_add_link_test name)
+  devplace_link_label(${name} ${ARGN})
+  devplace_object_libraries(libraries ${name} ${ARGN})
+  set(objects ${libraries})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_executable(${name} ${objects})
+  target_link_libraries(${name} PRIVATE devplace::devplace)
+  foreach(component IN ITEMS cuda cblas zlib)
+    if(ARGN MATCHES "=${component}(;|$)" OR (component STREQUAL "cuda" AND label STREQUAL "cuda"))
+      target_link_libraries(${name} PRIVATE devplace::${component})
+    endif()
+  endforeach()
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  if(label STREQUAL "cuda")
+    add_dependencies(devplace_cuda_tests ${name})
+  endif()
+  add_test(NAME "link: ${name}" COMMAND ${name})
+  set_tests_properties("link: ${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endfunction()
+
+# devplace_add_link_fail_test(<name> <regex> <source>[=<component>]...): every source compiles, and linking them all
+# must fail with a line that matches. The flags are the project's own; no library is needed to find a clash.
+function(devplace_add_link_fail_test name regex)
+  devplace_link_label(${name} ${ARGN})
+  devplace_object_libraries(libraries ${name} ${ARGN})
+  set(objects ${libraries})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+  add_test(
+    NAME "link_fail: ${name}"
+    COMMAND ${CMAKE_COMMAND} -DEXPECT=${regex} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+            ${CMAKE_CXX_COMPILER} ${flags} ${objects} -o ${name}.out
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties("link_fail: ${name}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endfunction()
+
+# devplace_add_symbol_count_test(<name> <few> <many>): object files of both <source>[=<component>] have the same number
+# of kernels, and of functions of LARGE bytes and more (1000 unless given).
+function(devplace_add_symbol_count_test name few many)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "LARGE" "")
+  if(NOT arg_LARGE)
+    set(arg_LARGE 1000)
+  endif()
+  devplace_link_label(${name} ${few} ${many})
+  devplace_object_libraries(libraries ${name} ${few} ${many})
+  list(GET libraries 0 few_library)
+  list(GET libraries 1 many_library)
+  add_test(
+    NAME "symbols: ${name}"
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLARGE=${arg_LARGE} -DFEW=$<TARGET_OBJECTS:${few_library}>
+            -DMANY=$<TARGET_OBJECTS:${many_library}> -P ${CMAKE_CURRENT_SOURCE_DIR}/link/compare_symbols.cmake)
+  set_tests_properties("symbols: ${name}" PROPERTIES LABELS ${label})
+endfunction()
+
+# The programs; each line is one test.
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/programs.cmake)
+  include(${CMAKE_CURRENT_LIST_DIR}/programs.cmake)
+endif()

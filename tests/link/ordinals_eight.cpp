@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "link/ordinals.hpp"
+
+float ordinals_eight() {
+  return use_devices<0, 1, 2, 3, 4, 5, 6, 7>();
+}

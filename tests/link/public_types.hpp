@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <devplace/all.hpp>
+
+#include "link/layouts.hpp"
+
+namespace {
+
+namespace dp = devplace;
+namespace nn = dp::nn;
+
+template <class T>
+type_layout layout_of(const char* name) {
+  return {name, sizeof(T), alignof(T)};
+}
+
+#define LAYOUT(...) layout_of<__VA_ARGS__>(#__VA_ARGS__)
+
+/// The types that a user's interfaces can be made of, for one placement.
+template <class Where>
+void append_layouts(std::vector<type_layout>& table) {
+  using net = nn::sequential<nn::linear<8, 6>, nn::relu, nn::dropout<25>, nn::linear<6, 3>, nn::log_softmax>;
+  using model = dp::model<net, Where>;
+  using batch = dp::batch_placement_t<Where>;
+  using output = dp::tensor<float, dp::extents<dp::dyn, 3>, batch>;
+  using loss = nn::loss_gradient<float, dp::extents<dp::dyn, 3>, batch>;
+  const std::vector<type_layout> mine{
+      LAYOUT(dp::tensor<float, dp::extents<>, Where>),
+      LAYOUT(dp::tensor<double, dp::extents<2, 3>, Where>),
+      LAYOUT(dp::tensor<std::uint8_t, dp::extents<dp::dyn, 28, 28>, Where>),
+      LAYOUT(model),
+      LAYOUT(dp::model<net, Where, double>),
+      LAYOUT(nn::saved<net, Where, float, output>),
+      LAYOUT(loss),
+      LAYOUT(nn::loss_value<float, batch>),
+      LAYOUT(typename model::gradient_type),
+      LAYOUT(dp::optimizer<dp::optim::adam, model>),
+      LAYOUT(dp::optimizer<dp::optim::adamw, model>),
+      LAYOUT(dp::optimizer<dp::optim::sgd, model>),
+      LAYOUT(dp::trainer<model, nn::cross_entropy, dp::optim::adam>),
+      LAYOUT(dp::trainer<model, nn::mse, dp::optim::sgd>),
+      LAYOUT(dp::loader<Where>),
+  };
+  table.insert(table.end(), mine.begin(), mine.end());
+}
+
+/// The public types, measured here.
+std::vector<type_layout> measure_layouts() {
+  using row = dp::extents<dp::dyn, 4>;
+  std::vector<type_layout> table{
+      LAYOUT(dp::cpu),
+      LAYOUT(dp::cuda<0>),
+      LAYOUT(dp::on<dp::cuda<0>>),
+      LAYOUT(dp::replicated<0, 1>),
+      LAYOUT(dp::memory_usage),
+      LAYOUT(dp::device_information),
+      LAYOUT(dp::detail::memory_block),
+      LAYOUT(dp::extents<2, 3>),
+      LAYOUT(row),
+      LAYOUT(dp::view<float, row, dp::on<dp::cpu>>),
+      LAYOUT(dp::view<const float, row, dp::on<dp::cuda<0>>>),
+      LAYOUT(dp::view<float, row, dp::here<dp::backend::cuda>>),
+      LAYOUT(dp::seed),
+      LAYOUT(dp::thread_team_scope),
+      LAYOUT(dp::team_region),
+      LAYOUT(dp::builtin_thread_team),
+      LAYOUT(nn::linear<784, 256>),
+      LAYOUT(nn::cross_entropy),
+      LAYOUT(nn::mse),
+      LAYOUT(nn::parameter),
+      LAYOUT(nn::random_key),
+      LAYOUT(dp::optim::sgd),
+      LAYOUT(dp::optim::adam),
+      LAYOUT(dp::optim::adamw),
+      LAYOUT(dp::optim::clip_norm),
+      LAYOUT(dp::image_set),
+      LAYOUT(dp::labelled_images),
+      LAYOUT(dp::loader_options),
+      LAYOUT(dp::sampler),
+      LAYOUT(dp::progress),
+      LAYOUT(dp::progress_options),
+      LAYOUT(dp::error),
+      LAYOUT(dp::shape_error),
+  };
+  append_layouts<dp::on<dp::cpu>>(table);
+  append_layouts<dp::on<dp::cuda<0>>>(table);
+  append_layouts<dp::replicated<0, 1>>(table);
+  return table;
+}
+
+#undef LAYOUT
+
+/// To be defined once in each translation unit that takes part.
+struct report_layouts {
+  explicit report_layouts(const char* unit) { layout_tables().push_back({unit, measure_layouts()}); }
+};
+
+}  // namespace

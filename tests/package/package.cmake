@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Users' projects: each configures, builds and runs tests/package/consumer in a folder of its own.
+
+# devplace_add_package_test(<name> FROM <way> [EXPECT <regex>] [LABEL <label>] [SETTINGS <-Dvariable=value>...]):
+# with EXPECT configuring must fail, and say that.
+function(devplace_add_package_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;EXPECT;LABEL" "SETTINGS")
+  if(NOT arg_LABEL)
+    set(arg_LABEL package)
+  endif()
+  set(work ${CMAKE_CURRENT_BINARY_DIR}/package/${name})
+  list(APPEND arg_SETTINGS -DFROM=${arg_FROM} -DDEVPLACE_DIR=${PROJECT_SOURCE_DIR} -DCMAKE_PREFIX_PATH=${work}/prefix
+       -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}")
+  string(REPLACE ";" "$<SEMICOLON>" settings "${arg_SETTINGS}")
+  add_test(
+    NAME "package: ${name}"
+    COMMAND ${CMAKE_COMMAND} -DGENERATOR=${CMAKE_GENERATOR} -DDEVPLACE_BUILD=${PROJECT_BINARY_DIR} -DWORK=${work}
+            -DFROM=${arg_FROM} "-DEXPECT=${arg_EXPECT}" "-DSETTINGS=${settings}" -P
+            ${CMAKE_CURRENT_SOURCE_DIR}/package/run_consumer.cmake)
+  set_tests_properties("package: ${name}" PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endfunction()
+
+devplace_add_package_test(installed FROM find_package SETTINGS -DCOMPONENTS=simulated_cuda)
+devplace_add_package_test(subdirectory FROM add_subdirectory SETTINGS -DCOMPONENTS=simulated_cuda)
+devplace_add_package_test(fetch_content FROM FetchContent SETTINGS -DCOMPONENTS=simulated_cuda)
+devplace_add_package_test(unknown_component FROM find_package SETTINGS -DCOMPONENTS=nonsense
+                          EXPECT "devplace: component 'nonsense' cannot be had: it has no component of that name")
+devplace_add_package_test(unknown_optional_component FROM find_package SETTINGS -DOPTIONAL_COMPONENTS=nonsense)
+
+if(DEVPLACE_BUILD_CUDA)
+  foreach(from IN ITEMS find_package add_subdirectory)
+    devplace_add_package_test(compile_as_cuda_${from} FROM ${from} LABEL cuda
+                              SETTINGS -DCOMPONENTS=cuda -DMORE_LANGUAGES=CUDA -DCOMPILE_AS_CUDA=ON)
+  endforeach()
+  devplace_add_package_test(compile_as_cuda_without_the_language FROM find_package LABEL cuda
+                            SETTINGS -DCOMPONENTS=cuda -DCOMPILE_AS_CUDA=ON
+                            EXPECT "the CUDA language is not enabled in this directory")
+endif()

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# One user's project from nothing: install devplace where it is to be found installed, configure, build, run.
+file(REMOVE_RECURSE ${WORK})
+if(FROM STREQUAL "find_package")
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${DEVPLACE_BUILD} --prefix ${WORK}/prefix OUTPUT_QUIET
+                  COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
+set(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK}/build -G ${GENERATOR} "${SETTINGS}")
+if(EXPECT)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DEXPECT=${EXPECT} -DWRAPPED=1 -P
+                          ${CMAKE_CURRENT_LIST_DIR}/../support/expect_failure.cmake -- ${configure}
+                  COMMAND_ERROR_IS_FATAL ANY)
+  return()
+endif()
+execute_process(COMMAND ${configure} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build COMMAND_ERROR_IS_FATAL ANY)
+foreach(program IN ITEMS plain simulated program/on_gpu)
+  if(EXISTS ${WORK}/build/${program})
+    execute_process(COMMAND ${WORK}/build/${program} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+endforeach()

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
+# regex follows "error" (or what a linker says instead). With -DWRAPPED=1 the sentence may run over several lines, as
+# CMake's own errors do. Without EXPECT the command must succeed.
+set(ENV{LC_ALL} C) # g++ quotes names with UTF-8 quotation marks elsewhere
+set(command "")
+set(in_command FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(in_command)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(in_command TRUE)
+  endif()
+endforeach()
+
+execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(REPLACE "\n" "\n  " shown "\n${output}") # indented text is printed as it is, not wrapped
+if(NOT DEFINED EXPECT)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "This must succeed and fails:${shown}")
+  endif()
+  return()
+endif()
+if(result EQUAL 0)
+  message(FATAL_ERROR "This must fail and succeeds; expected was: ${EXPECT}")
+endif()
+
+string(REGEX REPLACE "[][;]" " " searched "${output}") # they would split or join the list below
+if(WRAPPED)
+  string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
+endif()
+string(REPLACE "\n" ";" searched "${searched}")
+foreach(line IN LISTS searched)
+  if(line MATCHES "(error|Error|assertion|multiple definition|undefined reference).*(${EXPECT})")
+    message(STATUS "${line}")
+    return()
+  endif()
+endforeach()
+message(FATAL_ERROR "This fails, as it must, but no error says: ${EXPECT}${shown}")
