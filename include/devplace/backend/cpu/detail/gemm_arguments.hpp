@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace devplace::detail {
+
+/// What is applied to each element of a matrix product after the bias.
+enum class epilogue : unsigned char { none, relu };
+
+/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major:
+/// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
+/// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
+/// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
+/// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read, their product counts as zero.
+/// NaN passes through relu (x < 0 ? 0 : x). Pointers need the alignment of T only.
+template <class T>
+struct gemm_arguments {
+  std::size_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  T alpha = 1;
+  const T* a = nullptr;
+  std::size_t lda = 0;
+  const T* b = nullptr;
+  std::size_t ldb = 0;
+  T beta = 0;
+  T* c = nullptr;
+  std::size_t ldc = 0;
+  const T* bias = nullptr;
+  epilogue then = epilogue::none;
+};
+
+/// The same for the rows and columns that one member of the team computes.
+struct gemm_range {
+  std::size_t row_begin, row_end, column_begin, column_end;
+};
+
+/// One element's last step: x is alpha op(A) op(B) + beta C.
+template <class T>
+constexpr T gemm_finish(const gemm_arguments<T>& g, T x, std::size_t column) {
+  if (g.bias != nullptr) x += g.bias[column];
+  return g.then == epilogue::relu && x < T{0} ? T{0} : x;
+}
+
+/// C = then(beta C + bias): the whole product where k or alpha is zero.
+template <class T>
+void gemm_without_product(const gemm_arguments<T>& g) {
+  for (std::size_t i = 0; i < g.m; ++i) {
+    T* const row = g.c + i * g.ldc;
+    for (std::size_t j = 0; j < g.n; ++j)
+      row[j] = gemm_finish(g, g.beta == T{0} ? T{0} : g.beta * row[j], j);
+  }
+}
+
+}  // namespace devplace::detail

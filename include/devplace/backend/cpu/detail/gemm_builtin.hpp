@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/backend/cpu/detail/gemm_buffer.hpp>
+#include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/place/thread_team.hpp>
+
+#if defined(__CUDACC__)
+  // nvcc's front end does not know the host compiler's unroll pragma, but hands it on.
+  #pragma nv_diagnostic push
+  #pragma nv_diag_suppress 1675
+#endif
+#include <devplace/backend/cpu/detail/gemm_kernel_generic.hpp>
+#if defined(__x86_64__)
+  #include <devplace/backend/cpu/detail/gemm_kernel_avx2.hpp>
+  #include <devplace/backend/cpu/detail/gemm_kernel_avx512.hpp>
+#endif
+#if defined(__CUDACC__)
+  #pragma nv_diagnostic pop
+#endif
+
+namespace devplace::detail {
+
+/// One instruction set's functions and sizes.
+template <class T>
+struct gemm_kernels {
+  void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
+  void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
+  std::size_t tile_rows;
+  std::size_t lanes;
+};
+
+template <class T>
+gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
+#if defined(__x86_64__)
+  if (isa == cpu_isa::avx512) {
+    return {gemm_avx512::multiply_range<T>, gemm_avx512::dot_range<T>, gemm_avx512::tile_rows,
+            gemm_avx512::vector_bytes / sizeof(T)};
+  }
+  if (isa == cpu_isa::avx2) {
+    return {gemm_avx2::multiply_range<T>, gemm_avx2::dot_range<T>, gemm_avx2::tile_rows,
+            gemm_avx2::vector_bytes / sizeof(T)};
+  }
+#endif
+  static_cast<void>(isa);
+  return {gemm_generic::multiply_range<T>, gemm_generic::dot_range<T>, gemm_generic::tile_rows,
+          gemm_generic::vector_bytes / sizeof(T)};
+}
+
+/// devplace's own engine. The bits of a result depend on the arguments and the instruction set, not on the number of
+/// threads: members compute whole tiles of C, and k is never divided among them.
+struct gemm_builtin {
+  static const char* name() {
+    switch (current_isa()) {
+      case cpu_isa::avx512:
+        return "built-in avx512";
+      case cpu_isa::avx2:
+        return "built-in avx2";
+      default:
+        return "built-in generic";
+    }
+  }
+
+  static void prepare() {
+    parallel_members(thread_count(), [](int) { gemm_buffer::of_this_thread(); });
+  }
+
+  template <class T>
+  static void run(const gemm_arguments<T>& g) {
+    run(g, current_isa());
+  }
+
+  template <class T>
+  static void run(const gemm_arguments<T>& g, cpu_isa isa) {
+    if (g.m == 0 || g.n == 0) return;
+    if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
+    const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
+    // Rows along k on both sides need no packing; that wins where each packed element would be used a few times only.
+    const bool dots = !g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes);
+    const std::size_t tile_rows = dots ? 4 : kernels.tile_rows;
+    const std::size_t tile_columns = dots ? 4 : 2 * kernels.lanes;
+    const auto members = static_cast<std::size_t>(thread_count());
+    const gemm_split split =
+        split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, dots ? 0 : kernels.lanes / 2);
+    const auto part = [&](int member) {
+      const gemm_range range = range_of(g.m, g.n, tile_rows, tile_columns, split, static_cast<std::size_t>(member));
+      if (dots) {
+        kernels.dot_range(g, range);
+      } else {
+        kernels.multiply_range(g, range, gemm_buffer::of_this_thread());
+      }
+    };
+    const auto parts = static_cast<int>(split.rows * split.columns);
+    if (parts == 1) {
+      part(0);
+    } else {
+      parallel_members(parts, part);
+    }
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Not a header of its own and without #pragma once: each gemm_kernel_<instruction set>.hpp includes it once, inside a
+// namespace of its own, with DEVPLACE_GEMM_TARGET defined as the attribute that selects the instruction set. (Vector
+// operations of an inlined function without the attribute would be split for the baseline processor beforehand, so
+// every function needs the attribute, and an attribute cannot depend on a template argument.)
+//
+// The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
+// op(B) that stay in the second-level cache, blocks of op(A) likewise, and a register tile of rows x columns of C.
+// Every element of C is the sum over p in ascending order, whatever the tile, so results do not depend on how the
+// matrix is dealt to threads.
+
+/// Copies panels of `Width` rows (or columns) of a matrix into [panel][depth][Width]. Element (i, p) of the matrix is
+/// source[i * stride_i + p * stride_p], and one of the strides is 1. `count` rows are there; the rest of a panel is
+/// filled with zeros.
+template <class T, std::size_t Width>
+DEVPLACE_GEMM_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
+                                            std::size_t stride_p, std::size_t count, std::size_t depth) {
+  constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(T), Width));
+  using block = transpose_block<T, lanes>;
+  if (stride_i == 1 && count == Width) {
+    for (std::size_t p = 0; p < depth; ++p) {
+      const T* const from = source + p * stride_p;
+      DEVPLACE_GEMM_UNROLL
+      for (std::size_t i = 0; i + lanes <= Width; i += lanes)
+        block::copy(target + p * Width + i, from + i);
+      DEVPLACE_GEMM_UNROLL
+      for (std::size_t i = Width / lanes * lanes; i < Width; ++i)
+        target[p * Width + i] = from[i];
+    }
+    return;
+  }
+  const std::size_t whole = stride_p == 1 ? count / lanes * lanes : 0;
+  const std::size_t whole_depth = whole == 0 ? 0 : depth / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    for (std::size_t p = 0; p < whole_depth; p += lanes) {
+      block::transpose(target + p * Width + i, Width, source + i * stride_i + p, stride_i);
+    }
+    for (std::size_t p = whole_depth; p < depth; ++p) {
+      for (std::size_t l = i; l < i + lanes; ++l)
+        target[p * Width + l] = source[l * stride_i + p];
+    }
+  }
+  if (whole == Width) return;
+  for (std::size_t p = 0; p < depth; ++p) {
+    for (std::size_t i = whole; i < count; ++i)
+      target[p * Width + i] = source[i * stride_i + p * stride_p];
+    for (std::size_t i = count; i < Width; ++i)
+      target[p * Width + i] = T{0};
+  }
+}
+
+/// What a tile does with its sums: C = then(alpha sum + beta C + bias).
+template <class T>
+struct tile_update {
+  T alpha, beta;
+  const T* bias;
+  bool relu;
+};
+
+/// One register tile of C, Rows x (Vectors * lanes). Step p of A is at a + p * stride_a, that of B at b + p * stride_b.
+template <class T, std::size_t Rows, std::size_t Vectors>
+[[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t stride_a,
+                                                        const T* __restrict b, std::size_t stride_b, T* __restrict c,
+                                                        std::size_t ldc, const tile_update<T>& update) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sum[Rows][Vectors];
+  DEVPLACE_GEMM_UNROLL
+  for (std::size_t i = 0; i < Rows; ++i) {
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      sum[i][j] = vector{};
+  }
+  for (std::size_t p = 0; p < depth; ++p) {
+    vector from_b[Vectors];
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      from_b[j] = *reinterpret_cast<const loaded*>(b + j * lanes);
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      DEVPLACE_GEMM_UNROLL
+      for (std::size_t j = 0; j < Vectors; ++j)
+        sum[i][j] += a[i] * from_b[j];
+    }
+    a += stride_a;
+    b += stride_b;
+  }
+  const vector zero{};
+  DEVPLACE_GEMM_UNROLL
+  for (std::size_t j = 0; j < Vectors; ++j) {
+    vector bias{};
+    if (update.bias != nullptr) bias = *reinterpret_cast<const loaded*>(update.bias + j * lanes);
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      loaded* const to = reinterpret_cast<loaded*>(c + i * ldc + j * lanes);
+      vector x = update.alpha * sum[i][j];
+      if (update.beta != T{0}) x += update.beta * *to;
+      if (update.bias != nullptr) x += bias;
+      if (update.relu) x = x < zero ? zero : x;
+      *to = x;
+    }
+  }
+}
+
+/// A tile of which C has `rows` x `columns`: at the edges of C it is computed in full on the side.
+template <class T, std::size_t Rows, std::size_t Vectors>
+DEVPLACE_GEMM_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
+                                             std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
+                                             std::size_t rows, std::size_t columns) {
+  constexpr std::size_t width = Vectors * vector_bytes / sizeof(T);
+  const bool whole = rows == Rows && columns == width;
+  T aside[Rows * width];
+  T bias[width];
+  if (!whole) {
+    for (T& x : aside)
+      x = T{0};
+    if (update.beta != T{0}) {
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+          aside[i * width + j] = c[i * ldc + j];
+    }
+    if (update.bias != nullptr) {
+      for (std::size_t j = 0; j < width; ++j)
+        bias[j] = j < columns ? update.bias[j] : T{0};
+      update.bias = bias;
+    }
+  }
+  tile<T, Rows, Vectors>(depth, a, stride_a, b, stride_b, whole ? c : aside, whole ? ldc : width, update);
+  if (!whole) {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
+        c[i * ldc + j] = aside[i * width + j];
+  }
+}
+
+/// Where a panel of A or B is read: packed, or in the caller's matrix where packing would cost more than it saves.
+template <class T>
+struct panel_view {
+  const T* data;
+  std::size_t stride;
+};
+
+/// Panels of A are tile_rows wide. One with few rows left is narrower, since products with few rows (inference, 10
+/// classes) would mostly multiply zeros otherwise. Likewise for B's columns.
+constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
+  return left > narrow ? full : narrow;
+}
+inline constexpr std::size_t few_rows = 2;
+
+template <class T, std::size_t Vectors>
+DEVPLACE_GEMM_TARGET inline void choose_rows(std::size_t depth, panel_view<T> a, panel_view<T> b, T* c, std::size_t ldc,
+                                             const tile_update<T>& update, std::size_t rows, std::size_t columns) {
+  if (rows > few_rows) {
+    tile_within<T, tile_rows, Vectors>(depth, a.data, a.stride, b.data, b.stride, c, ldc, update, rows, columns);
+  } else {
+    tile_within<T, few_rows, Vectors>(depth, a.data, a.stride, b.data, b.stride, c, ldc, update, rows, columns);
+  }
+}
+
+/// The rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
+template <class T>
+DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  constexpr std::size_t tile_columns = 2 * lanes;
+  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
+  T* const packed_a = static_cast<T*>(buffer);
+  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+  const std::size_t stride_ai = g.transpose_a ? 1 : g.lda, stride_ap = g.transpose_a ? g.lda : 1;
+  const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
+  // Blocks of equal depth: 784 is 4 x 196, not 3 x 256 + 16.
+  const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
+  // A row of B that is read by so few tiles is not worth a copy.
+  const bool unpacked_b = !g.transpose_b && g.m <= 2 * tile_rows;
+
+  for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += gemm_block_columns<T>) {
+    const std::size_t columns = smaller(gemm_block_columns<T>, range.column_end - j0);
+    for (std::size_t block = 0; block < depths; ++block) {
+      const std::size_t p0 = part_begin(g.k, depths, block), depth = part_begin(g.k, depths, block + 1) - p0;
+      for (std::size_t j = 0; j < columns; j += tile_columns) {
+        const std::size_t width = smaller(tile_columns, columns - j);
+        if (unpacked_b && width == panel_width(width, tile_columns, lanes)) continue;
+        const T* const source = g.b + (j0 + j) * stride_bj + p0 * stride_bp;
+        T* const target = packed_b + j * depth;
+        if (width > lanes) {
+          pack_panel<T, tile_columns>(target, source, stride_bj, stride_bp, width, depth);
+        } else {
+          pack_panel<T, lanes>(target, source, stride_bj, stride_bp, width, depth);
+        }
+      }
+      const bool first = block == 0, last = block + 1 == depths;
+      const tile_update<T> update{g.alpha, first ? g.beta : T{1}, nullptr, last && g.then == epilogue::relu};
+      for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += block_rows) {
+        const std::size_t rows = smaller(block_rows, range.row_end - i0);
+        for (std::size_t i = 0; i < rows; i += tile_rows) {
+          const std::size_t height = smaller(tile_rows, rows - i);
+          const T* const source = g.a + (i0 + i) * stride_ai + p0 * stride_ap;
+          if (height > few_rows) {
+            pack_panel<T, tile_rows>(packed_a + i * depth, source, stride_ai, stride_ap, height, depth);
+          } else {
+            pack_panel<T, few_rows>(packed_a + i * depth, source, stride_ai, stride_ap, height, depth);
+          }
+        }
+        for (std::size_t j = 0; j < columns; j += tile_columns) {
+          const std::size_t width = smaller(tile_columns, columns - j);
+          const bool one_vector = width <= lanes;
+          panel_view<T> b{packed_b + j * depth, one_vector ? lanes : tile_columns};
+          if (unpacked_b && width == b.stride) b = {g.b + p0 * g.ldb + j0 + j, g.ldb};
+          tile_update<T> here = update;
+          if (last && g.bias != nullptr) here.bias = g.bias + j0 + j;
+          for (std::size_t i = 0; i < rows; i += tile_rows) {
+            const std::size_t height = smaller(tile_rows, rows - i);
+            const panel_view<T> a{packed_a + i * depth, panel_width(height, tile_rows, few_rows)};
+            T* const c = g.c + (i0 + i) * g.ldc + j0 + j;
+            if (one_vector) {
+              choose_rows<T, 1>(depth, a, b, c, g.ldc, here, height, width);
+            } else {
+              choose_rows<T, 2>(depth, a, b, c, g.ldc, here, height, width);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous: no
+/// packing. `a` and `b` point at the rows; the sums come out in `sum`.
+template <class T, std::size_t Rows, std::size_t Columns>
+[[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
+                                                            T (&out)[Rows][4]) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sum[Rows][4];
+  DEVPLACE_GEMM_UNROLL
+  for (std::size_t i = 0; i < Rows; ++i) {
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t j = 0; j < 4; ++j)
+      sum[i][j] = vector{};
+  }
+  const std::size_t whole = depth / lanes * lanes;
+  for (std::size_t p = 0; p < whole; p += lanes) {
+    vector from_b[Columns];
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t j = 0; j < Columns; ++j)
+      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
+      DEVPLACE_GEMM_UNROLL
+      for (std::size_t j = 0; j < Columns; ++j)
+        sum[i][j] += from_a * from_b[j];
+    }
+  }
+  if (whole < depth) {
+    T rest[Rows + Columns][lanes] = {};
+    for (std::size_t p = whole; p < depth; ++p) {
+      for (std::size_t i = 0; i < Rows; ++i)
+        rest[i][p - whole] = a[i][p];
+      for (std::size_t j = 0; j < Columns; ++j)
+        rest[Rows + j][p - whole] = b[j][p];
+    }
+    DEVPLACE_GEMM_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      DEVPLACE_GEMM_UNROLL
+      for (std::size_t j = 0; j < Columns; ++j) {
+        sum[i][j] += *reinterpret_cast<const loaded*>(rest[i]) * *reinterpret_cast<const loaded*>(rest[Rows + j]);
+      }
+    }
+  }
+  DEVPLACE_GEMM_UNROLL
+  for (std::size_t i = 0; i < Rows; ++i)
+    add_lanes<T, vector_bytes>::run(sum[i], out[i]);
+}
+
+/// Up to 4 neighbours in a row of C.
+template <class T>
+DEVPLACE_GEMM_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&sum)[4], T* c, std::size_t column,
+                                             std::size_t count) {
+  if (count < 4) {
+    for (std::size_t j = 0; j < count; ++j) {
+      T x = g.alpha * sum[j];
+      if (g.beta != T{0}) x += g.beta * c[j];
+      c[j] = gemm_finish(g, x, column + j);
+    }
+    return;
+  }
+  using vector = typename vector_of<T, 4 * sizeof(T)>::type;
+  using loaded = typename vector_of<T, 4 * sizeof(T)>::unaligned;
+  const vector zero{};
+  vector x = g.alpha * *reinterpret_cast<const loaded*>(sum);
+  if (g.beta != T{0}) x += g.beta * *reinterpret_cast<const loaded*>(c);
+  if (g.bias != nullptr) x += *reinterpret_cast<const loaded*>(g.bias + column);
+  if (g.then == epilogue::relu) x = x < zero ? zero : x;
+  *reinterpret_cast<loaded*>(c) = x;
+}
+
+template <class T, std::size_t Rows>
+DEVPLACE_GEMM_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_range& range, std::size_t row) {
+  const T* a[Rows];
+  for (std::size_t i = 0; i < Rows; ++i)
+    a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
+  for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
+    const std::size_t columns = smaller(4, range.column_end - j0);
+    const T* b[4];
+    for (std::size_t j = 0; j < 4; ++j)
+      b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+    T sum[Rows][4];
+    if (columns > 2) {
+      dot_tile<T, Rows, 4>(g.k, a, b, sum);
+    } else {
+      dot_tile<T, Rows, 2>(g.k, a, b, sum);
+    }
+    for (std::size_t i = 0; i < Rows && row + i < range.row_end; ++i) {
+      finish_dots(g, sum[i], g.c + (row + i) * g.ldc + j0, j0, columns);
+    }
+  }
+}
+
+/// The same product by dot products along k: for few rows or columns, where packing costs more than the product.
+/// Requires A not and B transposed.
+template <class T>
+DEVPLACE_GEMM_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
+  std::size_t i = range.row_begin;
+  for (; i + 2 < range.row_end; i += 4)
+    dot_rows<T, 4>(g, range, i);
+  for (; i < range.row_end; ++i)
+    dot_rows<T, 1>(g, range, i);
+}

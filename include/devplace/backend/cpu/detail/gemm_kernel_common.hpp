@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace devplace::detail {
+
+// Vectors are the compilers' own (vector_size), not intrinsics: g++, clang and nvcc's front end all take them in
+// functions with a target attribute, and NEON comes for free.
+
+/// A vector of T filling `Bytes`, and the type to load and store it through at any address.
+template <class T, std::size_t Bytes>
+struct vector_of;
+
+#define DEVPLACE_GEMM_VECTOR(T, Bytes)                                                       \
+  template <>                                                                                \
+  struct vector_of<T, Bytes> {                                                               \
+    typedef T type __attribute__((vector_size(Bytes)));                                      \
+    typedef T unaligned __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias)); \
+  }
+DEVPLACE_GEMM_VECTOR(float, 16);
+DEVPLACE_GEMM_VECTOR(float, 32);
+DEVPLACE_GEMM_VECTOR(float, 64);
+DEVPLACE_GEMM_VECTOR(double, 16);
+DEVPLACE_GEMM_VECTOR(double, 32);
+DEVPLACE_GEMM_VECTOR(double, 64);
+#undef DEVPLACE_GEMM_VECTOR
+
+// Accumulators must be registers: their loops are unrolled in full, which -O2 alone does not do.
+#if defined(__clang__)
+  #define DEVPLACE_GEMM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+  #define DEVPLACE_GEMM_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/// Packed blocks of one thread: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns. Together
+/// they fit a second-level cache of 1 MiB; a panel of B (32 KiB at most) fits the first level.
+inline constexpr std::size_t gemm_block_depth = 256;
+template <class T>
+inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);
+template <class T>
+inline constexpr std::size_t gemm_block_columns = 2048 / sizeof(T);
+inline constexpr std::size_t gemm_buffer_bytes = (512 + 2048) * gemm_block_depth;
+
+constexpr std::size_t smaller(std::size_t a, std::size_t b) {
+  return a < b ? a : b;
+}
+
+constexpr std::size_t power_of_two_within(std::size_t count) {
+  return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
+}
+
+}  // namespace devplace::detail

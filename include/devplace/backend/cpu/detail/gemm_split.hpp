@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
+
+namespace devplace::detail {
+
+/// A grid of members over the rows and columns of C.
+struct gemm_split {
+  std::size_t rows = 1, columns = 1;
+};
+
+/// Products with fewer multiplications than this per member (about a microsecond) cost more to deal out than to do.
+inline constexpr std::size_t gemm_least_work = 32 * 1024;
+
+/// The grid that at most `members` threads take for an m x n x k product in tiles of tile_rows x tile_columns. Each
+/// member packs its own rows of A and columns of B, so the best grid is the one whose slowest member has least to
+/// multiply and pack together. `vector_work` is the number of multiplications that take as long as packing one element.
+inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
+                                std::size_t tile_columns, std::size_t members, std::size_t vector_work) {
+  const std::size_t affordable = m * n * k / gemm_least_work;
+  if (members > affordable) members = affordable;
+  if (members <= 1) return {};
+  const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
+  gemm_split best;
+  std::size_t least = ~std::size_t{0};
+  for (std::size_t rows = 1; rows <= members && rows <= tiles_m; ++rows) {
+    const std::size_t most = members / rows;
+    const std::size_t columns = most < tiles_n ? most : tiles_n;
+    const std::size_t mine_m = (tiles_m + rows - 1) / rows * tile_rows;
+    const std::size_t mine_n = (tiles_n + columns - 1) / columns * tile_columns;
+    const std::size_t cost = mine_m * mine_n + (mine_m + mine_n) * vector_work;
+    if (cost < least) {
+      least = cost;
+      best = {rows, columns};
+    }
+  }
+  return best;
+}
+
+/// The part of C of `member` in a grid, in whole tiles.
+inline gemm_range range_of(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
+                           const gemm_split& split, std::size_t member) {
+  const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
+  const std::size_t i = member / split.columns, j = member % split.columns;
+  const auto bounded = [](std::size_t at, std::size_t limit) { return at < limit ? at : limit; };
+  return {bounded(part_begin(tiles_m, split.rows, i) * tile_rows, m),
+          bounded(part_begin(tiles_m, split.rows, i + 1) * tile_rows, m),
+          bounded(part_begin(tiles_n, split.columns, j) * tile_columns, n),
+          bounded(part_begin(tiles_n, split.columns, j + 1) * tile_columns, n)};
+}
+
+}  // namespace devplace::detail

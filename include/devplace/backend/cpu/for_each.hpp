@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/thread_team.hpp>
+
+namespace devplace {
+
+template <>
+struct implementation<backend::cpu, op::for_each> {
+  template <class F>
+  static void run(int, std::size_t n, std::size_t grain, const F& f) {
+    detail::parallel_for(n, grain, [&f](std::size_t begin, std::size_t end) {
+      if constexpr (requires { f.range(begin, end); }) {
+        f.range(begin, end);
+      } else {
+        for (std::size_t i = begin; i != end; ++i)
+          f(i);
+      }
+    });
+  }
+};
+
+}  // namespace devplace

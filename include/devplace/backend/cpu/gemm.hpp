@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/backend/cpu/detail/gemm_builtin.hpp>
+#include <devplace/config.hpp>
+
+#if defined(DEVPLACE_WITH_CBLAS)
+  #include <devplace/backend/cpu/gemm_cblas.hpp>
+#endif
+
+namespace devplace::detail {
+
+struct gemm_cblas;
+
+/// The engine of this translation unit. Functions that use it carry `this_tu`, so that their bodies never merge with
+/// those of a translation unit that has another one.
+using default_engine = std::conditional_t<this_tu::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
+
+/// C = then(alpha op(A) op(B) + beta C + bias), on this thread's team; see gemm_arguments. T is float or double.
+template <class Engine = default_engine, class T>
+void gemm(const gemm_arguments<T>& arguments) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "devplace: matrix products on the CPU exist for float and double. Convert the tensors first.");
+  Engine::run(arguments);
+}
+
+/// Allocates what the engine keeps per thread, on every thread of this thread's team, so that later products allocate
+/// nothing.
+template <class Engine = default_engine>
+void gemm_prepare() {
+  Engine::prepare();
+}
+
+}  // namespace devplace::detail

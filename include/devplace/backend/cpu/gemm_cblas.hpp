@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cblas.h>
+
+#include <climits>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/thread_team.hpp>
+
+// OpenBLAS tells what it is; another library need not have these, so they are weak.
+extern "C" {
+char* openblas_get_config(void) __attribute__((weak));
+char* openblas_get_corename(void) __attribute__((weak));
+int openblas_get_num_threads(void) __attribute__((weak));
+}
+
+namespace devplace::detail {
+
+/// Matrix products by the CBLAS library that the program is linked with, of any vendor.
+///
+/// Threads: a library that says it uses one thread (OPENBLAS_NUM_THREADS=1) is called from all members of the team at
+/// once, each for a part of C; any other is called once and brings its own. Its setting is not touched.
+struct gemm_cblas {
+  static const char* name() {
+    static const std::string text = [] {
+      std::string words = "cblas";
+      if (openblas_get_config != nullptr) {  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."
+        const std::string_view config = openblas_get_config();
+        const std::size_t name_end = config.find(' ');
+        words += ' ';
+        words += config.substr(0, name_end == std::string_view::npos ? name_end : config.find(' ', name_end + 1));
+      }
+      if (openblas_get_corename != nullptr) words += std::string(" ") + openblas_get_corename();
+      return words;
+    }();
+    return text.c_str();
+  }
+
+  /// A small product makes the library allocate what it keeps.
+  static void prepare() {
+    parallel_members(thread_count(), [](int) {
+      const float one = 1;
+      float c = 0;
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 1, 1, 1, 1.0f, &one, 1, &one, 1, 0.0f, &c, 1);
+    });
+  }
+
+  template <class T>
+  static void run(const gemm_arguments<T>& g) {
+    if (g.m == 0 || g.n == 0) return;
+    if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
+    const std::size_t sizes[] = {g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
+    for (const std::size_t size : sizes) {
+      if (size > INT_MAX) {
+        throw shape_error("the CBLAS library counts in int, and a matrix product of " + std::to_string(g.m) + " x " +
+                          std::to_string(g.k) + " by " + std::to_string(g.k) + " x " + std::to_string(g.n) +
+                          " has an extent or a row stride above 2147483647. Build without component cblas, whose "
+                          "place the built-in engine takes, or divide the product.");
+      }
+    }
+    const bool single = openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1;
+    const auto members = static_cast<std::size_t>(single ? thread_count() : 1);
+    const gemm_split split = split_product(g.m, g.n, g.k, tile, tile, members, tile / 2);
+    const auto part = [&](int member) {
+      multiply(g, range_of(g.m, g.n, tile, tile, split, static_cast<std::size_t>(member)));
+    };
+    const auto parts = static_cast<int>(split.rows * split.columns);
+    if (parts == 1) {
+      part(0);
+    } else {
+      parallel_members(parts, part);
+    }
+  }
+
+ private:
+  /// Granularity of the split: a multiple of all libraries' register tiles, near enough.
+  static constexpr std::size_t tile = 16;
+
+  template <class T>
+  static void multiply(const gemm_arguments<T>& g, const gemm_range& range) {
+    const T* const a = g.a + range.row_begin * (g.transpose_a ? 1 : g.lda);
+    const T* const b = g.b + range.column_begin * (g.transpose_b ? g.ldb : 1);
+    T* const c = g.c + range.row_begin * g.ldc + range.column_begin;
+    const auto transpose_a = g.transpose_a ? CblasTrans : CblasNoTrans;
+    const auto transpose_b = g.transpose_b ? CblasTrans : CblasNoTrans;
+    const auto m = static_cast<int>(range.row_end - range.row_begin);
+    const auto n = static_cast<int>(range.column_end - range.column_begin);
+    const auto k = static_cast<int>(g.k);
+    const auto lda = static_cast<int>(g.lda), ldb = static_cast<int>(g.ldb), ldc = static_cast<int>(g.ldc);
+    if constexpr (std::is_same_v<T, float>) {
+      cblas_sgemm(CblasRowMajor, transpose_a, transpose_b, m, n, k, g.alpha, a, lda, b, ldb, g.beta, c, ldc);
+    } else {
+      cblas_dgemm(CblasRowMajor, transpose_a, transpose_b, m, n, k, g.alpha, a, lda, b, ldb, g.beta, c, ldc);
+    }
+    if (g.bias == nullptr && g.then == epilogue::none) return;
+    for (std::size_t i = range.row_begin; i < range.row_end; ++i) {
+      T* const row = g.c + i * g.ldc;
+      for (std::size_t j = range.column_begin; j < range.column_end; ++j)
+        row[j] = gemm_finish(g, row[j], j);
+    }
+  }
+};
+
+}  // namespace devplace::detail

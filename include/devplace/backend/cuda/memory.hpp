@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/memory/block.hpp>
+
+namespace devplace {
+
+/// Memory of CUDA devices. Work and copies of a device are ordered by its default stream.
+template <>
+struct implementation<backend::cuda, op::memory> {
+  static detail::memory_block allocate(int ordinal, std::size_t bytes) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
+    void* data = nullptr;
+    const cudaError_t code = cudaMalloc(&data, bytes);
+    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, bytes, counters.allocated.load());
+    detail::check_cuda(code, "cudaMalloc", ordinal);
+    detail::count_allocation(counters, bytes);
+    return {data, bytes, ordinal, &release};
+  }
+  static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device", ordinal);
+  }
+  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host", ordinal);
+  }
+  static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
+    if (to == from) return;
+    if (overlap(to, from, bytes)) {  // CUDA leaves this undefined
+      const detail::memory_block between = allocate(ordinal, bytes);
+      copy_within(ordinal, between.data(), from, bytes);
+      copy_within(ordinal, to, between.data(), bytes);
+      return;
+    }
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr), "cudaMemcpyAsync", ordinal);
+  }
+  static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+    synchronize(from_ordinal);
+    const detail::cuda_device_guard device(to_ordinal);
+    detail::check_cuda(cudaMemcpyPeer(to, to_ordinal, from, from_ordinal, bytes), "cudaMemcpyPeer", to_ordinal);
+    synchronize(from_ordinal);
+    synchronize(to_ordinal);
+  }
+  static void synchronize(int ordinal) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize", ordinal);
+  }
+
+ private:
+  static bool overlap(const void* a, const void* b, std::size_t bytes) {
+    const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
+    return x < y ? y - x < bytes : x - y < bytes;
+  }
+
+  [[noreturn]] static void throw_out_of_memory(cudaError_t code, int ordinal, std::size_t bytes, std::size_t in_use) {
+    static_cast<void>(cudaGetLastError());
+    std::size_t free = 0, total = 0;
+    static_cast<void>(cudaMemGetInfo(&free, &total));
+    throw out_of_memory(detail::place_name(backend::cuda{}, ordinal) + ": " + std::to_string(bytes) +
+                        " bytes could not be allocated while " + std::to_string(in_use) +
+                        " bytes are in use by devplace there and " + std::to_string(free) + " of the device's " +
+                        std::to_string(total) + " are free (cudaMalloc: " + detail::cuda_error_text(code) +
+                        "); use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
+                        "programs on this GPU.");
+  }
+
+  /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
+  static void release(void* data, std::size_t bytes, int ordinal) noexcept {
+    detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes);
+    int previous = ordinal;
+    static_cast<void>(cudaGetDevice(&previous));
+    if (previous != ordinal) static_cast<void>(cudaSetDevice(ordinal));
+    static_cast<void>(cudaFree(data));
+    if (previous != ordinal) static_cast<void>(cudaSetDevice(previous));
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::detail {
+
+/// What CUDA's runtime says of an error: its sentence, the enumerator and the number.
+inline std::string cuda_error_text(cudaError_t code) {
+  return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
+         std::to_string(static_cast<int>(code)) + ")";
+}
+
+/// What a user can do about an error that is neither of memory nor of a missing device.
+inline const char* cuda_error_remedy(cudaError_t code) {
+  switch (code) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+      return "The program holds no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
+    case cudaErrorUnsupportedPtxVersion:
+      return "The driver is older than the CUDA Toolkit of this program; update the driver, or build with the GPU's "
+             "architecture in CMAKE_CUDA_ARCHITECTURES.";
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+      return "An earlier kernel failed and this process cannot use the device any more; run the program under "
+             "compute-sanitizer to find the kernel.";
+    case cudaErrorECCUncorrectable:
+    case cudaErrorHardwareStackError:
+      return "The GPU reports a hardware fault; run on another device and see nvidia-smi -q.";
+    default:
+      return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
+             "work that was given to the device before.";
+  }
+}
+
+/// Throws what a failed call means. Where the device survives the error, CUDA's record of it is cleared.
+[[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
+  static_cast<void>(cudaGetLastError());
+  const std::string what =
+      std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
+  if (code == cudaErrorMemoryAllocation)
+    throw out_of_memory(what +
+                        "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
+                        "programs on this GPU.");
+  throw error(what + cuda_error_remedy(code));
+}
+
+/// Every call of CUDA's runtime goes through here.
+inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
+  if (code != cudaSuccess) [[unlikely]]
+    throw_cuda_error(code, call, ordinal);
+}
+
+/// The devices that CUDA gives to this process, or the error in place of them.
+struct cuda_device_list {
+  int count = 0;
+  cudaError_t code = cudaSuccess;
+};
+
+/// Asked once: CUDA freezes CUDA_VISIBLE_DEVICES at its first call too.
+inline const cuda_device_list& cuda_devices() {
+  static const cuda_device_list list = [] {
+    cuda_device_list found;
+    found.code = cudaGetDeviceCount(&found.count);
+    if (found.code != cudaSuccess) {  // the count is -1 then
+      found.count = 0;
+      static_cast<void>(cudaGetLastError());
+    }
+    return found;
+  }();
+  return list;
+}
+
+/// Why CUDA device `ordinal` cannot be used; empty when it can.
+inline std::string why_no_cuda_device(int ordinal) {
+  const cuda_device_list& list = cuda_devices();
+  if (ordinal >= 0 && ordinal < list.count) return {};
+  const std::string name = place_name(backend::cuda{}, ordinal);
+  const std::string answer =
+      list.code == cudaSuccess ? "" : " (cudaGetDeviceCount: " + cuda_error_text(list.code) + ")";
+  if (list.code == cudaErrorInsufficientDriver)
+    return name + " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this " +
+           "program, " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
+           answer + "; install or update the driver, or run on cpu";
+  if (list.count == 0)
+    return name + " does not exist: CUDA finds no device for this process" + answer +
+           "; see nvidia-smi and the environment variable CUDA_VISIBLE_DEVICES, or run on cpu";
+  return name + " does not exist: this process sees " + std::to_string(list.count) +
+         " CUDA device(s), counted from 0; see CUDA_VISIBLE_DEVICES, or use a lower ordinal";
+}
+
+/// Throws placement_unavailable unless device `ordinal` exists.
+inline void require_cuda_device(int ordinal) {
+  if (ordinal >= 0 && ordinal < cuda_devices().count) return;
+  throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
+}
+
+/// Makes a device the current one of this thread for the object's lifetime. Throws placement_unavailable when there is
+/// no such device.
+class cuda_device_guard {
+ public:
+  explicit cuda_device_guard(int ordinal) {
+    require_cuda_device(ordinal);
+    check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
+    if (previous_ != ordinal) {
+      check_cuda(cudaSetDevice(ordinal), "cudaSetDevice", ordinal);
+      changed_ = true;
+    }
+  }
+  cuda_device_guard(const cuda_device_guard&) = delete;
+  cuda_device_guard& operator=(const cuda_device_guard&) = delete;
+  ~cuda_device_guard() {
+    if (changed_) static_cast<void>(cudaSetDevice(previous_));
+  }
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace devplace::detail

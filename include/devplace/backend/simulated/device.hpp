@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/statistics.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/thread_team.hpp>
+
+namespace devplace::detail {
+
+/// One simulated GPU: a thread that does what it is asked to in the order of the calls, while the caller goes on. Any
+/// thread may ask. Asking allocates nothing; it waits when `pending_limit` calls are ahead.
+class simulated_device {
+ public:
+  static constexpr std::size_t pending_limit = 128;
+  /// The limit of CUDA's kernel arguments, so that what fits here fits there.
+  static constexpr std::size_t closure_bytes = 4096;
+
+  simulated_device() : worker_([this] { work(); }) {}
+  simulated_device(const simulated_device&) = delete;
+  simulated_device& operator=(const simulated_device&) = delete;
+  ~simulated_device() { stop(); }
+
+  /// Calls `function()` on the device's thread, after all that was submitted before. What it throws is kept for the
+  /// next wait().
+  template <class Function>
+  void submit(const Function& function) {
+    static_assert(std::is_trivially_copyable_v<Function>,
+                  "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
+                  "device reads its own copy of them later; pass pointers and numbers.");
+    static_assert(sizeof(Function) <= closure_bytes && alignof(Function) <= alignof(std::max_align_t),
+                  "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
+                  "evaluate part of the expression into a tensor first.");
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
+    if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
+      Function copy = function;
+      keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
+      return;
+    }
+    command& next = ring_[submitted_ % pending_limit];
+    ::new (static_cast<void*>(next.closure)) Function(function);
+    next.run = [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); };
+    ++submitted_;
+    lock.unlock();
+    work_.notify_one();
+  }
+
+  /// Waits for all that was submitted before; throws the first error since the last wait().
+  void wait() {
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
+    const std::exception_ptr failed = std::exchange(error_, nullptr);
+    lock.unlock();
+    if (failed) std::rethrow_exception(failed);
+  }
+
+  /// Finishes what was submitted and ends the thread; from then on submit() does its work itself.
+  void stop() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) return;
+      stopped_ = true;
+    }
+    work_.notify_one();
+    worker_.join();
+  }
+
+ private:
+  struct command {
+    void (*run)(void*) = nullptr;
+    alignas(std::max_align_t) std::byte closure[closure_bytes];
+  };
+
+  template <class Condition>
+  void wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
+    ++waiting_;
+    done_.wait(lock, condition);
+    --waiting_;
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      work_.wait(lock, [this] { return stopped_ || finished_ != submitted_; });
+      if (finished_ == submitted_) return;
+      command& current = ring_[finished_ % pending_limit];
+      lock.unlock();
+      std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
+      lock.lock();
+      keep(std::move(failed));
+      ++finished_;
+      if (waiting_ != 0) done_.notify_all();
+    }
+  }
+
+  /// Later errors follow from the first, which nobody has seen yet.
+  void keep(std::exception_ptr failed) noexcept {
+    if (failed && !error_) error_ = std::move(failed);
+  }
+
+  /// Operations of the CPU find a team of one here: many devices on one machine would ask for its threads at once.
+  static std::exception_ptr run_on_serial_team(void (*run)(void*), void* closure) noexcept {
+    const thread_team_scope scope(the_serial_team);
+    try {
+      run(closure);
+    } catch (...) {
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable done_;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t finished_ = 0;
+  int waiting_ = 0;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+  std::array<command, pending_limit> ring_;
+  std::thread worker_;  // last: it uses all of the above
+};
+
+/// Number of devices that `text`, a value of DEVPLACE_SIMULATED_DEVICES, asks for: 0 to 64; 4 when it is null.
+inline int parse_simulated_device_count(const char* text) {
+  if (text == nullptr) return 4;
+  const std::string_view given = text;
+  int count = -1;
+  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), count);
+  if (code != std::errc{} || end != given.data() + given.size() || count < 0 || count > counted_ordinals)
+    throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(given) +
+                         "\", which is not a whole number from 0 to " + std::to_string(counted_ordinals) +
+                         ". Set it to the number of devices to simulate, or unset it for 4.");
+  return count;
+}
+
+/// Number of simulated devices of this process; read from the environment once.
+inline int simulated_device_count() {
+  static const int count = parse_simulated_device_count(std::getenv("DEVPLACE_SIMULATED_DEVICES"));
+  return count;
+}
+
+/// Why device `ordinal` is not simulated; empty when it is.
+inline std::string why_not_simulated(int ordinal) {
+  const int count = simulated_device_count();
+  if (ordinal >= 0 && ordinal < count) return {};
+  return place_name(backend::cuda{}, ordinal) + " does not exist: this program simulates " + std::to_string(count) +
+         " CUDA device(s), counted from 0; set the environment variable DEVPLACE_SIMULATED_DEVICES to " +
+         std::to_string(ordinal + 1) + " or more, or use a lower ordinal";
+}
+
+/// The devices of the process, each started at its first use. They are never destroyed, only stopped at exit, because a
+/// tensor with static storage duration may give back its memory after that.
+class simulated_devices {
+ public:
+  static simulated_device& at(int ordinal) {
+    static simulated_devices& all = *new simulated_devices;
+    static const stop_at_exit stopper{all};
+    if (ordinal >= 0 && ordinal < counted_ordinals) {
+      if (simulated_device* device = all.started_[index(ordinal)].load(std::memory_order_acquire)) return *device;
+    }
+    return all.start(ordinal);
+  }
+
+ private:
+  struct stop_at_exit {
+    simulated_devices& devices;
+    ~stop_at_exit() {
+      for (const auto& started : devices.started_)
+        if (simulated_device* device = started.load(std::memory_order_acquire)) device->stop();
+    }
+  };
+
+  static std::size_t index(int ordinal) { return static_cast<std::size_t>(ordinal); }
+
+  simulated_device& start(int ordinal) {
+    const std::string missing = why_not_simulated(ordinal);
+    if (!missing.empty()) throw placement_unavailable(missing + ".");
+    const std::lock_guard lock(mutex_);
+    std::atomic<simulated_device*>& started = started_[index(ordinal)];
+    if (started.load(std::memory_order_relaxed) == nullptr) {
+      try {
+        started.store(new simulated_device, std::memory_order_release);
+      } catch (const std::system_error& refusal) {
+        throw error("the operating system refused to start the thread of the simulated device " +
+                    place_name(backend::cuda{}, ordinal) + " (" + refusal.what() +
+                    "). Raise the limit (ulimit -u) or simulate fewer devices.");
+      }
+    }
+    return *started.load(std::memory_order_relaxed);
+  }
+
+  std::mutex mutex_;
+  std::array<std::atomic<simulated_device*>, counted_ordinals> started_{};
+};
+
+}  // namespace devplace::detail

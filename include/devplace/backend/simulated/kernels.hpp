@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/simulated/device.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace {
+
+/// Every operation that the CPU can carry out, on a simulated device: the same code, later, on the device's thread.
+template <class Op>
+  requires requires {
+    sizeof(implementation<backend::cpu, Op>);
+  }
+struct implementation<backend::cuda, Op> {
+  template <class... Arguments>
+  static void run(int ordinal, const Arguments&... arguments) {
+    detail::simulated_devices::at(ordinal).submit(
+        [arguments...] { implementation<backend::cpu, Op>::run(0, arguments...); });
+  }
+};
+
+}  // namespace devplace

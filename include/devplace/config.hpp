@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// The only file that looks at the compiler and at the components' macros. Nothing here changes a public type: a
+// component decides which bodies a translation unit can instantiate, and `detail::this_tu`, which every such function
+// carries among its template arguments, keeps differing bodies under different names.
+
+#include <devplace/version.hpp>
+
+#if defined(DEVPLACE_WITH_CUDA) && defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
+#endif
+
+#if defined(__CUDACC__)
+  #define DEVPLACE_HD __host__ __device__
+#else
+  /// Marks functions that kernels call as well as the host.
+  #define DEVPLACE_HD
+#endif
+
+#if defined(__CUDA_ARCH__)
+  #define DEVPLACE_IF_HOST(...)
+#else
+  /// What a DEVPLACE_HD function does on the host only, such as throwing.
+  #define DEVPLACE_IF_HOST(...) __VA_ARGS__
+#endif
+
+// Around a loop no iteration of which writes what another one reads or writes: the compiler may form vectors without
+// comparing pointers.
+#if defined(__clang__)
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                          \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
+    _Pragma("clang loop vectorize(assume_safety)")
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_END _Pragma("clang diagnostic pop")
+#elif defined(__GNUC__)
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_END
+#else
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_END
+#endif
+
+#if defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
+#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
+#elif defined(DEVPLACE_WITH_CUDA)
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
+#else
+  /// The header that implements operation `name` on cuda places in this translation unit; empty where none can.
+  #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  /// The header that allocates and copies memory of cuda places in this translation unit; empty where none can.
+  #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
+  /// The header that counts and describes the devices behind cuda places; empty where there can be none.
+  #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
+#endif
+
+// Real and simulated CUDA in one program would give one name two meanings. Both kinds of object file define this
+// absolute symbol, with different values, and the linker refuses to see it twice unless the values agree.
+#if !defined(__CUDA_ARCH__)
+  #if defined(DEVPLACE_WITH_CUDA)
+__asm__(
+    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".set devplace_cuda_backend_must_be_the_same_in_every_file, 1\n");
+  #elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
+__asm__(
+    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".set devplace_cuda_backend_must_be_the_same_in_every_file, 2\n");
+  #endif
+#endif
+
+namespace devplace::detail {
+
+/// How a translation unit can work with cuda places.
+enum class cuda_support : unsigned char {
+  none,       ///< it can name them
+  simulated,  ///< everything, on host memory
+  host_only,  ///< memory and copies: component cuda is linked, but the file is compiled as C++
+  full        ///< everything: component cuda, compiled as CUDA
+};
+
+/// Which library multiplies matrices on the CPU.
+enum class matrix_library : unsigned char { built_in, cblas };
+
+/// What this translation unit was compiled with, as a type for template arguments.
+template <cuda_support Cuda, matrix_library Matrix>
+struct translation_unit {
+  static constexpr cuda_support cuda = Cuda;
+  static constexpr matrix_library matrix = Matrix;
+};
+
+#if defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
+#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT full
+#elif defined(DEVPLACE_WITH_CUDA)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT host_only
+#else
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT none
+#endif
+#if defined(DEVPLACE_WITH_CBLAS)
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
+#else
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
+#endif
+
+using this_tu =
+    translation_unit<cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT, matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY>;
+
+#undef DEVPLACE_DETAIL_CUDA_SUPPORT
+#undef DEVPLACE_DETAIL_MATRIX_LIBRARY
+
+}  // namespace devplace::detail

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/statistics.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, `synchronize`.
+struct memory {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Bytes to which every allocation and every buffer inside an arena is aligned: one cache line, one AVX-512 vector.
+inline constexpr std::size_t alignment = 64;
+
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Sole owner of untyped memory on one device. It carries the function that releases it, so that its size and its
+/// destructor are the same in every translation unit, whatever components that was compiled with.
+class memory_block {
+ public:
+  using release_function = void (*)(void* data, std::size_t bytes, int ordinal) noexcept;
+
+  memory_block() = default;
+  memory_block(void* data, std::size_t bytes, int ordinal, release_function release)
+      : data_(data), bytes_(bytes), ordinal_(ordinal), release_(release) {}
+  memory_block(memory_block&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        ordinal_(other.ordinal_),
+        release_(std::exchange(other.release_, nullptr)) {}
+  memory_block& operator=(memory_block&& other) noexcept {
+    memory_block(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~memory_block() {
+    if (release_ != nullptr) release_(data_, bytes_, ordinal_);
+  }
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void swap(memory_block& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(ordinal_, other.ordinal_);
+    std::swap(release_, other.release_);
+  }
+
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  int ordinal_ = 0;
+  release_function release_ = nullptr;
+};
+
+/// The memory functions of a backend, or one sentence that says how to get them.
+template <class Backend, class Tu>
+constexpr auto memory_of() {
+  static_assert(provided<Backend, op::memory, Tu>,
+                "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
+                "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  // Where the sentence above is an error, another memory stands in, so that nothing else is one.
+  constexpr bool have = provided<Backend, op::memory, Tu>;
+  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
+}
+
+/// Uninitialised memory on a backend's device; `bytes` 0 gives an empty block.
+template <class Backend, class Tu = this_tu>
+memory_block allocate(int ordinal, std::size_t bytes) {
+  if (bytes == 0) return {};
+  return memory_of<Backend, Tu>().allocate(ordinal, bytes);
+}
+
+/// Copies from ordinary memory to a device; the source may be changed when it returns.
+template <class Backend, class Tu = this_tu>
+void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_in(ordinal, to, from, bytes);
+}
+
+/// Copies from a device to ordinary memory, after everything that the device was asked to do before.
+template <class Backend, class Tu = this_tu>
+void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_out(ordinal, to, from, bytes);
+}
+
+/// Copies inside one device, in the order of its work; the ranges may overlap.
+template <class Backend, class Tu = this_tu>
+void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_within(ordinal, to, from, bytes);
+}
+
+/// Copies between two devices of one backend; complete when it returns.
+template <class Backend, class Tu = this_tu>
+void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
+}
+
+/// Waits until the device has done all it was asked to; throws what failed there.
+template <class Backend, class Tu = this_tu>
+void synchronize(int ordinal) {
+  memory_of<Backend, Tu>().synchronize(ordinal);
+}
+
+}  // namespace detail
+
+/// Waits until place `P` has done all it was asked to; an error that happened there is thrown here.
+template <place P, class Tu = detail::this_tu>
+void synchronize() {
+  detail::synchronize<backend_of_t<P>, Tu>(place_traits<P>::ordinal);
+}
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/memory.hpp>
+#include DEVPLACE_CUDA_MEMORY

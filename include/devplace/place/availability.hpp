@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <exception>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/device_info.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// Why this machine has no such place; empty when it has. A mistaken setting is thrown, not taken for a missing device.
+template <class P, class Tu>
+std::string why_place_unavailable() {
+  if constexpr (provided<backend_of_t<P>, op::device_query, Tu>)
+    return implementation<backend_of_t<P>, op::device_query>::why_unavailable(place_traits<P>::ordinal);
+  else
+    return cuda_component_missing();
+}
+
+template <class Tu, class... P>
+std::string why_mesh_unavailable(devices<P...>) {
+  std::string reason;
+  static_cast<void>((((reason = why_place_unavailable<P, Tu>()).empty()) && ...));
+  return reason;
+}
+
+template <class Where, class Tu>
+std::string why_unavailable() {
+  return why_mesh_unavailable<Tu>(typename placement_traits<Where>::mesh{});
+}
+
+template <class Mesh>
+inline constexpr bool uses_cuda = false;
+template <class... P>
+inline constexpr bool uses_cuda<devices<P...>> = (std::is_same_v<backend_of_t<P>, backend::cuda> || ...);
+
+/// A candidate that this translation unit passes over, because no component for it is linked.
+template <class Where, class Tu>
+inline constexpr bool skipped = Tu::cuda == cuda_support::none&& uses_cuda<typename placement_traits<Where>::mesh>;
+
+/// A candidate that the program could use if this file were compiled as CUDA.
+template <class Where, class Tu>
+inline constexpr bool wrong_language =
+    Tu::cuda == cuda_support::host_only&& uses_cuda<typename placement_traits<Where>::mesh>;
+
+}  // namespace detail
+
+/// Whether all places of `Where` exist on this machine and this program can put tensors there.
+template <placement Where, class Tu = detail::this_tu>
+bool available() noexcept {
+  try {
+    return detail::why_unavailable<Where, Tu>().empty();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Throws placement_unavailable, with the reason and what to do, unless `available<Where>()`. To be called early, so
+/// that a program does not read its data first.
+template <placement Where, class Tu = detail::this_tu>
+void require_available() {
+  const std::string reason = detail::why_unavailable<Where, Tu>();
+  if (!reason.empty()) throw placement_unavailable(placement_name<Where>() + " cannot be used: " + reason + ".");
+}
+
+}  // namespace devplace

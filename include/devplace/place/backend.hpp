@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/config.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+/// How `Backend` carries out operation `Op`: a static `run(int ordinal, arguments...)` whose arguments are trivially
+/// copyable (pointers, sizes, small structs), so that a device can carry it out later, in the order of the calls.
+/// Defined in `backend/<backend>/<operation>`; a user's own operation may specialise it too.
+template <class Backend, class Op>
+struct implementation;
+
+namespace detail {
+
+/// `Tu` only makes the answer belong to one kind of translation unit.
+template <class Backend, class Op, class Tu>
+concept provided = requires {
+  sizeof(implementation<Backend, Op>);
+};
+
+/// Carries out `Op` on a backend's device `ordinal`. The operations' shims end here: the ordinal, a type until now,
+/// has become a value, so nothing below is instantiated for each device.
+template <class Op, class Backend, class Tu = this_tu, class... Arguments>
+void dispatch(int ordinal, const Arguments&... arguments) {
+  if constexpr (provided<Backend, Op, Tu>) {
+    implementation<Backend, Op>::run(ordinal, arguments...);
+  } else {
+    static_assert(Tu::cuda != cuda_support::none,
+                  "devplace: this operation runs on a cuda place, and the target links no component that provides one; "
+                  "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+    static_assert(Tu::cuda == cuda_support::none,
+                  "devplace: this operation needs a kernel, and the file is compiled as C++; compile it as CUDA: "
+                  "devplace_compile_as_cuda(target) in CMake, or a .cu file.");
+  }
+}
+
+}  // namespace detail
+}  // namespace devplace

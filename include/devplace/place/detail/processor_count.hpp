@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include <devplace/place/error.hpp>
+
+#if defined(__linux__)
+  #include <sched.h>
+#endif
+
+namespace devplace::detail {
+
+/// Processors that the operating system lets this process use: the affinity mask where there is one (taskset, srun
+/// and mpirun set it), else what the machine has. At least 1.
+inline int usable_processors() noexcept {
+#if defined(__linux__)
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    const int count = CPU_COUNT(&mask);
+    if (count > 0) return count;
+  }
+#endif
+  const auto count = static_cast<int>(std::thread::hardware_concurrency());
+  return count > 0 ? count : 1;
+}
+
+/// Largest team that is taken for meant; above it a count is a mistake (a job id, an address) and starting that many
+/// threads would bring the machine down.
+inline constexpr int largest_thread_count = 4096;
+
+/// The thread count that `text`, a value of OMP_NUM_THREADS, asks for. OpenMP allows a list with one number per
+/// nesting level ("4,2"); devplace does not nest, so the first one counts. Spaces around numbers are allowed, as in
+/// OpenMP. Anything else is an error: a silently ignored limit would oversubscribe a shared node.
+inline int parse_thread_count(std::string_view text) {
+  const auto fail = [text]() -> int {
+    throw argument_error("the environment variable OMP_NUM_THREADS is \"" + std::string(text) +
+                         "\", which is not a positive whole number (at most " + std::to_string(largest_thread_count) +
+                         ") or a list of such numbers. Set it to the number of threads, for example "
+                         "OMP_NUM_THREADS=4, or unset it to use every processor that this process may use.");
+  };
+  int first = 0;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    while (!item.empty() && (item.front() == ' ' || item.front() == '\t'))
+      item.remove_prefix(1);
+    while (!item.empty() && (item.back() == ' ' || item.back() == '\t'))
+      item.remove_suffix(1);
+    int value = 0;
+    const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), value);
+    if (code != std::errc{} || end != item.data() + item.size() || value < 1 || value > largest_thread_count) fail();
+    if (first == 0) first = value;
+    if (comma == std::string_view::npos) return first;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+/// Size of the process's team when nobody has called set_thread_count: OMP_NUM_THREADS (`variable`, null or empty when
+/// unset) before the number of usable processors.
+inline int default_thread_count(const char* variable, int processors) {
+  return variable == nullptr || *variable == '\0' ? processors : parse_thread_count(variable);
+}
+
+}  // namespace devplace::detail

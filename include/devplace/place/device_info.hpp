@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+/// What this process has of one place.
+struct device_information {
+  std::string place;             ///< as PyTorch writes it: `cpu`, `cuda:1`
+  std::string processor;         ///< the maker's name, as `AMD EPYC 9654` or `NVIDIA H200`
+  int units = 0;                 ///< processors that this process may use, or streaming multiprocessors
+  const char* unit_name = "";    ///< `cores` or `SMs`
+  std::size_t memory_total = 0;  ///< bytes
+  std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
+  std::string support;           ///< what this program was compiled with for it
+};
+
+namespace op {
+
+/// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty when it can be used), `describe(ordinal)` and
+/// `support()` (what the program was compiled with).
+struct device_query {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Why the component that runs cuda places is not there, in a translation unit that cannot use them.
+inline std::string cuda_component_missing() {
+  return "this program was compiled without a component for cuda places; add devplace::cuda (or "
+         "devplace::simulated_cuda, which needs no GPU) to target_link_libraries";
+}
+
+}  // namespace detail
+}  // namespace devplace
+
+#include <devplace/backend/cpu/device_query.hpp>
+#include DEVPLACE_CUDA_DEVICES
+
+namespace devplace {
+
+namespace detail {
+
+template <class Backend, class Tu>
+void append_devices(std::vector<device_information>& found) {
+  if constexpr (provided<Backend, op::device_query, Tu>) {
+    using query = implementation<Backend, op::device_query>;
+    for (int ordinal = 0; ordinal < query::count(); ++ordinal)
+      found.push_back(query::describe(ordinal));
+  }
+}
+
+template <class Backend, class Tu>
+std::string support_description() {
+  if constexpr (provided<Backend, op::device_query, Tu>) {
+    using query = implementation<Backend, op::device_query>;
+    std::string text = query::support();
+    if constexpr (Tu::cuda == cuda_support::host_only) text += "; this file is compiled as C++ and has no kernels";
+    if (query::count() == 0) text += "; no device: " + query::why_unavailable(0);
+    return text + ".";
+  } else {
+    return cuda_component_missing() + ".";
+  }
+}
+
+}  // namespace detail
+
+/// The places of this machine that this program can use now: the CPU, and each CUDA device that a component of this
+/// translation unit works with (real or simulated). Asking a GPU for its free memory starts its context.
+template <class Tu = detail::this_tu>
+std::vector<device_information> list_devices() {
+  std::vector<device_information> found;
+  detail::append_devices<backend::cpu, Tu>(found);
+  detail::append_devices<backend::cuda, Tu>(found);
+  return found;
+}
+
+/// What this translation unit was compiled with for cuda places, in a sentence: the component and, where it finds no
+/// device, why.
+template <class Tu = detail::this_tu>
+std::string cuda_support_description() {
+  return detail::support_description<backend::cuda, Tu>();
+}
+
+}  // namespace devplace

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <ostream>
+#include <string>
+
+namespace devplace {
+
+/// The machine's processors and its ordinary memory.
+struct cpu {};
+
+/// The logical GPU with ordinal `I` among those given to this process (not the machine's numbering).
+template <int I>
+struct cuda {
+  static_assert(I >= 0, "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
+};
+
+/// Names for code that also sees CUDA's headers, which own a global namespace `cuda`.
+template <int I>
+using gpu = cuda<I>;
+
+/// The families of code that work on places: one for each kind of processor, never for an ordinal.
+namespace backend {
+struct cpu {};
+struct cuda {};
+}  // namespace backend
+
+/// What is known of a place `P` at compile time: `backend_type`, `ordinal`, and whether the host can reach its memory.
+template <class P>
+struct place_traits;
+
+template <>
+struct place_traits<cpu> {
+  using backend_type = backend::cpu;
+  static constexpr int ordinal = 0;
+  static constexpr bool host_accessible = true;
+};
+
+template <int I>
+struct place_traits<cuda<I>> {
+  using backend_type = backend::cuda;
+  static constexpr int ordinal = I;
+  static constexpr bool host_accessible = false;
+};
+
+/// One memory together with the processor that works on it: `cpu`, `cuda<I>`.
+template <class P>
+concept place = requires {
+  typename place_traits<P>::backend_type;
+  { place_traits<P>::ordinal } -> std::convertible_to<int>;
+};
+
+/// The backend whose code works on place `P`.
+template <place P>
+using backend_of_t = typename place_traits<P>::backend_type;
+
+namespace detail {
+
+inline std::string place_name(backend::cpu, int) {
+  return "cpu";
+}
+inline std::string place_name(backend::cuda, int ordinal) {
+  return "cuda:" + std::to_string(ordinal);
+}
+
+}  // namespace detail
+
+/// The place as PyTorch writes it: `cpu`, `cuda:1`.
+template <place P>
+std::string place_name() {
+  return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);
+}
+
+template <place P>
+std::ostream& operator<<(std::ostream& out, P) {
+  return out << place_name<P>();
+}
+
+}  // namespace devplace

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+/// How summands or replicas are combined.
+enum class reduction : unsigned char { sum, mean, max, min };
+
+/// One place.
+template <place P>
+struct on {};
+
+/// The code of a kind of processor, without an ordinal: what layers and kernels see. The ordinal travels as a value.
+template <class Backend>
+struct here {};
+
+namespace detail {
+
+template <class... P>
+inline constexpr bool all_distinct = true;
+template <class First, class... Rest>
+inline constexpr bool all_distinct<First, Rest...> = (!std::same_as<First, Rest> && ...) && all_distinct<Rest...>;
+
+template <class... P>
+struct checked_mesh {
+  static_assert(sizeof...(P) > 0, "devplace: a placement needs at least one place, as in replicated<0, 1>.");
+  static_assert(all_distinct<P...>,
+                "devplace: this placement names one place twice; every ordinal may stand in it once, as in "
+                "replicated<0, 1, 2>.");
+};
+
+}  // namespace detail
+
+/// A full copy on each place; the first is the primary one.
+template <place... P>
+struct replicated_on : private detail::checked_mesh<P...> {};
+
+/// A full copy on each of these CUDA devices: `replicated<0, 1, 2>`.
+template <int... I>
+using replicated = replicated_on<cuda<I>...>;
+
+/// Split along `Axis` over the places, in their order.
+template <std::size_t Axis, place... P>
+struct sharded_on : private detail::checked_mesh<P...> {};
+
+/// Split along `Axis` over these CUDA devices.
+template <std::size_t Axis, int... I>
+using sharded = sharded_on<Axis, cuda<I>...>;
+
+/// Every place holds a summand; the value is `Op` over the places. Only collectives turn it into a value.
+template <reduction Op, place... P>
+struct partial_on : private detail::checked_mesh<P...> {};
+
+/// Every one of these CUDA devices holds a summand.
+template <reduction Op, int... I>
+using partial = partial_on<Op, cuda<I>...>;
+
+/// The places of a placement, in order.
+template <class... P>
+struct devices {
+  static constexpr std::size_t size = sizeof...(P);
+};
+
+/// Kinds of placement (`placement_traits<Where>::kind`).
+struct copies {};
+template <std::size_t Axis>
+struct split_along {};
+template <reduction Op>
+struct summands {};
+
+/// What functions are written against instead of a placement's name: its `kind` and its `mesh`.
+template <class Where>
+struct placement_traits;
+
+template <class P>
+struct placement_traits<on<P>> {
+  using kind = copies;
+  using mesh = devices<P>;
+};
+template <class... P>
+struct placement_traits<replicated_on<P...>> {
+  using kind = copies;
+  using mesh = devices<P...>;
+};
+template <std::size_t Axis, class... P>
+struct placement_traits<sharded_on<Axis, P...>> {
+  using kind = split_along<Axis>;
+  using mesh = devices<P...>;
+};
+template <reduction Op, class... P>
+struct placement_traits<partial_on<Op, P...>> {
+  using kind = summands<Op>;
+  using mesh = devices<P...>;
+};
+
+/// How a value lies over places: `on<P>`, `replicated<0, 1>`, `sharded<0, 0, 1>`, `partial<reduction::sum, 0, 1>`.
+template <class Where>
+concept placement = requires {
+  typename placement_traits<Where>::kind;
+  typename placement_traits<Where>::mesh;
+};
+
+namespace detail {
+
+template <class Where>
+inline constexpr bool is_on = false;
+template <class P>
+inline constexpr bool is_on<on<P>> = true;
+
+template <class Mesh>
+struct mesh_traits;
+template <class First, class... Rest>
+struct mesh_traits<devices<First, Rest...>> {
+  using primary = First;
+  using backend_type = backend_of_t<First>;
+  static constexpr bool one_backend = (std::same_as<backend_type, backend_of_t<Rest>> && ...);
+  static constexpr int ordinals[1 + sizeof...(Rest)] = {place_traits<First>::ordinal, place_traits<Rest>::ordinal...};
+};
+
+}  // namespace detail
+
+/// A placement on one place.
+template <class Where>
+concept single_place = placement<Where> && detail::is_on<Where>;
+
+/// The first place of a placement: where results are gathered and where `scatter_gather` reduces.
+template <placement Where>
+using primary_place_t = typename detail::mesh_traits<typename placement_traits<Where>::mesh>::primary;
+
+/// Number of places of a placement.
+template <placement Where>
+inline constexpr std::size_t place_count = placement_traits<Where>::mesh::size;
+
+/// The backend of all places of a placement.
+template <placement Where>
+using placement_backend_t = typename detail::mesh_traits<typename placement_traits<Where>::mesh>::backend_type;
+
+/// Whether element access from the host is possible: one place, whose memory the host reaches.
+template <class Where>
+inline constexpr bool host_accessible = false;
+template <class P>
+inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
+
+/// The placement of a batch for a model on `Where`: `on<P>` itself, split along axis 0 over the places otherwise.
+template <class Where>
+struct batch_placement;
+template <class P>
+struct batch_placement<on<P>> {
+  using type = on<P>;
+};
+template <class... P>
+struct batch_placement<replicated_on<P...>> {
+  using type = sharded_on<0, P...>;
+};
+template <class Where>
+using batch_placement_t = typename batch_placement<Where>::type;
+
+/// The placement of the gradients that a model on `Where` makes from a batch of its own placement.
+template <class Where>
+struct gradient_placement;
+template <class P>
+struct gradient_placement<on<P>> {
+  using type = on<P>;
+};
+template <class... P>
+struct gradient_placement<replicated_on<P...>> {
+  using type = partial_on<reduction::sum, P...>;
+};
+template <class Where>
+using gradient_placement_t = typename gradient_placement<Where>::type;
+
+namespace detail {
+
+inline std::string reduction_name(reduction op) {
+  switch (op) {
+    case reduction::sum:
+      return "sum";
+    case reduction::mean:
+      return "mean";
+    case reduction::max:
+      return "max";
+    case reduction::min:
+      return "min";
+  }
+  return "?";
+}
+
+template <class... P>
+std::string mesh_name(devices<P...>) {
+  std::string names;
+  ((names += names.empty() ? devplace::place_name<P>() : ", " + devplace::place_name<P>()), ...);
+  return names;
+}
+
+template <class P>
+std::string placement_name(on<P>) {
+  return devplace::place_name<P>();
+}
+template <class... P>
+std::string placement_name(replicated_on<P...>) {
+  return "replicated<" + mesh_name(devices<P...>{}) + ">";
+}
+template <std::size_t Axis, class... P>
+std::string placement_name(sharded_on<Axis, P...>) {
+  return "sharded<" + std::to_string(Axis) + "; " + mesh_name(devices<P...>{}) + ">";
+}
+template <reduction Op, class... P>
+std::string placement_name(partial_on<Op, P...>) {
+  return "partial<" + reduction_name(Op) + "; " + mesh_name(devices<P...>{}) + ">";
+}
+
+}  // namespace detail
+
+/// The placement in words: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
+template <placement Where>
+std::string placement_name() {
+  return detail::placement_name(Where{});
+}
+
+template <placement Where>
+std::ostream& operator<<(std::ostream& out, Where) {
+  return out << placement_name<Where>();
+}
+
+}  // namespace devplace

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/place/first_available.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// One spelling for a placement's name: without spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
+inline std::string normal_name(std::string_view name) {
+  std::string result;
+  for (const char c : name)
+    if (c != ' ') result += c;
+  if (result == "cuda") return "cuda:0";
+  const std::string_view prefix = "cuda:";
+  for (std::size_t at = result.find('<'); at != std::string::npos; at = result.find(prefix, at))
+    if (result.compare(at, prefix.size(), prefix) == 0)
+      result.erase(at, prefix.size());
+    else
+      ++at;
+  return result;
+}
+
+template <class Result, class Tu, class Where, class... Rest, class F>
+Result select_candidate(const std::string& wanted, std::string_view given, F& f, std::string offered) {
+  if (wanted == normal_name(devplace::placement_name<Where>())) {
+    require_available<Where, Tu>();
+    if constexpr (!skipped<Where, Tu>) return call_candidate<Result, Where>(f);
+  }
+  offered += (offered.empty() ? "" : ", ") + devplace::placement_name<Where>();
+  if constexpr (skipped<Where, Tu>) offered += " (not in this build)";
+  if constexpr (sizeof...(Rest) > 0)
+    return select_candidate<Result, Tu, Rest...>(wanted, given, f, std::move(offered));
+  else
+    throw argument_error("select: \"" + std::string(given) +
+                         "\" is not a placement of this program; choose one of: " + offered + ".");
+}
+
+}  // namespace detail
+
+/// Calls `f(where)` for the one of the placements that `name` names, as `--device` does, and returns what it returns:
+/// `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or in full `replicated<cuda:0, cuda:1>`. `f` is instantiated
+/// for the placements that this build can use. Throws argument_error for a name that is not among them, and
+/// placement_unavailable, with the reason, for one that this build or this machine cannot use.
+template <placement... Where, class F, class Tu = detail::this_tu>
+decltype(auto) select(std::string_view name, F&& f) {
+  constexpr bool wrong_language = (detail::wrong_language<Where, Tu> || ...);
+  constexpr bool all_skipped = (detail::skipped<Where, Tu> && ...);
+  static_assert(!wrong_language,
+                "devplace: select: a cuda placement is listed and devplace::cuda is linked, but this file is compiled "
+                "as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu file.");
+  static_assert(!all_skipped,
+                "devplace: select: none of the placements can be used in this build; list on<cpu>, or add "
+                "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  if constexpr (!wrong_language && !all_skipped)
+    return detail::select_candidate<detail::result_of_candidates_t<F, Tu, Where...>, Tu, Where...>(
+        detail::normal_name(name), name, f, {});
+}
+
+}  // namespace devplace

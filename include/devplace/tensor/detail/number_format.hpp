@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Numbers as the default print options of numpy 2.3 and later write them: the shortest digits that read back as the
+// same number, at most 8 after the point, all numbers of an array with one format and aligned at the point.
+namespace devplace::detail {
+
+/// Digits after the point that an array's numbers have at most.
+inline constexpr std::size_t print_precision = 8;
+
+/// A number in two pieces around its point: `-12` `.5`; the piece after the point has no trailing zeros.
+struct printed_number {
+  std::string whole;
+  std::string fraction;  // digits
+  std::string exponent;  // `e+05`, or empty
+};
+
+inline printed_number split(std::string text) {
+  printed_number result;
+  const std::size_t e = text.find('e');
+  if (e != std::string::npos) {
+    result.exponent = text.substr(e);
+    text.resize(e);
+  }
+  const std::size_t point = text.find('.');
+  result.whole = text.substr(0, point);
+  if (point != std::string::npos) result.fraction = text.substr(point + 1);
+  result.fraction.resize(result.fraction.find_last_not_of('0') + 1);
+  return result;
+}
+
+/// A finite number with exactly `precision` digits after the point.
+template <class T>
+printed_number rounded(T x, bool scientific, std::size_t precision) {
+  char buffer[512];
+  const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, format, static_cast<int>(precision)).ptr;
+  return split({buffer, end});
+}
+
+/// Shortest digits of a finite number, rounded to at most `precision` after the point.
+template <class T>
+printed_number shortest(T x, bool scientific, std::size_t precision) {
+  char buffer[512];
+  const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, format).ptr;
+  const printed_number result = split({buffer, end});
+  return result.fraction.size() > precision ? rounded(x, scientific, precision) : result;
+}
+
+inline std::string padded_left(std::string text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// NaN and the infinities.
+template <class T>
+std::string not_finite(T x) {
+  return std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf";
+}
+
+/// Whether numpy writes an array of these finite numbers with exponents.
+template <class T>
+bool needs_exponents(const std::vector<T>& finite) {
+  T largest = 0, smallest = 0;
+  for (const T x : finite) {
+    const T magnitude = std::fabs(x);
+    if (magnitude == 0) continue;
+    largest = std::max(largest, magnitude);
+    smallest = smallest == 0 ? magnitude : std::min(smallest, magnitude);
+  }
+  return largest != 0 &&
+         (largest >= (sizeof(T) == 4 ? T(1e6) : T(1e8)) || smallest < T(1e-4) || largest / smallest > T(1000));
+}
+
+/// One text for each number, all of one width.
+template <class T>
+std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  if constexpr (std::is_integral_v<T>) {
+    for (const T x : numbers)
+      texts.push_back(std::to_string(x));
+  } else {
+    std::vector<T> finite;
+    std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(finite), [](T x) { return std::isfinite(x); });
+    const bool scientific = needs_exponents(finite);
+    std::size_t whole = 0, fraction = 0, exponent = 0;
+    for (const T x : finite) {
+      const printed_number printed = shortest(x, scientific, print_precision);
+      whole = std::max(whole, printed.whole.size());
+      fraction = std::max(fraction, printed.fraction.size());
+      exponent = std::max(exponent, printed.exponent.size());
+    }
+    for (const T x : numbers) {
+      if (!std::isfinite(x)) {
+        texts.push_back(not_finite(x));
+        continue;
+      }
+      // Before an exponent numpy fills up with the number's own further digits, without one with blanks.
+      const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
+      std::string text = padded_left(printed.whole, whole) + "." + printed.fraction;
+      text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');
+      if (!printed.exponent.empty())
+        text += printed.exponent.substr(0, 2) + std::string(exponent - printed.exponent.size(), '0') +
+                printed.exponent.substr(2);
+      texts.push_back(text);
+    }
+  }
+  std::size_t width = 0;
+  for (const std::string& text : texts)
+    width = std::max(width, text.size());
+  for (std::string& text : texts)
+    text = padded_left(text, width);
+  return texts;
+}
+
+/// A number on its own, with all its digits: `3.0`, `1e-05`.
+template <class T>
+std::string format_number(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::to_string(x);
+  } else {
+    if (!std::isfinite(x)) return not_finite(x);
+    const double magnitude = std::fabs(static_cast<double>(x)), limit = sizeof(T) == 4 ? 1e6 : 1e16;
+    const bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= limit);
+    const printed_number printed = shortest(x, scientific, 400);
+    const bool bare = scientific && printed.fraction.empty();
+    return printed.whole + (bare ? "" : "." + (printed.fraction.empty() ? "0" : printed.fraction)) + printed.exponent;
+  }
+}
+
+}  // namespace devplace::detail

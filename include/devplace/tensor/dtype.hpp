@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace devplace {
+
+/// Element types of tensors: float, double, int32, int64, uint8.
+template <class T>
+concept element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+
+/// Element types that parameters and gradients can have.
+template <class T>
+concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
+
+/// The element type's name as users write it: `float`, `int64`.
+template <element T>
+constexpr const char* dtype_name() {
+  if constexpr (std::same_as<T, float>)
+    return "float";
+  else if constexpr (std::same_as<T, double>)
+    return "double";
+  else if constexpr (std::same_as<T, std::int32_t>)
+    return "int32";
+  else if constexpr (std::same_as<T, std::int64_t>)
+    return "int64";
+  else
+    return "uint8";
+}
+
+}  // namespace devplace

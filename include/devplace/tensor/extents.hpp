@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace {
+
+/// An extent that is known only at run time.
+inline constexpr std::size_t dyn = static_cast<std::size_t>(-1);
+
+namespace detail {
+
+template <std::size_t Count>
+struct dynamic_extents {
+  std::size_t values[Count]{};
+};
+template <>
+struct dynamic_extents<0> {};
+
+}  // namespace detail
+
+/// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static ones take no
+/// memory. `extents<>` is a scalar.
+template <std::size_t... E>
+class extents {
+ public:
+  static constexpr std::size_t rank = sizeof...(E);
+  static constexpr std::size_t dynamic_count = (std::size_t{0} + ... + (E == dyn ? 1 : 0));
+  static constexpr bool is_static = dynamic_count == 0;
+
+  /// Every dynamic extent is 0.
+  constexpr extents() = default;
+
+  /// The dynamic extents in their order, or all extents in order, of which the static ones must agree.
+  template <class... Size>
+    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
+             (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
+  constexpr explicit extents(Size... sizes) {
+    const std::size_t given[] = {static_cast<std::size_t>(sizes)...};
+    for (std::size_t axis = 0, next = 0; axis < rank; ++axis) {
+      if constexpr (sizeof...(Size) == dynamic_count) {
+        if (statics[axis] == dyn) {
+          set(axis, given[next]);
+          ++next;
+        }
+      } else {
+        set(axis, given[axis]);
+      }
+    }
+  }
+
+  /// From extents of the same rank; a static extent that meets another value throws shape_error.
+  template <std::size_t... Other>
+    requires(sizeof...(Other) == rank && ((Other == E || Other == dyn || E == dyn) && ...))
+  constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {
+    for (std::size_t axis = 0; axis != rank; ++axis)
+      set(axis, other.extent(axis));
+  }
+
+  /// The axis's size, or `dyn`.
+  static constexpr std::size_t static_extent(std::size_t axis) { return statics[axis]; }
+
+  DEVPLACE_HD constexpr std::size_t extent(std::size_t axis) const {
+    std::size_t value = 0, index = 0, dynamic = 0;
+    ((value = index == axis ? (E == dyn ? dynamic_value(dynamic) : E) : value, dynamic += E == dyn ? 1u : 0u, ++index),
+     ...);
+    return value;
+  }
+
+  /// Number of elements: the product of all extents, 1 for a scalar.
+  DEVPLACE_HD constexpr std::size_t size() const {
+    std::size_t product = 1;
+    for (std::size_t axis = 0; axis != rank; ++axis)
+      product *= extent(axis);
+    return product;
+  }
+
+  /// Elements between neighbours along an axis in row-major order.
+  DEVPLACE_HD constexpr std::size_t stride(std::size_t axis) const {
+    std::size_t product = 1;
+    for (std::size_t next = axis + 1; next < rank; ++next)
+      product *= extent(next);
+    return product;
+  }
+
+  template <std::size_t... Other>
+  friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
+    if constexpr (sizeof...(Other) != rank) {
+      return false;
+    } else {
+      bool equal = true;
+      for (std::size_t axis = 0; axis != rank; ++axis)
+        equal = equal && a.extent(axis) == b.extent(axis);
+      return equal;
+    }
+  }
+
+ private:
+  static constexpr std::array<std::size_t, rank + 1> statics{E..., 0};  // one more: no array of size 0
+
+  DEVPLACE_HD constexpr std::size_t dynamic_value([[maybe_unused]] std::size_t index) const {
+    if constexpr (dynamic_count > 0)
+      return dynamic_.values[index];
+    else
+      return 0;
+  }
+
+  constexpr void set(std::size_t axis, std::size_t value) {
+    if (statics[axis] != dyn) {
+      if (statics[axis] != value)
+        throw shape_error("axis " + std::to_string(axis) + " has the static extent " + std::to_string(statics[axis]) +
+                          ", and " + std::to_string(value) + " was given; use dyn for an extent that varies.");
+      return;
+    }
+    if constexpr (dynamic_count > 0) {
+      std::size_t index = 0;
+      for (std::size_t before = 0; before < axis; ++before)
+        index += statics[before] == dyn ? 1u : 0u;
+      dynamic_.values[index] = value;
+    }
+  }
+
+  [[no_unique_address]] detail::dynamic_extents<dynamic_count> dynamic_{};
+};
+
+namespace detail {
+
+template <class E>
+inline constexpr bool is_extents = false;
+template <std::size_t... E>
+inline constexpr bool is_extents<extents<E...>> = true;
+
+template <class E>
+struct drop_first;
+template <std::size_t First, std::size_t... Rest>
+struct drop_first<extents<First, Rest...>> {
+  using type = extents<Rest...>;
+};
+/// Extents without the first axis: one sample of a batch, one row of a matrix.
+template <class E>
+using drop_first_t = typename drop_first<E>::type;
+
+template <std::size_t First, class E>
+struct prepend;
+template <std::size_t First, std::size_t... Rest>
+struct prepend<First, extents<Rest...>> {
+  using type = extents<First, Rest...>;
+};
+/// Extents with one more axis in front: a batch of samples.
+template <std::size_t First, class E>
+using prepend_t = typename prepend<First, E>::type;
+
+/// `1797x8x8` (`scalar` for no axes), for messages and printing.
+template <std::size_t... E>
+std::string to_string(const extents<E...>& e) {
+  std::string text;
+  for (std::size_t axis = 0; axis != sizeof...(E); ++axis) {
+    if (axis != 0) text += 'x';
+    text += std::to_string(e.extent(axis));
+  }
+  return text.empty() ? "scalar" : text;
+}
+
+/// Whether the static extents of two types can be equal; dynamic ones are compared at run time.
+template <class A, class B>
+inline constexpr bool compatible = false;
+template <std::size_t... A, std::size_t... B>
+  requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool compatible<extents<A...>, extents<B...>> = ((A == B || A == dyn || B == dyn) && ...);
+
+}  // namespace detail
+
+/// Sizes of a tensor's axes.
+template <class E>
+concept extents_like = detail::is_extents<E>;
+
+/// As many dynamic extents as `Rank` says.
+template <std::size_t Rank>
+struct dynamic_rank : detail::prepend<dyn, typename dynamic_rank<Rank - 1>::type> {};
+template <>
+struct dynamic_rank<0> {
+  using type = extents<>;
+};
+template <std::size_t Rank>
+using dextents = typename dynamic_rank<Rank>::type;
+
+}  // namespace devplace

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// The element of a tensor or view that has one, read by the host after all that its place was asked to do before.
+/// Extents that cannot hold one element do not compile; run-time ones throw shape_error.
+template <class Tu = detail::this_tu, tensor_like X>
+auto item(const X& x) {
+  const auto source = detail::as_view(x);
+  using source_type = std::remove_const_t<decltype(source)>;
+  using extents_type = typename source_type::extents_type;
+  if constexpr (extents_type::is_static)
+    static_assert(extents_type{}.size() == 1,
+                  "devplace: item: the tensor has more or fewer elements than one; index it or reduce it first.");
+  if (source.size() != 1)
+    throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
+                      " has more or fewer elements than one; index it or reduce it first.");
+  typename source_type::value_type value{};
+  detail::copy_out<typename source_type::backend_type, Tu>(source.ordinal(), &value, source.data(), sizeof value);
+  return value;
+}
+
+}  // namespace devplace

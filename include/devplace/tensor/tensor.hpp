@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+namespace detail {
+struct leading_extent;
+}
+
+/// Named in the message when a tensor is copied.
+struct USE_clone_TO_COPY_A_TENSOR;
+
+/// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with
+/// deep const; `clone()` copies, `to<Where>` crosses places. Memory is aligned to 64 bytes. A moved-from tensor may
+/// only be assigned to or destroyed. This is the form on one place; placements over several places specialise it.
+template <element T, extents_like Extents, placement Where>
+class tensor;
+
+template <element T, extents_like Extents, place P>
+class tensor<T, Extents, on<P>> {
+ public:
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = on<P>;
+  using backend_type = backend_of_t<P>;
+  using view_type = devplace::view<T, Extents, on<P>>;
+  using const_view_type = devplace::view<const T, Extents, on<P>>;
+  static constexpr std::size_t rank = Extents::rank;
+
+  /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
+  template <class Tu = detail::this_tu>
+  explicit tensor(const Extents& extents, Tu = {})
+      : block_(detail::allocate<backend_type, Tu>(place_traits<P>::ordinal, bytes_of(extents))), extents_(extents) {}
+
+  /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
+  template <class... Value>
+    requires(rank == 1 && Extents::is_static && sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
+  tensor(Value... values) : tensor(Extents{}) {
+    static_assert(sizeof...(Value) == Extents::static_extent(0),
+                  "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
+    const T list[] = {checked(values)...};
+    detail::copy_in<backend_type>(place_traits<P>::ordinal, block_.data(), list, sizeof list);
+  }
+
+  /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`. Ragged rows do not compile.
+  template <std::size_t... Columns>
+    requires(rank == 2 && Extents::is_static && sizeof...(Columns) > 0)
+  tensor(const T (&... rows)[Columns]) : tensor(Extents{}) {
+    static_assert(sizeof...(Columns) == Extents::static_extent(0) && ((Columns == Extents::static_extent(1)) && ...),
+                  "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
+                  "rows, each with as many values, as it says.");
+    std::size_t row = 0;
+    ((detail::copy_in<backend_type>(place_traits<P>::ordinal, data() + row * Columns, rows, sizeof rows), ++row), ...);
+  }
+
+  /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_expression)
+  tensor(const Expression& expression, Tu tu = {}) : tensor(Extents(expression.extents()), tu) {
+    assign<Tu>(view(), expression);
+  }
+
+  tensor(tensor&&) noexcept = default;
+  tensor& operator=(tensor&&) noexcept = default;
+  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
+  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
+  tensor& operator=(const volatile tensor&) const volatile&& = delete;
+  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
+  void operator=(const tensor&) = delete;
+
+  /// Assigns an expression's elements; extents must agree or broadcast.
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_expression)
+  tensor& operator=(const Expression& expression) {
+    assign<Tu>(view(), expression);
+    return *this;
+  }
+
+  /// A new tensor with the same elements, on the same place.
+  template <class Tu = detail::this_tu>
+  tensor clone() const {
+    tensor result(extents_, Tu{});
+    detail::copy_within<backend_type, Tu>(place_traits<P>::ordinal, result.data(), data(), size() * sizeof(T));
+    return result;
+  }
+
+  T* data() { return static_cast<T*>(block_.data()); }
+  const T* data() const { return static_cast<const T*>(block_.data()); }
+  const Extents& extents() const { return extents_; }
+  std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  std::size_t size() const { return extents_.size(); }
+
+  view_type view() { return {data(), extents_}; }
+  const_view_type view() const { return {data(), extents_}; }
+
+  /// Element access; exists where the host reaches the memory. Indices are not checked.
+  template <class... Index>
+    requires(sizeof...(Index) == rank && host_accessible<on<P>>)
+  T& operator()(Index... indices) { return view()(indices...); }
+  template <class... Index>
+    requires(sizeof...(Index) == rank && host_accessible<on<P>>)
+  const T& operator()(Index... indices) const { return view()(indices...); }
+  template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
+    requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
+  void operator()(Index...) const = delete;
+
+  /// Parts along the first axis, as views. Not of a temporary, whose memory they would outlive.
+  auto operator[](std::size_t index) & { return view()[index]; }
+  auto operator[](std::size_t index) const& { return view()[index]; }
+  void operator[](std::size_t) const&& = delete;
+  auto slice(std::size_t first, std::size_t last) & { return view().slice(first, last); }
+  auto slice(std::size_t first, std::size_t last) const& { return view().slice(first, last); }
+  void slice(std::size_t, std::size_t) const&& = delete;
+  template <class Other>
+  auto reshape(const Other& shape) & {
+    return view().reshape(shape);
+  }
+  template <class Other>
+  auto reshape(const Other& shape) const& {
+    return view().reshape(shape);
+  }
+  /// A temporary keeps its memory and takes the new shape.
+  template <class Other>
+  auto reshape(const Other& shape) && {
+    static_cast<void>(view().reshape(shape));
+    return tensor<T, Other, on<P>>(std::move(block_), shape);
+  }
+
+ private:
+  template <element, extents_like, placement>
+  friend class tensor;
+  friend struct detail::leading_extent;
+
+  tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
+
+  static std::size_t bytes_of(const Extents& extents) {
+    std::size_t bytes = sizeof(T);
+    for (std::size_t axis = 0; axis != rank; ++axis) {
+      if (__builtin_mul_overflow(bytes, extents.extent(axis), &bytes))
+        throw shape_error("a tensor of " + detail::to_string(extents) + " elements is larger than the address space.");
+    }
+    return bytes;
+  }
+
+  template <class Value>
+  static constexpr T checked(Value value) {
+    return static_cast<T>(value);
+  }
+
+  detail::memory_block block_;
+  [[no_unique_address]] Extents extents_;
+};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class T, class E, class W>
+inline constexpr bool is_tensor<tensor<T, E, W>> = true;
+
+}  // namespace detail
+
+/// A tensor or a view.
+template <class X>
+concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
+
+namespace detail {
+
+/// The window of a tensor or view, const for a const tensor.
+template <class T, class E, class W>
+constexpr auto as_view(tensor<T, E, W>& x) {
+  return x.view();
+}
+template <class T, class E, class W>
+constexpr auto as_view(const tensor<T, E, W>& x) {
+  return x.view();
+}
+template <class T, class E, class W>
+constexpr auto as_view(const devplace::view<T, E, W>& x) {
+  return x;
+}
+
+}  // namespace detail
+}  // namespace devplace

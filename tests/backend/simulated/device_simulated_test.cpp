@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <devplace/backend/simulated/device.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using dp::detail::parse_simulated_device_count;
+using dp::detail::simulated_device;
+using dp::detail::simulated_devices;
+
+TEST_CASE("work of a simulated device is done in the order of the calls, past the size of its queue", "[backend]") {
+  simulated_device device;
+  std::vector<int> seen;
+  std::vector<int>* order = &seen;
+  const int count = 5 * static_cast<int>(simulated_device::pending_limit);
+  for (int i = 0; i < count; ++i)
+    device.submit([=] { order->push_back(i); });
+  device.wait();
+  REQUIRE(seen.size() == static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i)
+    REQUIRE(seen[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("submit returns before the work is done, and the work runs on another thread", "[backend]") {
+  simulated_device device;
+  std::atomic<bool> go{false};
+  std::atomic<bool>* signal = &go;
+  std::thread::id id;
+  std::thread::id* worker = &id;
+  device.submit([=] {
+    while (!signal->load())
+      std::this_thread::yield();
+    *worker = std::this_thread::get_id();
+  });
+  go = true;
+  device.wait();
+  CHECK(id != std::thread::id());
+  CHECK(id != std::this_thread::get_id());
+}
+
+TEST_CASE("what a device's work throws is kept for the next wait, which throws the first", "[backend]") {
+  simulated_device device;
+  int done = 0;
+  int* counter = &done;
+  device.submit([] { throw dp::argument_error("first."); });
+  device.submit([] { throw dp::shape_error("second."); });
+  device.submit([=] { ++*counter; });
+  CHECK_THROWS_AS(device.wait(), dp::argument_error);
+  CHECK(done == 1);
+  CHECK_NOTHROW(device.wait());
+  device.submit([=] { ++*counter; });
+  CHECK_NOTHROW(device.wait());
+  CHECK(done == 2);
+  device.submit([] { throw 5; });
+  CHECK_THROWS_AS(device.wait(), int);
+  device.submit([] { throw dp::error("nobody asks for this one."); });
+}
+
+TEST_CASE("an error that nobody waits for ends with the device", "[backend]") {
+  simulated_device device;
+  device.submit([] { throw dp::error("unseen."); });
+}
+
+TEST_CASE("several threads may use one device", "[backend]") {
+  simulated_device device;
+  std::uint64_t sum = 0;  // only the device's thread touches it
+  std::uint64_t* total = &sum;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&device, total] {
+      for (std::uint64_t i = 1; i <= 1000; ++i) {
+        device.submit([=] { *total += i; });
+        if (i % 100 == 0) device.wait();
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  device.wait();
+  CHECK(sum == 4 * 500500);
+}
+
+TEST_CASE("arguments as large as a CUDA kernel's fit", "[backend]") {
+  struct large {
+    unsigned char bytes[4000];
+  };
+  simulated_device device;
+  large argument{};
+  argument.bytes[3999] = 7;
+  int result = 0;
+  int* out = &result;
+  device.submit([=] { *out = argument.bytes[3999]; });
+  argument.bytes[3999] = 8;
+  device.wait();
+  CHECK(result == 7);
+}
+
+TEST_CASE("the CPU code of an operation finds a team of one on a device", "[backend]") {
+  simulated_device device;
+  int threads = 0;
+  int* out = &threads;
+  device.submit([=] { *out = dp::thread_count(); });
+  device.wait();
+  CHECK(threads == 1);
+}
+
+TEST_CASE("a stopped device does its work on the caller's thread, after what was submitted before", "[backend]") {
+  simulated_device device;
+  std::vector<int> seen;
+  std::vector<int>* order = &seen;
+  device.submit([=] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    order->push_back(1);
+  });
+  device.stop();
+  device.stop();
+  device.submit([=] { order->push_back(2); });
+  CHECK(seen == std::vector<int>{1, 2});
+  device.submit([] { throw dp::error("late."); });
+  CHECK_THROWS_AS(device.wait(), dp::error);
+}
+
+TEST_CASE("DEVPLACE_SIMULATED_DEVICES is read strictly", "[backend]") {
+  CHECK(parse_simulated_device_count(nullptr) == 4);
+  CHECK(parse_simulated_device_count("0") == 0);
+  CHECK(parse_simulated_device_count("1") == 1);
+  CHECK(parse_simulated_device_count("64") == 64);
+  for (const char* wrong :
+       {"", " ", "-1", "65", "4 ", " 4", "4x", "x", "0x2", "1e1", "2.0", "99999999999999999999", "+4"}) {
+    INFO(wrong);
+    CHECK_THROWS_AS(parse_simulated_device_count(wrong), dp::argument_error);
+    CHECK_THROWS_WITH(parse_simulated_device_count(wrong),
+                      Catch::Matchers::ContainsSubstring("DEVPLACE_SIMULATED_DEVICES is \"" + std::string(wrong)) &&
+                          Catch::Matchers::ContainsSubstring("0 to 64"));
+  }
+}
+
+TEST_CASE("an ordinal outside the simulated devices is an error that names the variable", "[backend]") {
+  const int count = dp::detail::simulated_device_count();
+  CHECK_THROWS_AS(simulated_devices::at(count), dp::placement_unavailable);
+  CHECK_THROWS_AS(simulated_devices::at(-1), dp::placement_unavailable);
+  CHECK_THROWS_AS(simulated_devices::at(100000), dp::placement_unavailable);
+  CHECK_THROWS_WITH(simulated_devices::at(70),
+                    Catch::Matchers::ContainsSubstring("cuda:70 does not exist") &&
+                        Catch::Matchers::ContainsSubstring("DEVPLACE_SIMULATED_DEVICES to 71"));
+  CHECK(&simulated_devices::at(0) == &simulated_devices::at(0));
+  CHECK(&simulated_devices::at(0) != &simulated_devices::at(1));
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cstdint>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+
+#include "support/catch.hpp"
+#include "support/sanitizers.hpp"
+
+namespace dp = devplace;
+using block = dp::detail::memory_block;
+
+namespace {
+
+int released = 0;
+void count_release(void*, std::size_t, int) noexcept {
+  ++released;
+}
+
+}  // namespace
+
+TEST_CASE("a block of the CPU is aligned, counted and given back once", "[memory]") {
+  const auto before = dp::memory_statistics<dp::cpu>();
+  {
+    block a = dp::detail::allocate<dp::backend::cpu>(0, 100);
+    CHECK(a.bytes() == 100);
+    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % dp::detail::alignment == 0);
+    CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated + 100);
+    block b = std::move(a);
+    CHECK(a.data() == nullptr);
+    CHECK(a.bytes() == 0);
+    CHECK(b.bytes() == 100);
+    b = dp::detail::allocate<dp::backend::cpu>(0, 10);
+    CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated + 10);
+  }
+  CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations + 2);
+}
+
+TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
+  released = 0;
+  int storage = 0;
+  {
+    block a(&storage, sizeof storage, 0, &count_release);
+    block b(std::move(a));
+    block c;
+    c = std::move(b);
+    CHECK(released == 0);
+    block& same = c;
+    c = std::move(same);
+    CHECK(c.data() == &storage);
+    CHECK(released == 0);
+  }
+  CHECK(released == 1);
+}
+
+TEST_CASE("no bytes are no allocation", "[memory]") {
+  const auto before = dp::memory_statistics<dp::cpu>();
+  const block empty = dp::detail::allocate<dp::backend::cpu>(0, 0);
+  CHECK(empty.data() == nullptr);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations);
+  CHECK_NOTHROW(dp::detail::copy_in<dp::backend::cpu>(0, nullptr, nullptr, 0));
+  CHECK_NOTHROW(dp::detail::copy_within<dp::backend::cpu>(0, nullptr, nullptr, 0));
+}
+
+TEST_CASE("copies inside the CPU may overlap", "[memory]") {
+  unsigned char bytes[] = {1, 2, 3, 4, 5};
+  dp::detail::copy_within<dp::backend::cpu>(0, bytes + 1, bytes, 4);
+  CHECK(bytes[1] == 1);
+  CHECK(bytes[4] == 4);
+  CHECK_NOTHROW(dp::synchronize<dp::cpu>());
+}
+
+TEST_CASE("a request that no machine can meet is an out_of_memory error that says what is in use", "[memory]") {
+  if constexpr (!support::sanitized) {
+    CHECK_THROWS_AS(dp::detail::allocate<dp::backend::cpu>(0, std::size_t{1} << 60), dp::out_of_memory);
+    CHECK_THROWS_WITH(dp::detail::allocate<dp::backend::cpu>(0, std::size_t{1} << 60),
+                      Catch::Matchers::ContainsSubstring("cpu: 1152921504606846976 bytes") &&
+                          Catch::Matchers::ContainsSubstring("in use by devplace"));
+  }
+}
+
+TEST_CASE("sizes inside an arena are rounded to the alignment", "[memory]") {
+  STATIC_REQUIRE(dp::detail::aligned(0) == 0);
+  STATIC_REQUIRE(dp::detail::aligned(1) == 64);
+  STATIC_REQUIRE(dp::detail::aligned(64) == 64);
+  STATIC_REQUIRE(dp::detail::aligned(65) == 128);
+}

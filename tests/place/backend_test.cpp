@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cstddef>
+
+#include <devplace/place/backend.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+namespace {
+
+struct add_one {};
+struct only_declared {};
+
+}  // namespace
+
+template <>
+struct devplace::implementation<dp::backend::cpu, add_one> {
+  static void run(int ordinal, int* x) { *x += 1 + ordinal; }
+};
+
+TEST_CASE("dispatch calls the backend's implementation with the ordinal as a value", "[place]") {
+  int x = 1;
+  dp::detail::dispatch<add_one, dp::backend::cpu>(0, &x);
+  CHECK(x == 2);
+  dp::detail::dispatch<add_one, dp::backend::cpu>(5, &x);
+  CHECK(x == 8);
+}
+
+TEST_CASE("an implementation is provided where its header was included", "[place]") {
+  using tu = dp::detail::this_tu;
+  STATIC_REQUIRE(dp::detail::provided<dp::backend::cpu, add_one, tu>);
+  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cuda, add_one, tu>);
+  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cpu, only_declared, tu>);
+}

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <string>
+
+#include <devplace/place/device_info.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("simulated devices stand beside the CPU and say what they are", "[place]") {
+  const auto found = dp::list_devices();
+  REQUIRE(found.size() == 1 + static_cast<std::size_t>(dp::detail::simulated_device_count()));
+  CHECK(found[0].place == "cpu");
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    CHECK(found[i].place == "cuda:" + std::to_string(i - 1));
+    CHECK_THAT(found[i].processor, Catch::Matchers::ContainsSubstring("simulated"));
+    CHECK_THAT(found[i].support, Catch::Matchers::ContainsSubstring("simulated CUDA"));
+    CHECK(found[i].memory_total > 0);
+  }
+  CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("simulated CUDA"));
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/placement.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+namespace {
+
+template <class Where>
+std::string printed(Where where) {
+  std::ostringstream out;
+  out << where;
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("placements are empty types that say how they are called", "[place]") {
+  STATIC_REQUIRE(std::is_empty_v<dp::on<dp::cuda<7>>>);
+  STATIC_REQUIRE(std::is_empty_v<dp::replicated<0, 1, 2>>);
+  CHECK(printed(dp::on<dp::cpu>{}) == "cpu");
+  CHECK(printed(dp::on<dp::cuda<3>>{}) == "cuda:3");
+  CHECK(printed(dp::replicated<0, 2>{}) == "replicated<cuda:0, cuda:2>");
+  CHECK(printed(dp::replicated_on<dp::cpu>{}) == "replicated<cpu>");
+  CHECK(printed(dp::sharded<1, 0, 1>{}) == "sharded<1; cuda:0, cuda:1>");
+  CHECK(printed(dp::partial<dp::reduction::sum, 0, 1>{}) == "partial<sum; cuda:0, cuda:1>");
+  CHECK(dp::placement_name<dp::partial<dp::reduction::max, 4>>() == "partial<max; cuda:4>");
+  CHECK(dp::placement_name<dp::partial<dp::reduction::min, 4>>() == "partial<min; cuda:4>");
+  CHECK(dp::placement_name<dp::partial<dp::reduction::mean, 4>>() == "partial<mean; cuda:4>");
+}
+
+TEST_CASE("a placement is known by its kind and its mesh", "[place]") {
+  using traits = dp::placement_traits<dp::sharded<1, 0, 1>>;
+  STATIC_REQUIRE(std::is_same_v<traits::kind, dp::split_along<1>>);
+  STATIC_REQUIRE(std::is_same_v<traits::mesh, dp::devices<dp::cuda<0>, dp::cuda<1>>>);
+  STATIC_REQUIRE(std::is_same_v<dp::placement_traits<dp::replicated<5>>::kind, dp::copies>);
+  STATIC_REQUIRE(std::is_same_v<dp::placement_traits<dp::on<dp::cpu>>::kind, dp::copies>);
+  STATIC_REQUIRE(
+      std::is_same_v<dp::placement_traits<dp::partial<dp::reduction::sum, 0>>::kind, dp::summands<dp::reduction::sum>>);
+  STATIC_REQUIRE(dp::placement<dp::replicated<0, 1>>);
+  STATIC_REQUIRE_FALSE(dp::placement<dp::cuda<0>>);
+  STATIC_REQUIRE_FALSE(dp::placement<int>);
+  STATIC_REQUIRE(dp::single_place<dp::on<dp::cuda<0>>>);
+  STATIC_REQUIRE_FALSE(dp::single_place<dp::replicated<0>>);
+}
+
+TEST_CASE("the places of a placement", "[place]") {
+  STATIC_REQUIRE(dp::place_count<dp::replicated<3, 1, 2>> == 3);
+  STATIC_REQUIRE(std::is_same_v<dp::primary_place_t<dp::replicated<3, 1, 2>>, dp::cuda<3>>);
+  STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<dp::replicated<3, 1>>, dp::backend::cuda>);
+  STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<dp::on<dp::cpu>>, dp::backend::cpu>);
+  STATIC_REQUIRE(dp::host_accessible<dp::on<dp::cpu>>);
+  STATIC_REQUIRE_FALSE(dp::host_accessible<dp::on<dp::cuda<0>>>);
+  STATIC_REQUIRE_FALSE(dp::host_accessible<dp::replicated<0>>);
+}
+
+TEST_CASE("batches and gradients of a model follow from its placement", "[place]") {
+  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::on<dp::cuda<1>>>, dp::on<dp::cuda<1>>>);
+  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::replicated<0, 1>>, dp::sharded<0, 0, 1>>);
+  STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::on<dp::cpu>>, dp::on<dp::cpu>>);
+  STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::replicated<0, 1>>, dp::partial<dp::reduction::sum, 0, 1>>);
+}

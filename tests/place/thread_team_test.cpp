@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/place/thread_team.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+
+// Every allocation of the program is counted, so that a test can show that there was none. The sanitizers bring
+// operators of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_COUNT_ALLOCATIONS 0
+#elif defined(__has_feature)
+  #define DEVPLACE_COUNT_ALLOCATIONS !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+  #define DEVPLACE_COUNT_ALLOCATIONS 1
+#endif
+
+#if DEVPLACE_COUNT_ALLOCATIONS
+namespace {
+
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
+
+namespace dp = devplace;
+
+namespace {
+
+/// A user's team in its smallest form: threads made for each run.
+struct fresh_threads_team {
+  int members;
+  int runs = 0;
+
+  int size() const { return members; }
+
+  template <class Function>
+  void run(Function function) {
+    ++runs;
+    std::vector<std::thread> threads;
+    for (int member = 1; member < members; ++member)
+      threads.emplace_back([=] { function(member); });
+    function(0);
+    for (std::thread& thread : threads)
+      thread.join();
+  }
+};
+static_assert(dp::thread_team<fresh_threads_team>);
+static_assert(!dp::thread_team<std::vector<int>>);
+
+std::string parse_error(const char* text) {
+  try {
+    dp::detail::parse_thread_count(text);
+  } catch (const dp::argument_error& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("OMP_NUM_THREADS is parsed strictly", "[place][thread_team]") {
+  CHECK(dp::detail::parse_thread_count("1") == 1);
+  CHECK(dp::detail::parse_thread_count("16") == 16);
+  CHECK(dp::detail::parse_thread_count("4,2") == 4);
+  CHECK(dp::detail::parse_thread_count(" 4 , 2 ,1") == 4);
+  CHECK(dp::detail::parse_thread_count("4096") == 4096);
+  for (const char* text : {"", " ", "0", "-1", "+2", "2x", "two", "4,", ",4", "4,,2", "4,0", "1.5", "0x10", "4 2",
+                           "4097", "99999999999999999999"}) {
+    CAPTURE(text);
+    CHECK_THAT(parse_error(text), Catch::Matchers::ContainsSubstring("OMP_NUM_THREADS=4"));
+    CHECK_THAT(parse_error(text), Catch::Matchers::ContainsSubstring("\"" + std::string(text) + "\""));
+  }
+}
+
+TEST_CASE("the environment goes before the affinity mask", "[place][thread_team]") {
+  CHECK(dp::detail::default_thread_count(nullptr, 6) == 6);
+  CHECK(dp::detail::default_thread_count("", 6) == 6);
+  CHECK(dp::detail::default_thread_count("3", 6) == 3);
+  CHECK(dp::detail::default_thread_count("8,1", 6) == 8);
+  CHECK_THROWS_AS(dp::detail::default_thread_count("many", 6), dp::argument_error);
+  CHECK(dp::detail::usable_processors() >= 1);
+#if defined(__linux__)
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  for (int processor = 0; processor < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++processor) {
+    if (CPU_ISSET(static_cast<unsigned>(processor), &before)) CPU_SET(static_cast<unsigned>(processor), &one);
+  }
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  CHECK(dp::detail::usable_processors() == 1);
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK(dp::detail::usable_processors() == CPU_COUNT(&before));
+#endif
+}
+
+TEST_CASE("a team runs every member once, each on a thread of its own", "[place][thread_team]") {
+  for (const int size : {1, 2, 3, 5}) {
+    dp::builtin_thread_team team(size);
+    REQUIRE(team.size() == size);
+    std::vector<std::thread::id> first(static_cast<std::size_t>(size));
+    for (int repetition = 0; repetition < 200; ++repetition) {
+      std::vector<int> calls(static_cast<std::size_t>(size), 0);
+      std::vector<std::thread::id> threads(calls.size());
+      team.run([&](int member) {
+        ++calls[static_cast<std::size_t>(member)];
+        threads[static_cast<std::size_t>(member)] = std::this_thread::get_id();
+      });
+      CHECK(calls == std::vector<int>(calls.size(), 1));
+      if (repetition == 0) first = threads;
+      CHECK(threads == first);
+    }
+    CHECK(first[0] == std::this_thread::get_id());
+    for (std::size_t a = 0; a < first.size(); ++a)
+      for (std::size_t b = a + 1; b < first.size(); ++b)
+        CHECK(first[a] != first[b]);
+  }
+}
+
+TEST_CASE("workers that went to sleep come back", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    std::atomic<int> calls = 0;
+    team.run([&](int) { ++calls; });
+    CHECK(calls == 3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+TEST_CASE("a team refuses impossible sizes and changes only outside of regions", "[place][thread_team]") {
+  CHECK_THROWS_AS(dp::builtin_thread_team(0), dp::argument_error);
+  CHECK_THROWS_AS(dp::builtin_thread_team(-3), dp::argument_error);
+  CHECK_THROWS_AS(dp::builtin_thread_team(5000), dp::argument_error);
+  const int before = dp::thread_count();
+  CHECK_THROWS_WITH(dp::set_thread_count(0), Catch::Matchers::ContainsSubstring("Ask for 1 to 4096"));
+  for (const int size : {4, 1, 3, 3, 2}) {
+    dp::set_thread_count(size);
+    CHECK(dp::thread_count() == size);
+    std::atomic<int> calls = 0;
+    dp::detail::parallel_members(size, [&](int) { ++calls; });
+    CHECK(calls == size);
+  }
+  {
+    const dp::team_region region;
+    const dp::team_region inner;
+    CHECK_THROWS_WITH(dp::set_thread_count(3), Catch::Matchers::ContainsSubstring("before it begins"));
+    CHECK(dp::thread_count() == 2);
+  }
+  dp::set_thread_count(before);
+  CHECK(dp::thread_count() == before);
+}
+
+TEST_CASE("parallel_for covers each index once, in ranges of whole grains", "[place][thread_team]") {
+  for (const int size : {1, 2, 3, 7}) {
+    dp::builtin_thread_team team(size);
+    const dp::thread_team_scope scope(team);
+    REQUIRE(dp::thread_count() == size);
+    for (const std::size_t n : {0u, 1u, 2u, 3u, 7u, 16u, 31u, 32u, 33u, 63u, 64u, 65u, 100u, 1000u, 4099u}) {
+      for (const std::size_t grain : {0u, 1u, 2u, 3u, 16u, 32u, 64u, 1000u, 5000u}) {
+        std::vector<int> seen(n, 0);
+        std::atomic<std::size_t> ranges = 0;
+        std::atomic<bool> whole = true;
+        dp::detail::parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+          ++ranges;
+          const std::size_t step = grain == 0 ? 1 : grain;
+          if (begin >= end || end > n || begin % step != 0 || (end % step != 0 && end != n)) whole = false;
+          for (std::size_t i = begin; i < end && i < n; ++i)
+            ++seen[i];
+        });
+        CAPTURE(size, n, grain);
+        CHECK(whole);
+        CHECK(seen == std::vector<int>(n, 1));
+        const std::size_t most = grain == 0 ? n : n / grain;
+        const std::size_t members = static_cast<std::size_t>(size);
+        const std::size_t expected = n == 0 ? 0 : most < 2 ? 1 : most < members ? most : members;
+        CHECK(ranges == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("parallel_tiles does each tile once", "[place][thread_team]") {
+  for (const int size : {1, 2, 3}) {
+    dp::builtin_thread_team team(size);
+    const dp::thread_team_scope scope(team);
+    for (const std::size_t count : {0u, 1u, 2u, 3u, 100u}) {
+      std::vector<int> seen(count, 0);
+      dp::detail::parallel_tiles(count, [&](std::size_t tile) { ++seen[tile]; });
+      CAPTURE(size, count);
+      CHECK(seen == std::vector<int>(count, 1));
+    }
+  }
+}
+
+TEST_CASE("the exception of the lowest member arrives, and the team lives on", "[place][thread_team]") {
+  dp::builtin_thread_team team(4);
+  const dp::thread_team_scope scope(team);
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    std::atomic<int> calls = 0;
+    const auto thrower = [&](int member) {
+      ++calls;
+      if (member >= 2) throw std::runtime_error("member " + std::to_string(member));
+    };
+    CHECK_THROWS_WITH(dp::detail::parallel_members(4, thrower), "member 2");
+    CHECK(calls == 4);
+    CHECK_THROWS_WITH(team.run(thrower), "member 2");
+    CHECK(calls == 8);
+  }
+  CHECK_THROWS_WITH(
+      dp::detail::parallel_for(100, 1,
+                               [](std::size_t begin, std::size_t) { throw std::runtime_error(std::to_string(begin)); }),
+      "0");
+  CHECK_THROWS_AS(dp::detail::parallel_for(1, 1, [](std::size_t, std::size_t) { throw dp::error("inline"); }),
+                  dp::error);
+  CHECK_THROWS_AS(dp::detail::parallel_tiles(9,
+                                             [](std::size_t tile) {
+                                               if (tile == 5) throw dp::error("tile");
+                                             }),
+                  dp::error);
+  std::atomic<int> calls = 0;
+  dp::detail::parallel_members(4, [&](int) { ++calls; });
+  CHECK(calls == 4);
+}
+
+TEST_CASE("operations inside an operation run serially", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  const dp::thread_team_scope scope(team);
+  std::vector<int> seen(300, 0);
+  std::atomic<bool> serial = true;
+  dp::detail::parallel_for(3, 1, [&](std::size_t outer, std::size_t) {
+    if (dp::thread_count() != 1) serial = false;
+    const std::thread::id self = std::this_thread::get_id();
+    dp::detail::parallel_for(100, 1, [&](std::size_t begin, std::size_t end) {
+      if (std::this_thread::get_id() != self || end - begin != 100) serial = false;
+      for (std::size_t i = begin; i < end; ++i)
+        ++seen[outer * 100 + i];
+    });
+  });
+  CHECK(serial);
+  CHECK(seen == std::vector<int>(300, 1));
+  CHECK(dp::thread_count() == 3);
+  std::atomic<int> calls = 0;  // run() inside run() of the same team: done by the member itself
+  team.run([&](int) { team.run([&](int) { ++calls; }); });
+  CHECK(calls == 9);
+}
+
+TEST_CASE("a user's team does the work within its scope only", "[place][thread_team]") {
+  const int before = dp::thread_count();
+  fresh_threads_team team{5};
+  {
+    const dp::thread_team_scope scope(team);
+    CHECK(dp::thread_count() == 5);
+    std::vector<int> seen(1000, 0);
+    dp::detail::parallel_for(1000, 10, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        ++seen[i];
+    });
+    CHECK(seen == std::vector<int>(1000, 1));
+    CHECK(team.runs == 1);
+    const dp::team_region region;  // a team without keep_awake: nothing to do
+    dp::serial_team serial;
+    {
+      const dp::thread_team_scope inner(serial);
+      CHECK(dp::thread_count() == 1);
+      dp::detail::parallel_for(1000, 10, [](std::size_t, std::size_t) {});
+      CHECK(team.runs == 1);
+    }
+    CHECK(dp::thread_count() == 5);
+    int elsewhere = 0;  // the choice is the thread's own
+    std::thread([&] { elsewhere = dp::thread_count(); }).join();
+    CHECK(elsewhere == before);
+    std::atomic<int> calls = 0;  // fewer parts than members
+    dp::detail::parallel_members(2, [&](int) { ++calls; });
+    CHECK(calls == 2);
+  }
+  CHECK(dp::thread_count() == before);
+}
+
+TEST_CASE("several threads share the process's team without waiting for each other for ever", "[place][thread_team]") {
+  const int before = dp::thread_count();
+  dp::set_thread_count(3);
+  std::atomic<bool> right = true;
+  std::vector<std::thread> users;
+  for (int user = 0; user < 4; ++user) {
+    users.emplace_back([&right, user] {
+      std::vector<int> seen(256, 0);
+      for (int repetition = 1; repetition <= 100; ++repetition) {
+        const dp::team_region region;
+        dp::detail::parallel_for(256, static_cast<std::size_t>(8 + user), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i)
+            ++seen[i];
+        });
+        if (seen != std::vector<int>(256, repetition)) right = false;
+      }
+    });
+  }
+  for (std::thread& user : users)
+    user.join();
+  CHECK(right);
+  dp::set_thread_count(before);
+}
+
+TEST_CASE("the team may be resized while other threads use it", "[place][thread_team]") {
+  const int before = dp::thread_count();
+  std::atomic<bool> stop = false, right = true;
+  std::thread user([&] {
+    std::vector<int> seen(64, 0);
+    for (int repetition = 1; !stop; ++repetition) {
+      dp::detail::parallel_for(64, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          ++seen[i];
+      });
+      if (seen != std::vector<int>(64, repetition)) right = false;
+    }
+  });
+  for (int repetition = 0; repetition < 20; ++repetition)
+    dp::set_thread_count(1 + repetition % 4);
+  stop = true;
+  user.join();
+  CHECK(right);
+  dp::set_thread_count(before);
+}
+
+#if DEVPLACE_COUNT_ALLOCATIONS
+TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  const dp::thread_team_scope scope(team);
+  std::vector<double> values(10000, 1.0);
+  const auto work = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] *= 2;
+  };
+  dp::detail::parallel_for(values.size(), 16, work);
+  const long before = allocations;
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    const dp::team_region region;
+    dp::detail::parallel_for(values.size(), 16, work);
+    dp::detail::parallel_tiles(values.size(), [&](std::size_t tile) { values[tile] *= 0.5; });
+    dp::detail::parallel_members(3, [](int) {});
+    team.run([](int) {});
+  }
+  CHECK(allocations == before);
+  CHECK(values == std::vector<double>(values.size(), 2.0));
+}
+#endif

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/io/npy.hpp>
+#include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/reference.hpp"
+
+namespace devplace::test {
+
+/// Within 1e-5 relative in float and 1e-12 in double, relative to max(1, |expected|); NaN equals NaN.
+template <class T>
+bool agrees(T value, T expected) {
+  if (std::isnan(expected) || std::isnan(value)) return std::isnan(expected) && std::isnan(value);
+  const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-12;
+  return std::abs(static_cast<double>(value) - static_cast<double>(expected)) <=
+         tolerance * std::max(1.0, std::abs(static_cast<double>(expected)));
+}
+
+/// All elements of a fixture, whatever its rank.
+template <class T, class Extents>
+std::vector<T> read_all(const std::string& relative) {
+  const auto x = read_npy<T, Extents>(reference_path(relative));
+  return std::vector<T>(x.data(), x.data() + x.size());
+}
+
+template <class T>
+void require_agreement(const std::vector<T>& values, const std::vector<T>& expected, const std::string& what) {
+  REQUIRE(values.size() == expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    INFO(what << "[" << i << "]: " << values[i] << ", PyTorch " << expected[i]);
+    REQUIRE(agrees(values[i], expected[i]));
+  }
+}
+
+/// Runs a network forward and backward on the CPU from a fixture's input, parameters and upstream gradient, and
+/// compares the output and all gradients with PyTorch's. `names` are the fixture's names of the parameters, in order;
+/// `Input` and `Output` are the extents of the fixture's arrays.
+template <class Net, class T, class Input, class Output>
+void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
+  using run = nn::detail::engine<Net, T, backend::cpu, detail::this_tu>;
+  using plan = nn::detail::network_plan<Net>;
+  const std::string folder = "layers/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const std::vector<T> x = read_all<T, Input>(folder + "x.npy");
+  const std::vector<T> dy = read_all<T, Output>(folder + "dy.npy");
+  const std::size_t batch = Input::static_extent(0);
+
+  const auto r = run::make(0);
+  std::size_t index = 0;
+  plan::for_each_parameter("", 0, [&](const std::string&, auto entry, std::size_t offset) {
+    using extents_type = typename decltype(entry)::extents;
+    const auto values = read_all<T, extents_type>(folder + names.at(index++) + ".npy");
+    std::copy(values.begin(), values.end(), r.parameter_data() + offset);
+  });
+  REQUIRE(index == names.size());
+
+  std::vector<T> workspace(run::workspace_elements(batch, nn::mode::train));
+  std::vector<T> dx(x.size());
+  const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
+  run::forward(p, x.data());
+  const T* y = run::output_of(p);
+  require_agreement(std::vector<T>(y, y + dy.size()), read_all<T, Output>(folder + "y.npy"), name + ": y");
+  run::backward(p, r, x.data(), dy.data(), false, dx.data());
+  require_agreement(dx, read_all<T, Input>(folder + "dx.npy"), name + ": dx");
+  index = 0;
+  plan::for_each_parameter("", 0, [&](const std::string&, auto entry, std::size_t offset) {
+    using extents_type = typename decltype(entry)::extents;
+    const T* gradient = r.gradient_data() + offset;
+    require_agreement(std::vector<T>(gradient, gradient + entry.info.shape.size()),
+                      read_all<T, extents_type>(folder + "d" + names.at(index) + ".npy"),
+                      name + ": d" + names.at(index));
+    ++index;
+  });
+
+  // Predicting takes other memory and must give the same output.
+  std::vector<T> predict_workspace(run::workspace_elements(batch, nn::mode::predict));
+  const auto q = run::make_pass(r, predict_workspace.data(), batch, nn::mode::predict, {});
+  run::forward(q, x.data());
+  require_agreement(std::vector<T>(run::output_of(q), run::output_of(q) + dy.size()), std::vector<T>(y, y + dy.size()),
+                    name + ": predict");
+}
+
+/// The same in float and double.
+template <class Net, class Input, class Output>
+void compare_with_pytorch_in_both(const std::string& name, const std::vector<std::string>& names = {}) {
+  compare_with_pytorch<Net, float, Input, Output>(name, names);
+  compare_with_pytorch<Net, double, Input, Output>(name, names);
+}
+
+}  // namespace devplace::test
