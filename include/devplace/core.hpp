@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Places, memory, tensors and the operations on them.
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/statistics.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/matrix_engine.hpp>
+#include <devplace/ops/mse.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/place/availability.hpp>
+#include <devplace/place/device_info.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/first_available.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/place/select.hpp>
+#include <devplace/place/thread_team.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/item.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/print.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>
+#include <devplace/version.hpp>

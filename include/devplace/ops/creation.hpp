@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/item.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+// New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. Elements are written by the place
+// itself, in the order of its work; nothing but `permutation` and `from_span` crosses to it.
+
+namespace devplace {
+
+/// A tensor of one value.
+template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
+  tensor<T, Extents, Where> result(extents, Tu{});
+  fill<Tu>(result, value);
+  return result;
+}
+
+/// A tensor of zeros.
+template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> zeros(const Extents& extents) {
+  return full<T, Where, Tu>(extents, T{0});
+}
+
+/// A tensor of ones.
+template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> ones(const Extents& extents) {
+  return full<T, Where, Tu>(extents, T{1});
+}
+
+/// Zeros with the element type, extents and placement of a tensor, or of a view at one place.
+template <class Tu = detail::this_tu, tensor_like X>
+auto zeros_like(const X& x) {
+  return zeros<typename X::value_type, typename X::placement_type, Tu>(x.extents());
+}
+
+namespace detail {
+
+template <class T>
+struct arange_body {
+  T* destination;
+  T start, step;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    if constexpr (std::is_integral_v<T>)
+      destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
+    else
+      destination[i] = std::fma(static_cast<T>(i), step, start);
+  }
+};
+
+/// Number of steps from start that stay before stop.
+template <class T>
+std::size_t arange_size(T start, T stop, T step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const double count = std::ceil((double{stop} - double{start}) / double{step});
+    if (!(step != 0) || !std::isfinite(count) || count >= 0x1p62)
+      throw argument_error("arange: there is no end to the numbers from " + std::to_string(start) + " to " +
+                           std::to_string(stop) + " in steps of " + std::to_string(step) + ".");
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+  } else {
+    if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
+    if (step > 0 ? stop <= start : stop >= start) return 0;
+    // In unsigned arithmetic differences of int64 do not overflow.
+    const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
+    const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
+    const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
+    return static_cast<std::size_t>((distance - 1) / stride + 1);
+  }
+}
+
+}  // namespace detail
+
+/// start, start + step, start + 2 step, ... as long as it is before stop, as numpy.arange; element i is computed as
+/// start + i * step, rounded once.
+template <element T, single_place Where, class Tu = detail::this_tu>
+tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
+                                      std::type_identity_t<T> step = 1) {
+  tensor<T, extents<dyn>, Where> result(extents<dyn>(detail::arange_size<T>(start, stop, step)), Tu{});
+  detail::for_each_index<typename tensor<T, extents<dyn>, Where>::backend_type, Tu>(
+      result.view().ordinal(), result.size(), detail::elementwise_grain,
+      detail::arange_body<T>{result.data(), start, step});
+  return result;
+}
+
+/// 0, 1, 2, ... before stop.
+template <element T, single_place Where, class Tu = detail::this_tu>
+tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> stop) {
+  return arange<T, Where, Tu>(T{0}, stop, T{1});
+}
+
+/// Numbers uniform in [low, high); see uniform_into.
+template <floating_element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0,
+                                  std::type_identity_t<T> high = 1) {
+  tensor<T, Extents, Where> result(extents, Tu{});
+  uniform_into<Tu>(result, start, 0, low, high);
+  return result;
+}
+
+/// Normally distributed numbers; see normal_into.
+template <floating_element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
+                                 std::type_identity_t<T> standard_deviation = 1) {
+  tensor<T, Extents, Where> result(extents, Tu{});
+  normal_into<Tu>(result, start, 0, mean, standard_deviation);
+  return result;
+}
+
+/// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`.
+template <single_place Where = on<cpu>, class Tu = detail::this_tu>
+tensor<std::int64_t, extents<dyn>, Where> permutation(std::size_t n, seed start) {
+  tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n}, Tu{});
+  permutation_into(order.data(), n, start);
+  return to<Where, Tu>(std::move(order));
+}
+
+}  // namespace devplace

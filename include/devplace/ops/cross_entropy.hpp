@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/loss_sums.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace {
+
+/// What PyTorch's cross_entropy can be told, under the same names.
+template <floating_element T>
+struct cross_entropy_options {
+  std::int64_t ignore_index = -100;  ///< rows with this label count for nothing
+  T label_smoothing = 0;             ///< share of the target that is spread evenly over all classes, 0 to 1
+  const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
+};
+
+namespace detail {
+
+[[noreturn]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
+  throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
+                       ", and the logits have " + std::to_string(classes) + " classes; labels are 0 to " +
+                       std::to_string(classes == 0 ? 0 : classes - 1) +
+                       ", or the ignore_index of the options for rows that shall not count.");
+}
+
+/// One index is one row: its loss, and its gradient where `dlogits` is not null.
+template <class T, class Label>
+struct cross_entropy_row {
+  T* dlogits;  // may be `logits`
+  T* losses;
+  const T* logits;
+  const Label* labels;
+  std::size_t n;
+  cross_entropy_options<T> options;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    const auto label = static_cast<std::int64_t>(labels[row]);
+    if (label == options.ignore_index) {
+      without_target(row, T{0});
+    } else if (label < 0 || static_cast<std::uint64_t>(label) >= n) {
+      DEVPLACE_IF_HOST(throw_label_error(row, label, n);)
+      without_target(row, not_a_number<T>);
+    } else {
+      with_target(row, static_cast<std::size_t>(label));
+    }
+  }
+
+ private:
+  DEVPLACE_HD void without_target(std::size_t row, T value) const {
+    losses[row] = value;
+    if (dlogits == nullptr) return;
+    for (std::size_t c = 0; c < n; ++c)
+      dlogits[row * n + c] = value;
+  }
+
+  DEVPLACE_HD void with_target(std::size_t row, std::size_t label) const {
+    const T* const x = logits + row * n;
+    const T* const w = options.class_weights;
+    const T max = row_max<T>(x, n);
+    const T target = x[label] - max;
+    const T weight = w == nullptr ? T{1} : w[label];
+    const T smooth = options.label_smoothing / static_cast<T>(n);
+    const T sharp = 1 - options.label_smoothing;
+
+    // The smoothing terms, before the gradient may overwrite x: sum of w_c, and of w_c (x_c - max).
+    double all_weights = 0, weighted_logits = 0;
+    if (smooth != 0) {
+      all_weights = w == nullptr ? static_cast<double>(n) : row_sum<T>(n, [w](std::size_t c) { return w[c]; });
+      weighted_logits = row_sum<double>(n, [w, x, max](std::size_t c) {
+        return static_cast<double>(x[c] - max) * static_cast<double>(w == nullptr ? T{1} : w[c]);
+      });
+    }
+
+    // `others` is the sum without the target's share: 1 - softmax(x)_y = others / sum keeps its digits when it is
+    // small, in the loss as in the gradient. Where the target has the smaller share, there is nothing to lose.
+    T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
+    const double sum = row_exponentials<T>(dx, x, max, n);
+    const T share = fast_exp<T>(target);
+    double others = sum - static_cast<double>(share);
+    others = others < 0 ? 0 : others;
+    const T negative_log = share >= T{0.5} ? std::log1p(static_cast<T>(others / static_cast<double>(share)))
+                                           : std::log(static_cast<T>(sum)) - target;
+    T loss = sharp * weight * negative_log;
+    if (smooth != 0) {
+      const double log_sum = static_cast<double>(negative_log) + static_cast<double>(target);
+      loss += smooth * static_cast<T>(all_weights * log_sum - weighted_logits);
+    }
+    losses[row] = loss;
+
+    if (dx == nullptr) return;
+    const T scale =
+        static_cast<T>((static_cast<double>(sharp * weight) + static_cast<double>(smooth) * all_weights) / sum);
+    for (std::size_t c = 0; c < n; ++c)
+      dx[c] *= scale;
+    if (smooth != 0) {
+      for (std::size_t c = 0; c < n; ++c)
+        dx[c] -= smooth * (w == nullptr ? T{1} : w[c]);
+    }
+    dx[label] = static_cast<T>(static_cast<double>(smooth) *
+                               (all_weights * static_cast<double>(share) / sum - static_cast<double>(weight))) -
+                sharp * weight * static_cast<T>(others / sum);
+  }
+};
+
+/// The loss of a row, and the weight by which its mean counts it.
+template <class T, class Label>
+struct cross_entropy_terms {
+  const T* losses;
+  const Label* labels;
+  const T* class_weights;
+  std::size_t n;
+  std::int64_t ignore_index;
+
+  DEVPLACE_HD loss_term operator()(std::size_t row) const {
+    const auto label = static_cast<std::int64_t>(labels[row]);
+    double weight = 0;
+    if (label != ignore_index && label >= 0 && static_cast<std::uint64_t>(label) < n)
+      weight = class_weights == nullptr ? 1 : static_cast<double>(class_weights[label]);
+    return {static_cast<double>(losses[row]), weight};
+  }
+};
+
+template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
+constexpr void check_cross_entropy_types() {
+  using value = operand_element_t<Logits>;
+  using label = operand_element_t<Labels>;
+  static_assert(
+      on_one_device<Logits, Labels, Sums, DLogits, RowLosses>,
+      "devplace: cross_entropy: the operands live on different places; move them to one with to<on<...>>(x).");
+  static_assert(!floating_element<label>,
+                "devplace: cross_entropy: labels are class numbers, of type int64, int32 or uint8, not float; for "
+                "regression use mse.");
+  static_assert(floating_element<value>,
+                "devplace: cross_entropy: logits must be float or double; convert with cast<float>(x) first.");
+  static_assert(std::is_same_v<operand_element_t<Sums>, value> && std::is_same_v<operand_element_t<DLogits>, value> &&
+                    std::is_same_v<operand_element_t<RowLosses>, value>,
+                "devplace: cross_entropy: sums, gradient and row losses must have the logits' element type.");
+  static_assert(writable<Sums> && writable<DLogits> && writable<RowLosses>,
+                "devplace: cross_entropy: sums, gradient and row losses must not be const.");
+  static_assert(operand_extents_t<Logits>::rank == 2 && operand_extents_t<Labels>::rank == 1,
+                "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows].");
+  static_assert(compatible<operand_extents_t<Logits>, operand_extents_t<DLogits>>,
+                "devplace: cross_entropy: the gradient must have the extents of the logits.");
+  using rows = extents<operand_extents_t<Logits>::static_extent(0)>;
+  static_assert(compatible<operand_extents_t<Labels>, rows> && compatible<operand_extents_t<RowLosses>, rows>,
+                "devplace: cross_entropy: labels and row losses must have one element for each row of the logits.");
+  static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
+                "devplace: cross_entropy: the sums must have the extents [2]: of losses, of weights.");
+}
+
+}  // namespace detail
+
+/// Cross-entropy of softmax(logits) against class numbers, as sums, and its gradient, as torch.nn.functional's
+/// cross_entropy with reduction="sum" (mean = sums[0] / sums[1]).
+/// Shapes: sums [2], dlogits and logits [rows, n], row_losses and labels [rows]. Labels int64, int32 or uint8.
+/// - sums[0] = sum of the rows' losses, with e the label smoothing, w the class weights, y the label:
+///   loss = (1 - e) w_y (log sum exp x - x_y) + e / n * sum over c of w_c (log sum exp x - x_c);
+/// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
+/// - dlogits = gradient of sums[0], not divided; it may be `logits`. A view with null data: the loss alone;
+/// - row_losses = each row's loss (0 where ignored).
+/// Ignored rows get gradient 0, whatever their logits are. Without rows, or with ignored ones alone, both sums are 0.
+/// A label outside 0..n-1 that is not ignore_index throws argument_error on the CPU and on simulated devices (there
+/// from the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range
+/// throw argument_error, extents that disagree shape_error. Works on the logits' place, in the order of its work.
+template <class Tu = detail::this_tu, tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits,
+          tensor_like Labels>
+void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
+                        const Labels& labels,
+                        const cross_entropy_options<detail::operand_element_t<Logits>>& options = {}) {
+  detail::check_cross_entropy_types<Sums, DLogits, RowLosses, Logits, Labels>();
+  using value = detail::operand_element_t<Logits>;
+  using label = detail::operand_element_t<Labels>;
+  const auto x = detail::as_view(logits);
+  const auto y = detail::as_view(labels);
+  const auto dx = detail::as_view(dlogits);
+  const auto losses = detail::as_view(row_losses);
+  const auto totals = detail::as_view(sums);
+  detail::require_one_device("cross_entropy", x, y, dx, losses, totals);
+  detail::require_same_extents("cross_entropy", "the gradient", dx, "logits", x);
+  if (y.extent(0) != x.extent(0) || losses.extent(0) != x.extent(0) || totals.extent(0) != 2)
+    throw shape_error("cross_entropy: logits are " + detail::to_string(x.extents()) + ", labels " +
+                      detail::to_string(y.extents()) + ", row losses " + detail::to_string(losses.extents()) +
+                      " and sums " + detail::to_string(totals.extents()) +
+                      "; labels and row losses need one element for each row of the logits, sums two.");
+  if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
+    throw argument_error("cross_entropy: label_smoothing is " + std::to_string(options.label_smoothing) +
+                         "; it must be between 0 and 1.");
+  using backend = detail::operand_backend_t<Logits>;
+  const std::size_t rows = x.extent(0), n = x.extent(1);
+  detail::for_each_index<backend, Tu>(
+      x.ordinal(), rows, detail::row_grain(n, 8),
+      detail::cross_entropy_row<value, label>{dx.data(), losses.data(), x.data(), y.data(), n, options});
+  detail::sum_losses<backend, Tu>(x.ordinal(), rows, totals.data(),
+                                  detail::cross_entropy_terms<value, label>{
+                                      losses.data(), y.data(), options.class_weights, n, options.ignore_index});
+}
+
+/// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
+/// reduction::mean (weighted, over rows that are not ignored; NaN if there are none) or reduction::sum. Everything else
+/// as cross_entropy_into.
+template <class Tu = detail::this_tu, tensor_like Logits, tensor_like Labels>
+auto cross_entropy(const Logits& logits, const Labels& labels,
+                   const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},
+                   reduction how = reduction::mean) {
+  using value = detail::operand_element_t<Logits>;
+  detail::loss_workspace<Logits, value, Tu> work("cross_entropy", logits.extent(0), how);
+  const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
+      nullptr, logits.extents(), detail::as_view(logits).device());
+  cross_entropy_into<Tu>(work.sums, no_gradient, work.row_losses, logits, labels, options);
+  return work.result(how);
+}
+
+}  // namespace devplace

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::detail {
+
+// numpy's rule: extents are aligned at the last axis; a missing axis, or one of extent 1, is repeated.
+
+/// Most axes that an elementwise operation takes.
+inline constexpr std::size_t max_rank = 8;
+
+/// Extent of an axis of the result when two static extents meet; 0 and `false` in `fits` where they cannot.
+struct broadcast_axis {
+  std::size_t extent;
+  bool fits;
+};
+
+constexpr broadcast_axis broadcast_static(std::size_t a, std::size_t b) {
+  if (a == 1) return {b, true};
+  if (b == 1) return {a, true};
+  if (a == dyn) return {b, true};  // 1 or that extent, which is checked at run time
+  if (b == dyn) return {a, true};
+  return {a, a == b};
+}
+
+/// The static extent of axis `axis` once the extents are preceded by ones up to `rank` axes.
+template <class Extents>
+constexpr std::size_t aligned_static_extent(std::size_t axis, std::size_t rank) {
+  return axis + Extents::rank < rank ? 1 : Extents::static_extent(axis + Extents::rank - rank);
+}
+
+template <class A, class B, class Axes = std::make_index_sequence<(A::rank > B::rank ? A::rank : B::rank)>>
+struct broadcast_pair;
+
+template <class A, class B, std::size_t... Axis>
+struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
+  static constexpr std::size_t rank = sizeof...(Axis);
+  static constexpr bool fits =
+      (broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).fits && ...);
+  using type =
+      extents<broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).extent...>;
+};
+
+/// Refuses static extents that cannot be broadcast. The compiler shows both as template arguments.
+template <class First, class Second>
+struct extents_of_operands {
+  static_assert(broadcast_pair<First, Second>::fits,
+                "devplace: elementwise: the static extents of the operands differ in an axis in which neither is 1 "
+                "(aligned at the last axis); reshape one of them, or slice both to the same size.");
+  static_assert(broadcast_pair<First, Second>::rank <= max_rank,
+                "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
+  using type = typename broadcast_pair<First, Second>::type;
+};
+
+template <class... Extents>
+struct broadcast {
+  using type = extents<>;
+};
+template <class Only>
+struct broadcast<Only> {
+  using type = Only;
+};
+template <class First, class Second, class... Rest>
+struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operands<First, Second>::type, Rest...> {};
+
+/// The extents type of an elementwise result.
+template <class... Extents>
+using broadcast_t = typename broadcast<Extents...>::type;
+
+/// Sizes known at run time, free of the extents' type.
+struct shape {
+  std::size_t rank = 0;
+  std::size_t extents[max_rank] = {};
+
+  /// Extent once the shape is preceded by ones up to `wanted_rank` axes.
+  constexpr std::size_t aligned(std::size_t axis, std::size_t wanted_rank) const {
+    return axis + rank < wanted_rank ? 1 : extents[axis + rank - wanted_rank];
+  }
+};
+
+template <class Extents>
+constexpr shape shape_of(const Extents& e) {
+  static_assert(Extents::rank <= max_rank,
+                "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
+  shape result;
+  result.rank = Extents::rank;
+  for (std::size_t axis = 0; axis != Extents::rank; ++axis)
+    result.extents[axis] = e.extent(axis);
+  return result;
+}
+
+inline std::string to_string(const shape& s) {
+  std::string text;
+  for (std::size_t axis = 0; axis < s.rank; ++axis)
+    text += (axis != 0 ? "x" : "") + std::to_string(s.extents[axis]);
+  return text.empty() ? "scalar" : text;
+}
+
+/// The shape of an elementwise result; throws shape_error where two extents differ and neither is 1.
+constexpr shape broadcast_shapes(const shape& a, const shape& b) {
+  shape result;
+  result.rank = a.rank > b.rank ? a.rank : b.rank;
+  for (std::size_t axis = 0; axis < result.rank; ++axis) {
+    const std::size_t from_a = a.aligned(axis, result.rank), from_b = b.aligned(axis, result.rank);
+    if (from_a != from_b && from_a != 1 && from_b != 1)
+      throw shape_error("elementwise: operands of " + to_string(a) + " and " + to_string(b) +
+                        " cannot be broadcast: aligned at the last axis, extents must be equal or one of them 1.");
+    result.extents[axis] = from_a == 1 ? from_b : from_a;
+  }
+  return result;
+}
+
+/// The shape as extents of that type, whose static ones it agrees with.
+template <class Extents>
+constexpr Extents extents_from(const shape& s) {
+  if constexpr (Extents::is_static) {
+    static_cast<void>(s);
+    return Extents{};
+  } else {
+    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+      return Extents(s.extents[Axis]...);
+    }
+    (std::make_index_sequence<Extents::rank>{});
+  }
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// What elementwise operations do to one element: functor structs that run on the host and on devices. Every case is
+// defined: integers wrap around, an integer divided by 0 is 0, NaN goes where each line says.
+namespace devplace::detail::elementary {
+
+/// Integer sums, differences and products are formed in this type, in which wrapping around is defined.
+template <class T>
+using wrapping_t =
+    std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>, T>;
+
+struct plus {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b));
+  }
+};
+
+struct minus {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b));
+  }
+};
+
+struct times {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
+  }
+};
+
+struct divide {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == T{0}) return T{0};
+      if constexpr (std::is_signed_v<T>) {
+        if (b == T{-1}) return minus{}(T{0}, a);  // the most negative number has no counterpart
+      }
+    }
+    return static_cast<T>(a / b);
+  }
+};
+
+struct power {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T a, T b) const {
+    return std::pow(a, b);
+  }
+};
+
+/// NaN if one of them is.
+struct maximum {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+
+/// NaN if one of them is.
+struct minimum {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+
+// Comparisons as IEEE 754 has them: with NaN only "not equal" is true.
+
+struct equal {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a == b;
+  }
+};
+
+struct not_equal {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a != b;
+  }
+};
+
+struct less {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+struct less_equal {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+struct greater {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a > b;
+  }
+};
+
+struct greater_equal {
+  template <class T>
+  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+struct select {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(std::uint8_t condition, T a, T b) const {
+    return condition != 0 ? a : b;
+  }
+};
+
+struct negate {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T x) const {
+    if constexpr (std::is_integral_v<T>)
+      return minus{}(T{0}, x);
+    else
+      return -x;  // 0 - x would lose the sign of zero
+  }
+};
+
+struct absolute {
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(x);
+    else
+      return x < T{0} ? negate{}(x) : x;
+  }
+};
+
+struct square {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T x) const {
+    return times{}(x, x);
+  }
+};
+
+/// NaN stays NaN and -0 stays -0, as in PyTorch.
+struct relu {
+  template <class T>
+  DEVPLACE_HD constexpr T operator()(T x) const {
+    return x < T{0} ? T{0} : x;
+  }
+};
+
+struct exponential {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    return std::exp(x);
+  }
+};
+
+struct logarithm {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    return std::log(x);
+  }
+};
+
+struct square_root {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+
+struct hyperbolic_tangent {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    return std::tanh(x);
+  }
+};
+
+/// 1 / (1 + exp(-x)): exp overflows to infinity for large negative x, and the quotient is 0 as it should.
+struct sigmoid {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  DEVPLACE_HD T operator()(T x) const {
+    return T{1} / (T{1} + std::exp(-x));
+  }
+};
+
+/// Between floating types rounded to nearest; floating to integer truncated towards zero, clamped to the type's range,
+/// NaN to 0; between integers the low bits.
+template <class To>
+struct convert {
+  template <class From>
+  DEVPLACE_HD constexpr To operator()(From x) const {
+    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+      // The lowest value is a power of two or 0, hence exact; the highest may not be, hence the comparison with
+      // the number after it.
+      constexpr From lowest = static_cast<From>(std::numeric_limits<To>::min());
+      constexpr From past_highest = From{2} * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
+      if (x != x) return To{0};
+      if (x <= lowest) return std::numeric_limits<To>::min();
+      if (x >= past_highest) return std::numeric_limits<To>::max();
+    }
+    return static_cast<To>(x);
+  }
+};
+
+}  // namespace devplace::detail::elementary

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace::detail {
+
+/// What one row adds to the sums of a loss.
+struct loss_term {
+  double loss;
+  double weight;
+};
+
+template <class T>
+struct loss_reducer {
+  using accumulator = loss_term;
+  T* sums;
+
+  DEVPLACE_HD static constexpr accumulator identity() { return {0, 0}; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, loss_term term, std::size_t) { merge(a, term); }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, loss_term b) {
+    a.loss += b.loss;
+    a.weight += b.weight;
+  }
+  DEVPLACE_HD void store(std::size_t, accumulator a) const {
+    sums[0] = static_cast<T>(a.loss);
+    sums[1] = static_cast<T>(a.weight);
+  }
+};
+
+/// sums[0], sums[1] = sums of the losses and of the weights of `terms(row)` for row below `rows`.
+template <class Backend, class Tu, class T, class Terms>
+void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
+  reduce<Backend, Tu>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
+}
+
+template <class T>
+struct loss_result {
+  T* result;
+  const T* sums;
+  bool divide;
+  DEVPLACE_HD void operator()(std::size_t) const { *result = divide ? sums[0] / sums[1] : sums[0]; }
+};
+
+/// The memory behind the value form of a loss on operand X's place.
+template <class X, class T, class Tu>
+struct loss_workspace {
+  loss_workspace(const char* operation, std::size_t rows, reduction how)
+      : sums(extents<2>{}, Tu{}), row_losses(extents<dyn>(rows), Tu{}) {
+    if (how != reduction::mean && how != reduction::sum)
+      throw argument_error(std::string(operation) +
+                           ": a loss is reduced by reduction::mean or reduction::sum, not by " + reduction_name(how) +
+                           ".");
+  }
+
+  auto result(reduction how) {
+    result_beside_t<X, T, extents<>> value(extents<>{}, Tu{});
+    for_each_index<operand_backend_t<X>, Tu>(as_view(value).ordinal(), 1, 1,
+                                             loss_result<T>{value.data(), sums.data(), how == reduction::mean});
+    return value;
+  }
+
+  result_beside_t<X, T, extents<2>> sums;
+  result_beside_t<X, T, extents<dyn>> row_losses;
+};
+
+}  // namespace devplace::detail

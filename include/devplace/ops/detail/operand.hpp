@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/detail/tree.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+template <class F, class... Operands>
+class expression;
+
+namespace detail {
+
+// What an expression holds for each operand. All have value_type, extents_type, placement_type, `extents()`,
+// `borrowed()` (the same without ownership), `visit(f)` (f(view) for each tensor, from left to right) and `tree(make)`
+// (the tree of its evaluation, with make(view) for each tensor in the same order).
+
+/// A number; void placement_type: it lives in the expression.
+template <class T>
+struct scalar_operand {
+  using value_type = T;
+  using extents_type = devplace::extents<>;
+  using placement_type = void;
+
+  T value;
+
+  constexpr extents_type extents() const { return {}; }
+  constexpr scalar_operand borrowed() const { return *this; }
+  template <class Visit>
+  constexpr void visit(Visit&) const {}
+  template <class Make>
+  constexpr scalar_leaf<T> tree(Make&) const {
+    return {value};
+  }
+};
+
+/// Elements that somebody else owns.
+template <class T, class Extents, class Where>
+struct view_operand {
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = Where;
+
+  devplace::view<const T, Extents, Where> window;
+
+  constexpr const Extents& extents() const { return window.extents(); }
+  constexpr view_operand borrowed() const { return *this; }
+  template <class Visit>
+  constexpr void visit(Visit& visit) const {
+    visit(window);
+  }
+  template <class Make>
+  constexpr auto tree(Make& make) const {
+    return make(window);
+  }
+};
+
+/// A tensor that was a temporary, or was moved in.
+template <class T, class Extents, class Where>
+struct owned_operand {
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = Where;
+
+  tensor<T, Extents, Where> owner;
+
+  const Extents& extents() const { return owner.extents(); }
+  view_operand<T, Extents, Where> borrowed() const { return {owner.view()}; }
+  template <class Visit>
+  void visit(Visit& visit) const {
+    visit(owner.view());
+  }
+  template <class Make>
+  auto tree(Make& make) const {
+    return make(owner.view());
+  }
+};
+
+template <class X>
+inline constexpr bool is_expression_type = false;
+template <class F, class... Operands>
+inline constexpr bool is_expression_type<expression<F, Operands...>> = true;
+
+template <class X>
+inline constexpr bool is_tensor_on_one_place = false;
+template <class T, class E, class P>
+inline constexpr bool is_tensor_on_one_place<tensor<T, E, on<P>>> = true;
+
+/// A temporary that cannot be moved from: nothing could keep its elements alive.
+template <class X>
+inline constexpr bool is_const_temporary = std::is_const_v<X>;
+template <class X>
+inline constexpr bool is_const_temporary<X&> = false;
+
+/// What has elements and may stand in an expression: a tensor on one place, a view, an expression. `X` is deduced from
+/// a forwarding reference.
+template <class X>
+concept elementwise_operand = is_view<std::remove_cvref_t<X>> ||
+    ((is_tensor_on_one_place<std::remove_cvref_t<X>> ||
+      is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
+
+template <class X>
+concept number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+
+template <class X>
+using value_type_of = typename std::remove_cvref_t<X>::value_type;
+template <class X>
+using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
+
+template <class A, class B>
+inline constexpr bool same_values = true;  // a number takes the other's type
+template <elementwise_operand A, elementwise_operand B>
+inline constexpr bool same_values<A, B> = std::is_same_v<value_type_of<A>, value_type_of<B>>;
+
+template <class A, class B>
+inline constexpr bool same_placements = true;  // a number has no place
+template <elementwise_operand A, elementwise_operand B>
+inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
+
+/// Two operands, or one and a number.
+template <class A, class B>
+concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || number<B>)) ||
+                           (number<A> && elementwise_operand<B>);
+
+template <class A, class B>
+concept matching_pair = elementwise_pair<A, B> && same_placements<A, B> && same_values<A, B>;
+template <class A, class B>
+concept pair_on_different_places = elementwise_pair<A, B> && !same_placements<A, B>;
+template <class A, class B>
+concept pair_of_different_elements = elementwise_pair<A, B> && same_placements<A, B> && !same_values<A, B>;
+
+/// The element type of an operation on two operands.
+template <class A, class B>
+struct pair_value {
+  using type = value_type_of<A>;
+};
+template <number A, class B>
+struct pair_value<A, B> {
+  using type = value_type_of<B>;
+};
+template <number A, number B>
+struct pair_value<A, B> {
+  using type = std::common_type_t<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
+};
+template <class A, class B>
+using pair_value_t = typename pair_value<A, B>::type;
+
+/// Refuses numbers with a fraction beside integers.
+template <class Number, class Element>
+struct number_beside_elements {
+  static_assert(std::is_floating_point_v<Element> || std::is_integral_v<Number>,
+                "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut "
+                "off its fraction; convert the tensor first, cast<float>(x), or write an integer.");
+};
+
+template <class T, class E, class W>
+constexpr view_operand<std::remove_const_t<T>, E, W> viewed(const view<T, E, W>& x) {
+  return {x};
+}
+
+/// The operand for an argument: temporaries move in, everything else is viewed. Numbers become elements of type T.
+template <class T, class X>
+constexpr auto make_operand(X&& x) {
+  using plain = std::remove_cvref_t<X>;
+  if constexpr (number<X>) {
+    static_cast<void>(sizeof(number_beside_elements<plain, T>));
+    return scalar_operand<T>{static_cast<T>(x)};
+  } else if constexpr (is_view<plain>) {
+    return viewed(x);
+  } else if constexpr (std::is_lvalue_reference_v<X>) {
+    if constexpr (is_expression_type<plain>)
+      return x.borrowed();
+    else
+      return viewed(x.view());
+  } else {
+    if constexpr (is_expression_type<plain>)
+      return plain(std::move(x));
+    else
+      return owned_operand<typename plain::value_type, typename plain::extents_type, typename plain::placement_type>{
+          std::move(x)};
+  }
+}
+
+}  // namespace detail
+}  // namespace devplace

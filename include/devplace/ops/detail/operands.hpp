@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// Named in the message when the operands of an operation live on different places.
+struct MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b;
+
+namespace detail {
+
+/// The view of an operand, which is a tensor or a view.
+template <class X>
+using operand_view_t = std::remove_const_t<decltype(as_view(std::declval<std::remove_reference_t<X>&>()))>;
+
+/// The element type of an operand, without const.
+template <class X>
+using operand_element_t = typename operand_view_t<X>::value_type;
+
+/// The extents type of an operand.
+template <class X>
+using operand_extents_t = typename operand_view_t<X>::extents_type;
+
+/// The placement of an operand: `on<P>` or `here<Backend>`.
+template <class X>
+using operand_placement_t = typename operand_view_t<X>::placement_type;
+
+/// The backend of an operand.
+template <class X>
+using operand_backend_t = typename operand_view_t<X>::backend_type;
+
+/// Whether two placements can be one device: equal, or of one backend where one of them has its ordinal at run time.
+template <class A, class B>
+inline constexpr bool can_be_one_device =
+    std::is_same_v<A, B> || (std::is_same_v<typename device_of<A>::backend_type, typename device_of<B>::backend_type> &&
+                             !(is_on<A> && is_on<B>));
+
+/// Whether every operand can be on the first one's device.
+template <class First, class... Rest>
+inline constexpr bool on_one_device = (can_be_one_device<operand_placement_t<First>, operand_placement_t<Rest>> && ...);
+
+/// Whether the elements of an operand can be assigned.
+template <class X>
+inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::element_type>;
+
+template <class T, class E, class Where>
+struct result_on {
+  static_assert(is_on<Where>,
+                "devplace: this operation makes a tensor, which needs a place in its type; on views at here<...> use "
+                "the form whose name ends in _into.");
+  using type = tensor<T, E, Where>;
+};
+
+/// A tensor of element type T and extents E for a result beside operand X.
+template <class X, class T, class E>
+using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
+
+/// A tensor with the element type and extents of operand X, on its place.
+template <class X>
+using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
+
+/// Throws unless all views are on one device; tests only what the types leave open.
+template <class First, class... Rest>
+void require_one_device(const char* operation, const First& first, const Rest&... rest) {
+  if (((rest.ordinal() != first.ordinal()) || ...))
+    throw argument_error(std::string(operation) +
+                         ": the operands live on different devices; move them to one place with to<...> first.");
+}
+
+/// Throws unless the extents of two views agree.
+template <class A, class B>
+void require_same_extents(const char* operation, const char* a_name, const A& a, const char* b_name, const B& b) {
+  if (!(a.extents() == b.extents()))
+    throw shape_error(std::string(operation) + ": " + a_name + " is " + to_string(a.extents()) + " and " + b_name +
+                      " is " + to_string(b.extents()) + "; they must have the same extents.");
+}
+
+/// Elements along the last axis, and how many such rows there are.
+struct row_shape {
+  std::size_t rows;
+  std::size_t columns;
+};
+
+/// An array of any rank above 0 as rows along its last axis.
+template <extents_like E>
+constexpr row_shape rows_of(const E& extents) {
+  static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
+  const std::size_t columns = extents.extent(E::rank - 1);
+  std::size_t rows = 1;
+  for (std::size_t axis = 0; axis != E::rank - 1; ++axis)
+    rows *= extents.extent(axis);
+  return {rows, columns};
+}
+
+/// Rows that are worth a thread of its own when one element costs `cost` times a simple one.
+constexpr std::size_t row_grain(std::size_t columns, std::size_t cost) {
+  const std::size_t grain = 32768 / (cost * (columns + 1));
+  return grain == 0 ? 1 : grain;
+}
+
+}  // namespace detail
+}  // namespace devplace

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// Four random 32-bit words, or the counter they are made from.
+struct philox_block {
+  std::uint32_t word[4];
+};
+
+struct philox_key {
+  std::uint32_t word[2];
+};
+
+/// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3; SC 2011) on `Lanes` counters at once:
+/// `word[w][lane]` is replaced by random words. The lanes are for the compiler to form vectors of.
+template <std::size_t Lanes>
+DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key key) {
+  constexpr std::uint64_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
+  constexpr std::uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t lane = 0; lane < Lanes; ++lane) {
+      const std::uint64_t product_0 = multiplier_0 * word[0][lane], product_1 = multiplier_1 * word[2][lane];
+      word[0][lane] = static_cast<std::uint32_t>(product_1 >> 32) ^ word[1][lane] ^ key.word[0];
+      word[1][lane] = static_cast<std::uint32_t>(product_1);
+      word[2][lane] = static_cast<std::uint32_t>(product_0 >> 32) ^ word[3][lane] ^ key.word[1];
+      word[3][lane] = static_cast<std::uint32_t>(product_0);
+    }
+    key.word[0] += weyl_0;
+    key.word[1] += weyl_1;
+  }
+}
+
+/// One counter.
+DEVPLACE_HD constexpr philox_block philox(const philox_block& counter, philox_key key) {
+  std::uint32_t word[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
+  philox(word, key);
+  return {{word[0][0], word[1][0], word[2][0], word[3][0]}};
+}
+
+DEVPLACE_HD constexpr std::uint32_t low_half(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+DEVPLACE_HD constexpr std::uint32_t high_half(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+/// The sequence of random blocks that belongs to a seed and a stream: block i is a function of all three, so that any
+/// part of it can be computed anywhere.
+struct random_sequence {
+  philox_key key;
+  std::uint64_t stream;
+
+  DEVPLACE_HD constexpr random_sequence(std::uint64_t seed, std::uint64_t stream_of_seed)
+      : key{{low_half(seed), high_half(seed)}}, stream(stream_of_seed) {}
+
+  DEVPLACE_HD constexpr philox_block block(std::uint64_t i) const {
+    return philox({{low_half(i), high_half(i), low_half(stream), high_half(stream)}}, key);
+  }
+
+  /// Blocks first..first+Lanes-1, block l in `word[0..3][l]`.
+  template <std::size_t Lanes>
+  constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
+    for (std::size_t lane = 0; lane < Lanes; ++lane) {
+      word[0][lane] = low_half(first + lane);
+      word[1][lane] = high_half(first + lane);
+      word[2][lane] = low_half(stream);
+      word[3][lane] = high_half(stream);
+    }
+    philox(word, key);
+  }
+};
+
+/// Blocks that CPU loops compute at once: two vectors of AVX-512, four of AVX2.
+inline constexpr std::size_t philox_lanes = 16;
+
+}  // namespace devplace::detail

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/limits.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace::detail {
+
+// A reducer says how the elements along an axis become one: an accumulator that starts as identity(), takes elements
+// with their positions by add(), swallows the accumulator of other positions by merge(), and ends in store(). Positions
+// reach one accumulator in ascending order; merge() takes accumulators of any disjoint positions.
+
+/// Accumulator for sums: double for floating-point elements, int64 for integers.
+template <element T>
+using sum_accumulator_t = std::conditional_t<floating_element<T>, double, std::int64_t>;
+
+/// Element type of sums: that of floating-point elements, int64 for integers (as in PyTorch).
+template <element T>
+using sum_result_t = std::conditional_t<floating_element<T>, T, std::int64_t>;
+
+/// a + b; integers wrap around.
+DEVPLACE_HD constexpr double wrapping_sum(double a, double b) {
+  return a + b;
+}
+DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+template <class T>
+struct sum_reducer {
+  using accumulator = sum_accumulator_t<T>;
+  sum_result_t<T>* result;
+  sum_result_t<T> beta;  // result = beta * result + sum; 0 does not read it
+
+  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
+    a = wrapping_sum(a, static_cast<accumulator>(x));
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = wrapping_sum(a, b); }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const {
+    const auto sum = static_cast<sum_result_t<T>>(a);
+    result[output] = beta == 0 ? sum : beta * result[output] + sum;
+  }
+};
+
+template <class T>
+struct mean_reducer {
+  using accumulator = double;
+  T* result;
+  double count;
+
+  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) { a += static_cast<double>(x); }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a / count); }
+};
+
+template <class T>
+struct square_sum_reducer {
+  using accumulator = double;
+  T* result;
+
+  DEVPLACE_HD static constexpr accumulator identity() { return 0; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
+    a += static_cast<double>(x) * static_cast<double>(x);
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a += b; }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a); }
+};
+
+/// The largest or smallest element; NaN where there is one.
+template <class T, bool Largest>
+struct extremum_reducer {
+  using accumulator = T;
+  T* result;
+
+  DEVPLACE_HD static constexpr accumulator identity() {
+    if constexpr (floating_element<T>)
+      return Largest ? -infinity<T> : infinity<T>;
+    else
+      return Largest ? lowest_number<T> : highest_number<T>;
+  }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
+    a = (Largest ? x > a : x < a) || x != x ? x : a;
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { add(a, b, 0); }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a; }
+};
+
+/// The position of the largest element, of the first among equals; a NaN counts as largest.
+template <class T, bool Largest>
+struct extremum_position_reducer {
+  struct accumulator {
+    T value;
+    std::int64_t index;  // -1: none yet
+  };
+  std::int64_t* result;
+
+  DEVPLACE_HD static constexpr accumulator identity() { return {T{}, -1}; }
+  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t position) {
+    merge(a, {x, static_cast<std::int64_t>(position)});
+  }
+  DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) {
+    if (b.index < 0) return;
+    const bool a_is_nan = a.value != a.value;
+    const bool b_is_nan = b.value != b.value;
+    const bool better = b_is_nan ? !a_is_nan : !a_is_nan && (Largest ? b.value > a.value : b.value < a.value);
+    const bool equal = (a_is_nan && b_is_nan) || a.value == b.value;
+    if (a.index < 0 || better || (equal && b.index < a.index)) a = b;
+  }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a.index; }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/exponential.hpp>
+#include <devplace/ops/detail/limits.hpp>
+
+namespace devplace::detail {
+
+// Loops over one row, written in groups of 8 elements with an accumulator for each: the compiler makes them vector
+// code without being allowed to reorder floating-point sums, and the error of a sum is that of n/8 additions in double.
+
+inline constexpr std::size_t row_lanes = 8;
+
+/// The sum of 8 accumulators, pairwise.
+DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
+  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+/// exp(x[c] - max) for 8 elements. Separate loops, as every one of them then becomes vector code.
+template <class T>
+DEVPLACE_HD void exponentials_of_lanes(T* e, const T* x, T max) {
+  for (std::size_t lane = 0; lane < row_lanes; ++lane)
+    e[lane] = x[lane] - max;
+  for (std::size_t lane = 0; lane < row_lanes; ++lane)
+    e[lane] = fast_exp<T>(e[lane]);
+}
+
+/// Sum of `term(c)` for c below n; the terms are rounded to T, their sum is not.
+template <class T, class Term>
+DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
+  double lanes[row_lanes] = {};
+  std::size_t c = 0;
+  for (; c + row_lanes <= n; c += row_lanes) {
+    T terms[row_lanes];
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      terms[lane] = term(c + lane);
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      lanes[lane] += static_cast<double>(terms[lane]);
+  }
+  double rest = 0;
+  for (; c < n; ++c)
+    rest += static_cast<double>(term(c));
+  return sum_of_lanes(lanes) + rest;
+}
+
+/// The largest element that is not NaN; -infinity where there is none.
+template <class T>
+DEVPLACE_HD T row_max(const T* x, std::size_t n) {
+  constexpr T lowest = -infinity<T>;
+  T lanes[row_lanes] = {lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest};
+  std::size_t c = 0;
+  for (; c + row_lanes <= n; c += row_lanes) {
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      lanes[lane] = x[c + lane] > lanes[lane] ? x[c + lane] : lanes[lane];
+  }
+  T result = lowest;
+  for (; c < n; ++c)
+    result = x[c] > result ? x[c] : result;
+  for (std::size_t lane = 0; lane < row_lanes; ++lane)
+    result = lanes[lane] > result ? lanes[lane] : result;
+  return result;
+}
+
+/// Sum of exp(x[c] - max); each goes to e[c] as well unless `e` is null. `e` may be `x`.
+template <class T>
+DEVPLACE_HD double row_exponentials(T* e, const T* x, T max, std::size_t n) {
+  double lanes[row_lanes] = {};
+  std::size_t c = 0;
+  for (; c + row_lanes <= n; c += row_lanes) {
+    T terms[row_lanes];
+    exponentials_of_lanes<T>(terms, x + c, max);
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      lanes[lane] += static_cast<double>(terms[lane]);
+    if (e != nullptr) {
+      for (std::size_t lane = 0; lane < row_lanes; ++lane)
+        e[c + lane] = terms[lane];
+    }
+  }
+  double rest = 0;
+  for (; c < n; ++c) {
+    const T term = fast_exp<T>(x[c] - max);
+    if (e != nullptr) e[c] = term;
+    rest += static_cast<double>(term);
+  }
+  return sum_of_lanes(lanes) + rest;
+}
+
+}  // namespace devplace::detail

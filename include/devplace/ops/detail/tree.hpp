@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <devplace/config.hpp>
+
+// What is left of an expression when it is evaluated: pointers, numbers and functors in a trivially copyable tree whose
+// type depends on element types, functors and integers alone, so that one kernel serves all places and extents.
+namespace devplace::detail {
+
+/// Where an element stands along each axis.
+template <std::size_t Rank>
+struct position {
+  std::size_t index[Rank];
+};
+
+/// A number.
+template <class T>
+struct scalar_leaf {
+  T value;
+
+  template <class Position>
+  DEVPLACE_HD constexpr T at(const Position&) const {
+    return value;
+  }
+};
+
+/// A tensor of one element.
+template <class T>
+struct single_leaf {
+  const T* data;
+
+  template <class Position>
+  DEVPLACE_HD constexpr T at(const Position&) const {
+    return *data;
+  }
+};
+
+/// A tensor whose elements follow each other as those of the result do.
+template <class T>
+struct linear_leaf {
+  const T* data;
+
+  DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i]; }
+};
+
+/// One row of a tensor; stride 0 repeats its one element.
+template <class T>
+struct row_leaf {
+  const T* data;
+  std::size_t stride;
+
+  DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i * stride]; }
+};
+
+/// A tensor with a stride for each axis of the result, 0 where it is repeated.
+template <class T, std::size_t Rank>
+struct strided_leaf {
+  const T* data;
+  std::size_t strides[Rank];
+
+  DEVPLACE_HD constexpr std::size_t offset(const position<Rank>& p) const {
+    std::size_t result = 0;
+    for (std::size_t axis = 0; axis < Rank; ++axis)
+      result += p.index[axis] * strides[axis];
+    return result;
+  }
+  DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[offset(p)]; }
+};
+
+template <std::size_t I, class Child>
+struct branch {
+  Child child;
+};
+
+template <class F, class Indices, class... Children>
+struct node;
+
+/// A functor over subtrees.
+template <class F, std::size_t... I, class... Children>
+struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... {
+  F function;
+
+  template <class Position>
+  DEVPLACE_HD constexpr auto at(const Position& p) const {
+    return function(static_cast<const branch<I, Children>&>(*this).child.at(p)...);
+  }
+};
+
+/// The tree with every leaf replaced by `change(leaf)`.
+template <class Change, class Leaf>
+constexpr auto transformed(const Change& change, const Leaf& leaf) {
+  return change(leaf);
+}
+template <class Change, class F, std::size_t... I, class... Children>
+constexpr auto transformed(const Change& change, const node<F, std::index_sequence<I...>, Children...>& tree) {
+  using result = node<F, std::index_sequence<I...>,
+                      decltype(transformed(change, static_cast<const branch<I, Children>&>(tree).child))...>;
+  return result{{transformed(change, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
+}
+
+/// Reads tensors of one element once, so that a loop over elements keeps them in registers.
+struct load_singles {
+  template <class Leaf>
+  constexpr Leaf operator()(const Leaf& leaf) const {
+    return leaf;
+  }
+  template <class T>
+  constexpr scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
+    return {*leaf.data};
+  }
+};
+
+/// The row that starts at a position, for trees in which no row repeats an element.
+template <std::size_t Rank>
+struct linear_row_at : load_singles {
+  using load_singles::operator();
+  constexpr explicit linear_row_at(const position<Rank>& p) : start(p) {}
+
+  template <class T>
+  constexpr linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
+    return {leaf.data + leaf.offset(start)};
+  }
+
+  position<Rank> start;
+};
+
+/// The row that starts at a position.
+template <std::size_t Rank>
+struct row_at : load_singles {
+  using load_singles::operator();
+  constexpr explicit row_at(const position<Rank>& p) : start(p) {}
+
+  template <class T>
+  constexpr row_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
+    return {leaf.data + leaf.offset(start), leaf.strides[Rank - 1]};
+  }
+
+  position<Rank> start;
+};
+
+}  // namespace devplace::detail

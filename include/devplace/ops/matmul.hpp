@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, gemm_arguments<T>)`: one matrix product.
+struct matmul {};
+
+}  // namespace op
+
+/// What is applied to each element of a product: `epilogue::none` or `epilogue::relu`.
+using detail::epilogue;
+
+/// c = then(alpha a b + beta c + bias).
+template <floating_element T>
+struct matmul_options {
+  T alpha = 1;
+  T beta = 0;               ///< with 0, c is not read
+  const T* bias = nullptr;  ///< added to every row: one element per column of c, on c's place; null: none
+  epilogue then = epilogue::none;
+};
+
+/// A matrix to be read with rows and columns exchanged, without moving an element. Made by transposed().
+template <class View>
+struct transposed_view {
+  using extents_type = devplace::extents<View::extents_type::static_extent(1), View::extents_type::static_extent(0)>;
+  View matrix;
+  constexpr auto extents() const { return extents_type(matrix.extent(1), matrix.extent(0)); }
+};
+
+/// x with rows and columns exchanged, as an operand of matmul. Nothing is copied: x must outlive it.
+template <tensor_like X>
+constexpr auto transposed(X&& x) {
+  static_assert(!detail::is_tensor<X>,
+                "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
+  const auto matrix = detail::as_view(x);
+  using matrix_view = std::remove_const_t<decltype(matrix)>;
+  static_assert(matrix_view::rank == 2, "devplace: transposed: only matrices, which have rank 2, can be transposed.");
+  return transposed_view<matrix_view>{matrix};
+}
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_transposed = false;
+template <class View>
+inline constexpr bool is_transposed<transposed_view<View>> = true;
+
+}  // namespace detail
+
+/// A tensor, a view, or either of them transposed().
+template <class X>
+concept matrix_operand = tensor_like<X> || detail::is_transposed<std::remove_cvref_t<X>>;
+
+namespace detail {
+
+template <class View>
+constexpr auto stored_matrix(const transposed_view<View>& x) {
+  return x.matrix;
+}
+template <tensor_like X>
+constexpr auto stored_matrix(const X& x) {
+  return as_view(x);
+}
+
+template <matrix_operand X>
+using stored_matrix_t = std::remove_const_t<decltype(stored_matrix(std::declval<const std::remove_cvref_t<X>&>()))>;
+
+/// The extents type that an operand has in the product.
+template <matrix_operand X>
+using matrix_extents_t = typename std::remove_cvref_t<X>::extents_type;
+
+/// Whether both operands of a product can be on one device.
+template <class A, class B>
+concept multipliable_places = on_one_device<stored_matrix_t<A>, stored_matrix_t<B>>;
+
+template <class A, class B>
+constexpr void check_matmul_operands() {
+  using a_view = stored_matrix_t<A>;
+  using b_view = stored_matrix_t<B>;
+  static_assert(std::is_same_v<typename a_view::value_type, typename b_view::value_type>,
+                "devplace: matmul: the operands have different element types; convert one with cast<T>(x) first.");
+  static_assert(floating_element<typename a_view::value_type>,
+                "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
+  static_assert(a_view::rank == 2 && b_view::rank == 2,
+                "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
+  if constexpr (a_view::rank == 2 && b_view::rank == 2) {
+    static_assert(
+        compatible<extents<matrix_extents_t<A>::static_extent(1)>, extents<matrix_extents_t<B>::static_extent(0)>>,
+        "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
+        "transposed(x) for an operand that is stored the other way round.");
+  }
+}
+
+template <class A, class B>
+void require_inner_extents(const A& a, const B& b) {
+  if (a.extents().extent(1) != b.extents().extent(0))
+    throw shape_error("matmul: the first operand is " + to_string(a.extents()) + " and the second " +
+                      to_string(b.extents()) +
+                      "; the columns of the first must be as many as the rows of the second. Write transposed(x) for "
+                      "an operand that is stored the other way round.");
+}
+
+}  // namespace detail
+
+/// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
+/// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double. c must not overlap a, b or
+/// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
+/// nothing after the first product of a thread. Run-time extents that disagree throw shape_error.
+template <class Tu = detail::this_tu, tensor_like C, matrix_operand A, matrix_operand B>
+void matmul_into(C&& c, const A& a, const B& b,
+                 const matmul_options<typename detail::stored_matrix_t<A>::value_type>& options = {}) {
+  using c_view = detail::operand_view_t<C>;
+  using value = typename detail::stored_matrix_t<A>::value_type;
+  detail::check_matmul_operands<A, B>();
+  static_assert(detail::on_one_device<C, detail::stored_matrix_t<A>, detail::stored_matrix_t<B>>,
+                "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
+  static_assert(detail::writable<C>, "devplace: matmul: the result's elements are const.");
+  static_assert(std::is_same_v<typename c_view::value_type, value>,
+                "devplace: matmul: the result's element type is not that of the operands.");
+  using product = extents<detail::matrix_extents_t<A>::static_extent(0), detail::matrix_extents_t<B>::static_extent(1)>;
+  static_assert(detail::compatible<typename c_view::extents_type, product>,
+                "devplace: matmul: the result must have the rows of the first operand and the columns of the second.");
+  const c_view to = detail::as_view(c);
+  const auto first = detail::stored_matrix(a);
+  const auto second = detail::stored_matrix(b);
+  detail::require_one_device("matmul", to, first, second);
+  detail::require_inner_extents(a, b);
+  const std::size_t m = a.extents().extent(0), n = b.extents().extent(1);
+  if (to.extent(0) != m || to.extent(1) != n)
+    throw shape_error("matmul: the result is " + detail::to_string(to.extents()) + " and the product of " +
+                      detail::to_string(a.extents()) + " by " + detail::to_string(b.extents()) + " is " +
+                      std::to_string(m) + "x" + std::to_string(n) + ".");
+  detail::gemm_arguments<value> arguments;
+  arguments.m = m;
+  arguments.n = n;
+  arguments.k = a.extents().extent(1);
+  arguments.transpose_a = detail::is_transposed<A>;
+  arguments.transpose_b = detail::is_transposed<B>;
+  arguments.alpha = options.alpha;
+  arguments.a = first.data();
+  arguments.lda = first.extent(1);
+  arguments.b = second.data();
+  arguments.ldb = second.extent(1);
+  arguments.beta = options.beta;
+  arguments.c = to.data();
+  arguments.ldc = n;
+  arguments.bias = options.bias;
+  arguments.then = options.then;
+  detail::dispatch<op::matmul, typename c_view::backend_type, Tu>(to.ordinal(), arguments);
+}
+
+/// The matrix product a b as a new tensor on the operands' place. Shapes: a [m, k], b [k, n], the result [m, n]; a and
+/// b may be transposed(x). See matmul_into.
+template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
+  requires(detail::multipliable_places<A, B>)
+auto matmul(const A& a, const B& b) {
+  detail::check_matmul_operands<A, B>();
+  detail::require_inner_extents(a, b);
+  using a_view = detail::stored_matrix_t<A>;
+  using product = extents<detail::matrix_extents_t<A>::static_extent(0), detail::matrix_extents_t<B>::static_extent(1)>;
+  detail::result_beside_t<a_view, typename a_view::value_type, product> c(
+      product(a.extents().extent(0), b.extents().extent(1)), Tu{});
+  matmul_into<Tu>(c, a, b);
+  return c;
+}
+
+/// Operands on two places: move one to the placement of the other first, by to<placement_of_A>(b).
+template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B,
+          class FIX = MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b>
+  requires(!detail::multipliable_places<A, B>)
+void matmul(const A& a, const B& b) = delete;
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/matmul.hpp>
+#include DEVPLACE_CUDA_BACKEND(matmul)

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/ops/detail/loss_sums.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace {
+namespace detail {
+
+/// One index is one row: its sum of squared differences, and its gradient where `dy` is not null.
+template <class T>
+struct mse_row {
+  T* dy;  // may be `y`
+  T* losses;
+  const T* y;
+  const T* target;
+  std::size_t n;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    const T* const out = y + row * n;
+    const T* const wanted = target + row * n;
+    losses[row] = static_cast<T>(row_sum<double>(n, [out, wanted](std::size_t c) {
+      const T difference = out[c] - wanted[c];
+      return static_cast<double>(difference) * static_cast<double>(difference);
+    }));
+    if (dy == nullptr) return;
+    T* const gradient = dy + row * n;
+    for (std::size_t c = 0; c < n; ++c)
+      gradient[c] = 2 * (out[c] - wanted[c]);
+  }
+};
+
+/// The loss of a row, which counts for all its elements.
+template <class T>
+struct mse_terms {
+  const T* losses;
+  double elements;
+  DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
+};
+
+template <class Sums, class DY, class RowLosses, class Y, class Target>
+constexpr void check_mse_types() {
+  using value = operand_element_t<Y>;
+  static_assert(on_one_device<Y, Target, Sums, DY, RowLosses>,
+                "devplace: mse: the operands live on different places; move them to one with to<on<...>>(x).");
+  static_assert(floating_element<value>,
+                "devplace: mse: the elements must be float or double; convert with cast<float>(x) first.");
+  static_assert(std::is_same_v<operand_element_t<Target>, value> && std::is_same_v<operand_element_t<Sums>, value> &&
+                    std::is_same_v<operand_element_t<DY>, value> && std::is_same_v<operand_element_t<RowLosses>, value>,
+                "devplace: mse: the operands have different element types; convert with cast<T>(x) first.");
+  static_assert(writable<Sums> && writable<DY> && writable<RowLosses>,
+                "devplace: mse: sums, gradient and row losses must not be const.");
+  static_assert(operand_extents_t<Y>::rank > 0, "devplace: mse: the operands need an axis of samples.");
+  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<Target>> &&
+                    compatible<operand_extents_t<Y>, operand_extents_t<DY>>,
+                "devplace: mse: the operands must have the same extents.");
+  static_assert(compatible<operand_extents_t<RowLosses>, extents<operand_extents_t<Y>::static_extent(0)>>,
+                "devplace: mse: row losses must have one element for each index of the first axis.");
+  static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
+                "devplace: mse: the sums must have the extents [2]: of squares, of elements.");
+}
+
+}  // namespace detail
+
+/// Squared differences of y and target, as sums, and their gradient.
+/// Shapes: y, target and dy the same, [rows, ...]; row_losses [rows]; sums [2].
+/// sums[0] = sum of (y - target)^2, sums[1] = number of elements (mean = sums[0] / sums[1]); row_losses = each row's
+/// sum; dy = 2 (y - target), the gradient of sums[0], not divided. dy may be y, and a view with null data leaves it
+/// out. Works on y's place, in the order of its work. Extents that disagree throw shape_error.
+template <class Tu = detail::this_tu, tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y,
+          tensor_like Target>
+void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Target& target) {
+  detail::check_mse_types<Sums, DY, RowLosses, Y, Target>();
+  using value = detail::operand_element_t<Y>;
+  const auto out = detail::as_view(y);
+  const auto wanted = detail::as_view(target);
+  const auto gradient = detail::as_view(dy);
+  const auto losses = detail::as_view(row_losses);
+  const auto totals = detail::as_view(sums);
+  detail::require_one_device("mse", out, wanted, gradient, losses, totals);
+  detail::require_same_extents("mse", "y", out, "target", wanted);
+  detail::require_same_extents("mse", "y", out, "the gradient", gradient);
+  if (losses.extent(0) != out.extent(0) || totals.extent(0) != 2)
+    throw shape_error("mse: y is " + detail::to_string(out.extents()) + ", row losses " +
+                      detail::to_string(losses.extents()) + " and sums " + detail::to_string(totals.extents()) +
+                      "; row losses need one element for each index of the first axis, sums two.");
+  using backend = detail::operand_backend_t<Y>;
+  const std::size_t rows = out.extent(0);
+  const std::size_t n = out.extents().stride(0);
+  detail::for_each_index<backend, Tu>(
+      out.ordinal(), rows, detail::row_grain(n, 1),
+      detail::mse_row<value>{gradient.data(), losses.data(), out.data(), wanted.data(), n});
+  detail::sum_losses<backend, Tu>(out.ordinal(), rows, totals.data(),
+                                  detail::mse_terms<value>{losses.data(), static_cast<double>(n)});
+}
+
+/// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.
+/// See mse_into.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like Target>
+auto mse(const Y& y, const Target& target, reduction how = reduction::mean) {
+  using value = detail::operand_element_t<Y>;
+  detail::loss_workspace<Y, value, Tu> work("mse", y.extent(0), how);
+  const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
+      nullptr, y.extents(), detail::as_view(y).device());
+  mse_into<Tu>(work.sums, no_gradient, work.row_losses, y, target);
+  return work.result(how);
+}
+
+}  // namespace devplace

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/detail/philox.hpp>
+#include <devplace/ops/detail/random_body.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>
+
+// Random numbers are counter based (Philox4x32-10): element i is a function of (seed, stream, i). It depends neither on
+// the number of threads nor on the place, and is the same to the bit on CPUs and GPUs, with and without FMA
+// instructions. Streams of one seed are independent: give each parameter or purpose its own.
+
+namespace devplace {
+
+namespace detail {
+
+/// Random elements that are worth a thread of their own.
+inline constexpr std::size_t random_grain = 4096;
+
+template <tensor_like To>
+auto random_destination(To& destination) {
+  const auto to = as_view(destination);
+  using view_type = std::remove_const_t<decltype(to)>;
+  static_assert(!std::is_const_v<typename view_type::element_type>,
+                "devplace: random: the destination's elements are const; pass a tensor or view that may be changed.");
+  static_assert(floating_element<typename view_type::value_type>,
+                "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
+                "take permutation(n, seed) for a random order.");
+  return to;
+}
+
+template <class Destination>
+using value_of_destination = typename std::remove_cvref_t<Destination>::value_type;
+
+}  // namespace detail
+
+/// Fills a tensor or view with numbers uniform in [low, high), of 2^24 equally spaced ones for float and 2^53 for
+/// double. Element i is element i of the seed's stream. Throws argument_error unless low <= high are finite.
+template <class Tu = detail::this_tu, tensor_like To>
+void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> low,
+                  detail::value_of_destination<To> high) {
+  const auto to = detail::random_destination(destination);
+  using value_type = detail::value_of_destination<To>;
+  if (!(low <= high) || !std::isfinite(high - low))
+    throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
+                         "; they must be finite, with a finite difference, and the first not above the second.");
+  detail::for_each_index<typename decltype(to)::backend_type, Tu>(
+      to.ordinal(), to.size(), detail::random_grain,
+      detail::uniform_body<value_type>{to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
+}
+
+/// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
+/// stream by Box and Muller's transform, computed in double and rounded once. Throws argument_error unless the mean is
+/// finite and the standard deviation finite and not negative.
+template <class Tu = detail::this_tu, tensor_like To>
+void normal_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> mean,
+                 detail::value_of_destination<To> standard_deviation) {
+  const auto to = detail::random_destination(destination);
+  using value_type = detail::value_of_destination<To>;
+  if (!std::isfinite(mean) || !std::isfinite(standard_deviation) || standard_deviation < value_type{0})
+    throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
+                         std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
+  detail::for_each_index<typename decltype(to)::backend_type, Tu>(
+      to.ordinal(), (to.size() + 1) / 2, detail::random_grain / 4,
+      detail::normal_body<value_type>{
+          to.data(), to.size(), {start.value, stream}, double{mean}, double{standard_deviation}});
+}
+
+/// What decides which elements a dropout keeps, beside their own place.
+struct dropout_key {
+  std::uint64_t seed = 0;
+  std::uint64_t layer = 0;  ///< tells several dropouts of one network apart
+  std::uint64_t step = 0;   ///< counts training steps
+};
+
+/// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
+/// is the same function of dy with the same key. x and y are [samples, ...] of equal extents and may be the same.
+/// What is dropped depends on the key, the element's place within its sample and `first_sample` + the sample's index:
+/// pieces of a batch drop what the whole batch would. NaN that is dropped becomes 0. Throws argument_error unless
+/// 0 <= probability <= 1, and shape_error for different extents.
+template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
+  const auto to = detail::random_destination(y);
+  const auto from = detail::as_view(x);
+  using to_view = std::remove_const_t<decltype(to)>;
+  using from_view = std::remove_const_t<decltype(from)>;
+  using value_type = typename to_view::value_type;
+  static_assert(std::is_same_v<value_type, typename from_view::value_type>,
+                "devplace: dropout: the element types of y and x differ; convert x with cast<T>(x) first.");
+  static_assert(std::is_same_v<typename to_view::placement_type, typename from_view::placement_type>,
+                "devplace: dropout: y and x live on different places; move x with to<placement>(x) first.");
+  static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
+                "devplace: dropout: the static extents of y and x differ; they must be equal.");
+  static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
+  if (!(probability >= 0 && probability <= 1))
+    throw argument_error("dropout: the probability is " + std::to_string(probability) + "; it must be from 0 to 1.");
+  if (!(to.extents() == from.extents()))
+    throw shape_error("dropout: y is " + detail::to_string(to.extents()) + " and x " +
+                      detail::to_string(from.extents()) + "; they must have the same extents.");
+  if (to.ordinal() != from.ordinal())
+    throw argument_error("dropout: y and x live on different devices; move x with to<placement>(x) first.");
+  if (to.size() == 0) return;
+  // Layer and step are mixed into the key once, as the counter holds sample and column.
+  const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
+  const double kept = 1 - probability;
+  detail::for_each_index<typename to_view::backend_type, Tu>(
+      to.ordinal(), to.size(), detail::random_grain,
+      detail::dropout_body<value_type>{to.data(),
+                                       from.data(),
+                                       to.size() / to.extent(0),
+                                       first_sample,
+                                       {{mixed.word[0], mixed.word[1]}},
+                                       static_cast<std::uint64_t>(probability * 0x1p32),
+                                       static_cast<value_type>(kept > 0 ? 1 / kept : 0)});
+}
+
+/// Writes the numbers 0 to n-1 in random order (Fisher and Yates's shuffle; every order is equally likely as far as
+/// the seed's 64 bits reach), in ordinary memory.
+inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
+  const detail::random_sequence random(start.value, stream);
+  std::uint64_t next_block = 0;
+  detail::philox_block block{};
+  bool second_half = false;
+  const auto next = [&] {
+    if (!second_half) block = random.block(next_block++);
+    const std::uint32_t* words = block.word + (second_half ? 2 : 0);
+    second_half = !second_half;
+    return std::uint64_t{words[1]} << 32 | words[0];
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    // A number below bound without bias: reject what is left over of 2^64 (Lemire 2019).
+    const std::uint64_t bound = i + 1, left_over = (0 - bound) % bound;
+    std::uint64_t bits = next();
+    while (bits < left_over)
+      bits = next();
+    const std::size_t j = static_cast<std::size_t>(bits % bound);
+    if (j != i) order[i] = order[j];
+    order[j] = static_cast<std::int64_t>(i);
+  }
+}
+
+}  // namespace devplace

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace {
+namespace detail {
+
+// One index is one row. Rows that hold NaN or +infinity, or nothing but -infinity, become NaN by IEEE arithmetic, as
+// in PyTorch.
+
+template <class T>
+struct softmax_row {
+  T* y;
+  const T* x;
+  std::size_t n;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    T* const out = y + row * n;
+    const T* const in = x + row * n;
+    const double sum = row_exponentials<T>(out, in, row_max<T>(in, n), n);
+    const T scale = static_cast<T>(1 / sum);
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] *= scale;
+  }
+};
+
+template <class T>
+struct log_softmax_row {
+  T* y;
+  const T* x;
+  std::size_t n;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    T* const out = y + row * n;
+    const T* const in = x + row * n;
+    const T max = row_max<T>(in, n);
+    const double sum = row_exponentials<T>(nullptr, in, max, n);
+    const T log_sum = static_cast<T>(std::log(sum));
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] = (in[c] - max) - log_sum;
+  }
+};
+
+template <class T>
+struct softmax_backward_row {
+  T* dx;
+  const T* y;
+  const T* dy;
+  std::size_t n;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    T* const out = dx + row * n;
+    const T* const probability = y + row * n;
+    const T* const gradient = dy + row * n;
+    const T mean = static_cast<T>(
+        row_sum<double>(n, [=](std::size_t c) { return static_cast<double>(gradient[c]) * probability[c]; }));
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] = probability[c] * (gradient[c] - mean);
+  }
+};
+
+template <class T>
+struct log_softmax_backward_row {
+  T* dx;
+  const T* y;
+  const T* dy;
+  std::size_t n;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    T* const out = dx + row * n;
+    const T* const log_probability = y + row * n;
+    const T* const gradient = dy + row * n;
+    const T sum = static_cast<T>(row_sum<T>(n, [gradient](std::size_t c) { return gradient[c]; }));
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] = gradient[c] - fast_exp<T>(log_probability[c]) * sum;
+  }
+};
+
+/// What the four functions below have in common: `Row` on every row of y, a result, and its operands.
+template <template <class> class Row, class Tu, class Y, class... X>
+void for_each_row(const char* operation, const Y& y, const X&... x) {
+  static_assert(
+      on_one_device<Y, X...>,
+      "devplace: softmax: the operands live on different places; move them to one with to<on<...>>(x) first.");
+  static_assert(writable<Y>, "devplace: softmax: the result's elements are const; pass a tensor or view to write to.");
+  static_assert((std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
+                "devplace: softmax: the operands have different element types; convert with cast<T>(x) first.");
+  static_assert(floating_element<operand_element_t<Y>>,
+                "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first.");
+  static_assert((compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...),
+                "devplace: softmax: result and operands must have the same extents.");
+  const auto result = as_view(y);
+  require_one_device(operation, result, as_view(x)...);
+  (require_same_extents(operation, "the result", result, "an operand", as_view(x)), ...);
+  const row_shape shape = rows_of(result.extents());
+  for_each_index<operand_backend_t<Y>, Tu>(
+      result.ordinal(), shape.rows, row_grain(shape.columns, 8),
+      Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
+}
+
+}  // namespace detail
+
+/// y = softmax(x) along the last axis: exp(x_c) / sum of exp(x_k), computed from x minus its row's maximum.
+/// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its work. Rows that hold NaN
+/// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void softmax_into(Y&& y, const X& x) {
+  detail::for_each_row<detail::softmax_row, Tu>("softmax", detail::as_view(y), detail::as_view(x));
+}
+
+/// y = log(softmax(x)) along the last axis, without the loss of digits of the two in a row. Otherwise as softmax_into.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void log_softmax_into(Y&& y, const X& x) {
+  detail::for_each_row<detail::log_softmax_row, Tu>("log_softmax", detail::as_view(y), detail::as_view(x));
+}
+
+/// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
+template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
+void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
+  detail::for_each_row<detail::softmax_backward_row, Tu>("softmax_backward", detail::as_view(dx), detail::as_view(y),
+                                                         detail::as_view(dy));
+}
+
+/// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
+template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
+void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
+  detail::for_each_row<detail::log_softmax_backward_row, Tu>("log_softmax_backward", detail::as_view(dx),
+                                                             detail::as_view(y), detail::as_view(dy));
+}
+
+/// softmax(x) along the last axis, as a new tensor on x's place. See softmax_into.
+template <class Tu = detail::this_tu, tensor_like X>
+auto softmax(const X& x) {
+  detail::result_like_t<X> y(x.extents(), Tu{});
+  softmax_into<Tu>(y, x);
+  return y;
+}
+
+/// log(softmax(x)) along the last axis, as a new tensor on x's place. See log_softmax_into.
+template <class Tu = detail::this_tu, tensor_like X>
+auto log_softmax(const X& x) {
+  detail::result_like_t<X> y(x.extents(), Tu{});
+  log_softmax_into<Tu>(y, x);
+  return y;
+}
+
+}  // namespace devplace

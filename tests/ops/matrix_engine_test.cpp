@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/matrix_engine.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/place/place.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using dp::detail::cpu_isa;
+using dp::detail::epilogue;
+using dp::detail::gemm_arguments;
+
+namespace {
+
+/// The built-in engine held to one instruction set.
+template <cpu_isa Isa>
+struct builtin_of {
+  template <class T>
+  static void run(const gemm_arguments<T>& g) {
+    dp::detail::gemm_builtin::run(g, Isa);
+  }
+  static bool available() { return Isa <= dp::detail::supported_isa(); }
+};
+
+#if defined(DEVPLACE_WITH_CBLAS)
+struct cblas : dp::detail::gemm_cblas {
+  static bool available() { return true; }
+};
+#endif
+
+/// What is asked of an engine, and the matrices for it. Rows have `gap` elements between them that nobody may touch.
+template <class T>
+struct problem {
+  gemm_arguments<T> g;
+  std::vector<T> a, b, c, bias;
+
+  problem(std::size_t m, std::size_t n, std::size_t k, bool transpose_a, bool transpose_b, std::size_t gap = 0)
+      : bias(n) {
+    g.m = m, g.n = n, g.k = k;
+    g.transpose_a = transpose_a, g.transpose_b = transpose_b;
+    g.lda = (transpose_a ? m : k) + gap, g.ldb = (transpose_b ? k : n) + gap, g.ldc = n + gap;
+    if (g.lda == 0) g.lda = 1;
+    if (g.ldb == 0) g.ldb = 1;
+    if (g.ldc == 0) g.ldc = 1;
+    a.resize((transpose_a ? k : m) * g.lda + 1);
+    b.resize((transpose_b ? n : k) * g.ldb + 1);
+    c.resize(m * g.ldc + 1);
+    // Small integers: every sum is exact in float, so engines must agree to the last bit.
+    fill(a, 1);
+    fill(b, 2);
+    fill(c, 3);
+    fill(bias, 4);
+    attach();
+  }
+  problem(const problem& other) : g(other.g), a(other.a), b(other.b), c(other.c), bias(other.bias) { attach(); }
+  problem& operator=(const problem&) = delete;
+
+  /// Pointers one element past an aligned address, since no alignment is promised.
+  void attach() {
+    const bool with_bias = g.bias != nullptr;
+    g.a = a.data() + 1, g.b = b.data() + 1, g.c = c.data() + 1;
+    g.bias = with_bias ? bias.data() : nullptr;
+  }
+
+  static void fill(std::vector<T>& values, std::uint32_t seed) {
+    for (T& value : values) {
+      seed = seed * 1664525u + 1013904223u;
+      value = static_cast<T>(static_cast<int>(seed >> 24) % 9 - 4);
+    }
+  }
+
+  void make_fractional() {
+    for (std::vector<T>* values : {&a, &b, &c, &bias})
+      for (std::size_t i = 0; i < values->size(); ++i) {
+        (*values)[i] = static_cast<T>(static_cast<double>((*values)[i]) / 3 + 0.01 * static_cast<double>(i % 7));
+      }
+  }
+};
+
+/// The definition, in double; `magnitude` receives the sum of absolute summands, which rounding errors scale with.
+template <class T>
+double reference(const gemm_arguments<T>& g, const T* c, std::size_t i, std::size_t j, double& magnitude) {
+  double sum = 0, absolute = 0;
+  for (std::size_t p = 0; p < g.k; ++p) {
+    const double product = static_cast<double>(g.transpose_a ? g.a[p * g.lda + i] : g.a[i * g.lda + p]) *
+                           static_cast<double>(g.transpose_b ? g.b[j * g.ldb + p] : g.b[p * g.ldb + j]);
+    sum += product;
+    absolute += std::abs(product);
+  }
+  const double alpha = g.alpha, beta = g.beta;
+  double x = g.alpha == T{0} ? 0 : alpha * sum;
+  magnitude = std::abs(alpha) * absolute;
+  if (g.beta != T{0}) {
+    x += beta * static_cast<double>(c[i * g.ldc + j]);
+    magnitude += std::abs(beta * static_cast<double>(c[i * g.ldc + j]));
+  }
+  if (g.bias != nullptr) {
+    x += static_cast<double>(g.bias[j]);
+    magnitude += std::abs(static_cast<double>(g.bias[j]));
+  }
+  return g.then == epilogue::relu && x < 0 ? 0 : x;
+}
+
+bool same_bits(const void* a, const void* b, std::size_t bytes) {
+  return bytes == 0 || std::memcmp(a, b, bytes) == 0;
+}
+
+/// Runs `Engine` on a copy of `given` and returns how many elements are wrong: off the reference by more than
+/// `tolerance` times the summands' magnitude, or changed between the rows.
+template <class Engine, class T>
+std::size_t wrong_elements(const problem<T>& given, double tolerance) {
+  problem<T> p = given;
+  Engine::run(p.g);
+  const std::size_t stride = p.g.ldc;
+  std::size_t wrong = p.c[0] != given.c[0];
+  for (std::size_t at = 1; at < p.c.size(); ++at) {
+    const std::size_t i = (at - 1) / stride, j = (at - 1) % stride;
+    if (i >= p.g.m || j >= p.g.n) {
+      wrong += !same_bits(&p.c[at], &given.c[at], sizeof(T));
+      continue;
+    }
+    double magnitude = 0;
+    const double expected = reference(p.g, given.c.data() + 1, i, j, magnitude);
+    const double error = std::abs(static_cast<double>(p.c[at]) - expected);
+    wrong += !(error <= tolerance * magnitude);
+  }
+  return wrong;
+}
+
+}  // namespace
+
+namespace {
+
+template <class Engine, class T>
+struct engine_of {
+  using engine = Engine;
+  using element = T;
+};
+
+using generic_float = engine_of<builtin_of<cpu_isa::generic>, float>;
+using generic_double = engine_of<builtin_of<cpu_isa::generic>, double>;
+using avx2_float = engine_of<builtin_of<cpu_isa::avx2>, float>;
+using avx2_double = engine_of<builtin_of<cpu_isa::avx2>, double>;
+using avx512_float = engine_of<builtin_of<cpu_isa::avx512>, float>;
+using avx512_double = engine_of<builtin_of<cpu_isa::avx512>, double>;
+#if defined(DEVPLACE_WITH_CBLAS)
+using cblas_float = engine_of<cblas, float>;
+using cblas_double = engine_of<cblas, double>;
+#endif
+
+}  // namespace
+
+#define BUILTIN_ENGINES generic_float, generic_double, avx2_float, avx2_double, avx512_float, avx512_double
+#if defined(DEVPLACE_WITH_CBLAS)
+  #define ENGINES BUILTIN_ENGINES, cblas_float, cblas_double
+#else
+  #define ENGINES BUILTIN_ENGINES
+#endif
+#define ENGINE_TEST(name) TEMPLATE_TEST_CASE(name, "[ops][matrix_engine]", ENGINES)
+// An instruction set that this processor lacks cannot be run on it.
+#define ENGINE_OR_RETURN                    \
+  using engine = typename TestType::engine; \
+  using T = typename TestType::element;     \
+  if (!engine::available()) return
+
+ENGINE_TEST("products of small integers are exact for all shapes, transposes and strides") {
+  ENGINE_OR_RETURN;
+  const std::size_t sizes[] = {0, 1, 3, 7, 10, 17, 64, 65, 100};
+  std::size_t checked = 0;
+  for (const std::size_t m : sizes)
+    for (const std::size_t n : sizes)
+      for (const std::size_t k : sizes)
+        for (int variant = 0; variant < 4; ++variant) {
+          problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, (m + n + k) % 3);
+          const std::size_t choice = checked++;
+          p.g.alpha = choice % 5 == 0 ? T{2} : T{1};
+          p.g.beta = choice % 3 == 0 ? T{0} : choice % 3 == 1 ? T{1} : T{-2};
+          p.g.bias = choice % 2 == 0 ? p.bias.data() : nullptr;
+          p.g.then = choice % 7 < 3 ? epilogue::relu : epilogue::none;
+          const std::size_t wrong = wrong_elements<engine>(p, 0);
+          if (wrong != 0) {
+            CAPTURE(m, n, k, p.g.transpose_a, p.g.transpose_b, p.g.alpha, p.g.beta, choice);
+            CHECK(wrong == 0);
+          }
+        }
+  CHECK(checked == 9 * 9 * 9 * 4);
+}
+
+ENGINE_TEST("every combination of beta, bias and epilogue") {
+  ENGINE_OR_RETURN;
+  for (const std::size_t n : {10u, 33u, 64u})
+    for (int variant = 0; variant < 4; ++variant)
+      for (const T alpha : {T{0}, T{1}, T{-3}})
+        for (const T beta : {T{0}, T{1}, T{2}})
+          for (const bool bias : {false, true})
+            for (const epilogue then : {epilogue::none, epilogue::relu}) {
+              problem<T> p(13, n, 300, variant % 2 == 1, variant >= 2, 3);
+              p.g.alpha = alpha;
+              p.g.beta = beta;
+              p.g.bias = bias ? p.bias.data() : nullptr;
+              p.g.then = then;
+              const std::size_t wrong = wrong_elements<engine>(p, 0);
+              CAPTURE(n, variant, alpha, beta, bias, then == epilogue::relu);
+              CHECK(wrong == 0);
+            }
+}
+
+ENGINE_TEST("blocks in all three directions") {
+  ENGINE_OR_RETURN;
+  struct shape {
+    std::size_t m, n, k;
+  };
+  for (const auto [m, n, k] : {shape{130, 530, 260}, shape{64, 256, 784}, shape{257, 65, 513}, shape{3, 600, 520},
+                               shape{300, 10, 600}, shape{9, 1100, 20}}) {
+    for (int variant = 0; variant < 4; ++variant) {
+      problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, 5);
+      p.make_fractional();
+      p.g.alpha = static_cast<T>(0.7);
+      p.g.beta = static_cast<T>(-0.3);
+      p.g.bias = p.bias.data();
+      p.g.then = variant % 2 == 0 ? epilogue::relu : epilogue::none;
+      CAPTURE(m, n, k, variant);
+      // A sum of k terms is off by at most k roundings of its summands' magnitude; in practice by a few.
+      CHECK(wrong_elements<engine>(p, 32 * static_cast<double>(std::numeric_limits<T>::epsilon())) == 0);
+    }
+  }
+}
+
+ENGINE_TEST("with beta zero C is not read; NaN and infinity go through") {
+  ENGINE_OR_RETURN;
+  const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
+  for (const std::size_t n : {1u, 10u, 40u})
+    for (const std::size_t m : {1u, 6u, 20u})
+      for (int variant = 0; variant < 4; ++variant) {
+        CAPTURE(m, n, variant);
+        problem<T> p(m, n, 37, variant % 2 == 1, variant >= 2, 1);
+        p.g.then = epilogue::relu;
+        for (T& value : p.c)
+          value = nan;
+        problem<T> clean = p;
+        engine::run(clean.g);
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t j = 0; j < n; ++j)
+            CHECK(!std::isnan(clean.g.c[i * clean.g.ldc + j]));
+
+        // One NaN in A's last row, one infinity in B's first column: that row and that column, nothing else.
+        problem<T> dirty = p;
+        const std::size_t row = m - 1, depth = 36;
+        dirty.a[1 + (p.g.transpose_a ? depth * p.g.lda + row : row * p.g.lda + depth)] = nan;
+        engine::run(dirty.g);
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t j = 0; j < n; ++j)
+            CHECK(std::isnan(dirty.g.c[i * p.g.ldc + j]) == (i == row));
+
+        problem<T> unbounded = p;
+        for (T& value : unbounded.a)
+          value = T{1};
+        unbounded.b[1 + (p.g.transpose_b ? 5u : 5u * p.g.ldb)] = infinity;
+        engine::run(unbounded.g);
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t j = 0; j < n; ++j)
+            CHECK(std::isinf(unbounded.g.c[i * p.g.ldc + j]) == (j == 0));
+      }
+}
+
+TEMPLATE_TEST_CASE("the number of threads does not change a bit", "[ops][matrix_engine]", BUILTIN_ENGINES) {
+  ENGINE_OR_RETURN;
+  struct shape {
+    std::size_t m, n, k;
+  };
+  for (const auto [m, n, k] : {shape{64, 256, 784}, shape{64, 10, 256}, shape{10, 256, 64}, shape{1, 256, 784},
+                               shape{65, 100, 300}, shape{131, 70, 517}, shape{3, 1000, 100}}) {
+    for (int variant = 0; variant < 4; ++variant) {
+      problem<T> p(m, n, k, variant % 2 == 1, variant >= 2, 1);
+      p.make_fractional();
+      p.g.beta = static_cast<T>(0.5);
+      p.g.bias = p.bias.data();
+      std::vector<T> first;
+      for (const int size : {1, 2, 3, 5}) {
+        dp::builtin_thread_team team(size);
+        const dp::thread_team_scope scope(team);
+        problem<T> mine = p;
+        engine::run(mine.g);
+        if (size == 1) first = mine.c;
+        CAPTURE(m, n, k, variant, size);
+        CHECK(same_bits(first.data(), mine.c.data(), first.size() * sizeof(T)));
+      }
+    }
+  }
+}
+
+TEST_CASE("DEVPLACE_CPU_ISA lowers the instruction set and nothing else", "[ops][matrix_engine]") {
+  using dp::detail::choose_isa;
+  CHECK(choose_isa(nullptr, cpu_isa::avx512) == cpu_isa::avx512);
+  CHECK(choose_isa("", cpu_isa::avx2) == cpu_isa::avx2);
+  CHECK(choose_isa("generic", cpu_isa::avx512) == cpu_isa::generic);
+  CHECK(choose_isa("avx2", cpu_isa::avx512) == cpu_isa::avx2);
+  CHECK(choose_isa("avx512", cpu_isa::avx512) == cpu_isa::avx512);
+  CHECK_THROWS_WITH(choose_isa("avx512", cpu_isa::avx2), Catch::Matchers::ContainsSubstring("supports avx2 at most"));
+  for (const char* text : {"AVX2", "sse", "avx512 ", "avx"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(choose_isa(text, cpu_isa::avx512), Catch::Matchers::ContainsSubstring("generic, avx2 or avx512"));
+  }
+}
+
+TEST_CASE("the engine says what it is", "[ops][matrix_engine]") {
+  const std::string name(dp::matrix_engine().name);
+#if defined(DEVPLACE_WITH_CBLAS)
+  CHECK_THAT(name, Catch::Matchers::StartsWith("cblas"));
+#else
+  CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::current_isa()));
+#endif
+  CHECK(std::string(dp::matrix_engine<dp::detail::gemm_builtin>().name).rfind("built-in ", 0) == 0);
+}
+
+TEST_CASE("after preparation the built-in engine allocates nothing", "[ops][matrix_engine]") {
+  dp::builtin_thread_team team(3);
+  const dp::thread_team_scope scope(team);
+  dp::detail::gemm_prepare<dp::detail::gemm_builtin>();
+  const auto before = dp::memory_statistics<dp::cpu>();
+  CHECK(before.allocated >= 3 * dp::detail::gemm_buffer_bytes);
+  problem<float> p(100, 200, 300, false, true);
+  for (int repetition = 0; repetition < 3; ++repetition)
+    dp::detail::gemm<dp::detail::gemm_builtin>(p.g);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations);
+}
+
+TEST_CASE("a product inside a parallel operation runs on the member's thread", "[ops][matrix_engine]") {
+  dp::builtin_thread_team team(3);
+  const dp::thread_team_scope scope(team);
+  std::vector<problem<double>> problems(3, problem<double>(40, 50, 60, false, false));
+  dp::detail::parallel_members(3, [&](int member) { dp::detail::gemm(problems[static_cast<std::size_t>(member)].g); });
+  problem<double> alone(40, 50, 60, false, false);
+  dp::detail::gemm(alone.g);
+  for (const problem<double>& p : problems)
+    CHECK(p.c == alone.c);
+}

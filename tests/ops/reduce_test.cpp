@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/reduce.hpp>
+
+#include "support/catch.hpp"
+#include "support/random_values.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <devplace/memory/statistics.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/place/thread_team.hpp>
+
+namespace dp = devplace;
+using dp::test::random_values;
+using on_cpu = dp::on<dp::cpu>;
+
+namespace {
+
+constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+template <class T>
+dp::tensor<T, dp::extents<>, on_cpu> scalar() {
+  return dp::tensor<T, dp::extents<>, on_cpu>(dp::extents<>{});
+}
+
+// One result of a reduction of [outer, count, inner] by plain loops.
+struct line {
+  long double sum = 0;
+  double largest = -1e300, smallest = 1e300;
+  std::int64_t largest_at = 0, smallest_at = 0;
+};
+template <class X>
+line reduce_line(const X& x, std::size_t outer, std::size_t inner, std::size_t count, std::size_t stride) {
+  line result;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto value = static_cast<double>(x.data()[(outer * count + k) * stride + inner]);
+    result.sum += static_cast<long double>(value);
+    if (value > result.largest) result.largest = value, result.largest_at = static_cast<std::int64_t>(k);
+    if (value < result.smallest) result.smallest = value, result.smallest_at = static_cast<std::int64_t>(k);
+  }
+  return result;
+}
+
+template <std::size_t Axis, class X>
+void check_axis(const X& x) {
+  using value = typename X::value_type;
+  const auto sums = dp::sum<Axis>(x);
+  const auto largest = dp::max<Axis>(x);
+  const auto smallest = dp::min<Axis>(x);
+  const auto largest_at = dp::argmax<Axis>(x);
+  const auto smallest_at = dp::argmin<Axis>(x);
+  const std::size_t count = x.extent(Axis), stride = x.extents().stride(Axis);
+  REQUIRE(sums.size() * count == x.size());
+  std::size_t position = 0;
+  for (std::size_t axis = 0; axis < X::rank; ++axis) {
+    if (axis != Axis) CHECK(sums.extent(position++) == x.extent(axis));
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const line expected = reduce_line(x, i / stride, i % stride, count, stride);
+    CHECK(static_cast<double>(sums.data()[i]) == Catch::Approx(static_cast<double>(expected.sum)).margin(1e-5));
+    CHECK(static_cast<double>(largest.data()[i]) == expected.largest);
+    CHECK(static_cast<double>(smallest.data()[i]) == expected.smallest);
+    CHECK(largest_at.data()[i] == expected.largest_at);
+    CHECK(smallest_at.data()[i] == expected.smallest_at);
+    if constexpr (dp::floating_element<value>) {
+      const auto means = dp::mean<Axis>(x);
+      CHECK(static_cast<double>(means.data()[i]) ==
+            Catch::Approx(static_cast<double>(expected.sum) / static_cast<double>(count)).margin(1e-6));
+    }
+  }
+}
+
+template <class X>
+void check_all(const X& x) {
+  const line expected = reduce_line(x, 0, 0, x.size(), 1);
+  CHECK(static_cast<double>(dp::sum(x)()) == Catch::Approx(static_cast<double>(expected.sum)).margin(1e-5));
+  CHECK(static_cast<double>(dp::max(x)()) == expected.largest);
+  CHECK(static_cast<double>(dp::min(x)()) == expected.smallest);
+  CHECK(dp::argmax(x)() == expected.largest_at);
+  CHECK(dp::argmin(x)() == expected.smallest_at);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("reductions agree with plain loops along every axis", "[ops]", float, double, std::int32_t,
+                   std::int64_t, std::uint8_t) {
+  const double low = std::is_same_v<TestType, std::uint8_t> ? 0 : -100;
+  const auto x = random_values<TestType>(dp::extents<3, dp::dyn, 7>(5), 1, low, 100);
+  check_axis<0>(x);
+  check_axis<1>(x);
+  check_axis<2>(x);
+  check_all(x);
+  check_axis<0>(random_values<TestType>(dp::extents<37>{}, 2, low, 100));
+  check_axis<0>(random_values<TestType>(dp::extents<dp::dyn, 150>(300), 3, low, 100));
+  check_axis<1>(random_values<TestType>(dp::extents<2, 5000>{}, 4, low, 100));
+  check_all(random_values<TestType>(dp::extents<>{}, 5, low, 100));
+  check_all(random_values<TestType>(dp::extents<dp::dyn>(200001), 6, low, 100));
+  check_axis<0>(random_values<TestType>(dp::extents<40000, 3>{}, 7, low, 100));
+}
+
+TEST_CASE("small sums by hand", "[ops]") {
+  const dp::tensor<float, dp::extents<2, 3>, on_cpu> x{{1, 2, 3}, {4, 5, 6}};
+  CHECK(dp::sum(x)() == 21);
+  CHECK(dp::mean(x)() == 3.5f);
+  CHECK(dp::sum<0>(x)(2) == 9);
+  CHECK(dp::sum<1>(x)(1) == 15);
+  CHECK(dp::mean<1>(x)(0) == 2);
+  CHECK(dp::argmax(x)() == 5);
+  static_assert(std::is_same_v<decltype(dp::sum<1>(x)), dp::tensor<float, dp::extents<2>, on_cpu>>);
+  static_assert(std::is_same_v<decltype(dp::argmax<0>(x)), dp::tensor<std::int64_t, dp::extents<3>, on_cpu>>);
+}
+
+TEST_CASE("sums of integers are int64 and wrap around", "[ops]") {
+  dp::tensor<std::uint8_t, dp::extents<1000>, on_cpu> bytes(dp::extents<1000>{});
+  for (std::size_t i = 0; i < 1000; ++i)
+    bytes(i) = 255;
+  const auto total = dp::sum(bytes);
+  static_assert(std::is_same_v<decltype(total)::value_type, std::int64_t>);
+  CHECK(total() == 255000);
+  const dp::tensor<std::int64_t, dp::extents<2>, on_cpu> large{std::numeric_limits<std::int64_t>::max(),
+                                                               std::int64_t{1}};
+  CHECK(dp::sum(large)() == std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_CASE("a long sum keeps the digits that a plain loop loses", "[ops]") {
+  const std::size_t n = (std::size_t{1} << 22) + 12345;
+  dp::tensor<float, dp::dextents<1>, on_cpu> x(dp::dextents<1>{n});
+  long double exact = 0;
+  float plain = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    x(i) = 0.1f + 1e-3f * static_cast<float>(i % 17);
+    exact += static_cast<long double>(x(i));
+    plain += x(i);
+  }
+  const auto expected = static_cast<double>(exact);
+  CHECK(std::fabs(static_cast<double>(plain) - expected) > 1e-5 * expected);
+  CHECK(std::fabs(static_cast<double>(dp::sum(x)()) - expected) <= 1e-7 * expected);
+  const auto columns = x.slice(0, n / 8 * 8).reshape(dp::extents<dp::dyn, 8>(n / 8));
+  const auto column_sums = dp::sum<0>(columns);
+  for (std::size_t c = 0; c < 8; ++c) {
+    long double column = 0;
+    for (std::size_t r = 0; r < n / 8; ++r)
+      column += static_cast<long double>(columns(r, c));
+    CHECK(std::fabs(static_cast<double>(column_sums(c)) - static_cast<double>(column)) <=
+          1e-7 * static_cast<double>(column));
+  }
+}
+
+TEST_CASE("the error of a double sum is that of a pairwise one", "[ops]") {
+  const auto x = random_values<double>(dp::dextents<1>{1000003}, 8, 0, 1);
+  long double exact = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    exact += static_cast<long double>(x(i));
+  const auto expected = static_cast<double>(exact);
+  const double epsilon = std::numeric_limits<double>::epsilon();
+  CHECK(std::fabs(dp::sum(x)() - expected) <= 4 * epsilon * expected);  // plain: typically 100, at worst 1e6 epsilon
+  const auto rows = random_values<double>(dp::extents<dp::dyn, 3>(300000), 9, 0, 1);
+  const auto sums = dp::sum<0>(rows);
+  for (std::size_t c = 0; c < 3; ++c) {
+    long double column = 0;
+    for (std::size_t r = 0; r < 300000; ++r)
+      column += static_cast<long double>(rows(r, c));
+    CHECK(std::fabs(sums(c) - static_cast<double>(column)) <= 4 * epsilon * static_cast<double>(column));
+  }
+}
+
+TEST_CASE("the bits of reductions do not depend on the number of threads", "[ops][threads]") {
+  const auto run = [](int threads) {
+    dp::builtin_thread_team team(threads);
+    const dp::thread_team_scope scope(team);
+    std::vector<double> results;
+    const auto keep = [&results](const auto& x) {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        results.push_back(static_cast<double>(x.data()[i]));
+    };
+    const auto line = random_values<double>(dp::dextents<1>{300001}, 1);
+    keep(dp::sum(line));
+    keep(dp::argmax(line));
+    const auto tall = random_values<double>(dp::dextents<2>{70000, 10}, 2);
+    keep(dp::sum<0>(tall));
+    keep(dp::mean<0>(tall));
+    keep(dp::sum<1>(tall));
+    keep(dp::argmax<0>(tall));
+    const auto wide = random_values<double>(dp::dextents<2>{10, 70000}, 3);
+    keep(dp::sum<0>(wide));
+    keep(dp::sum<1>(wide));
+    auto squares = scalar<double>();
+    dp::sum_of_squares_into(squares, wide);
+    keep(squares);
+    return results;
+  };
+  const std::vector<double> one = run(1);
+  for (const int threads : {2, 3}) {
+    const std::vector<double> more = run(threads);
+    REQUIRE(more.size() == one.size());
+    CHECK(std::memcmp(more.data(), one.data(), one.size() * sizeof(double)) == 0);
+  }
+}
+
+TEST_CASE("NaN and infinities in reductions", "[ops]") {
+  const dp::tensor<float, dp::extents<3, 4>, on_cpu> x{
+      {1, nan_value, 9, nan_value}, {-infinity, -infinity, -infinity, -infinity}, {infinity, 1, infinity, -infinity}};
+  CHECK(std::isnan(dp::max<1>(x)(0)));
+  CHECK(std::isnan(dp::min<1>(x)(0)));
+  CHECK(dp::max<1>(x)(1) == -infinity);
+  CHECK(dp::max<1>(x)(2) == infinity);
+  CHECK(dp::min<1>(x)(2) == -infinity);
+  CHECK(dp::argmax<1>(x)(0) == 1);  // the first NaN
+  CHECK(dp::argmin<1>(x)(0) == 1);
+  CHECK(dp::argmax<1>(x)(1) == 0);
+  CHECK(dp::argmax<1>(x)(2) == 0);
+  CHECK(std::isnan(dp::sum<1>(x)(0)));
+  CHECK(std::isnan(dp::sum<1>(x)(2)));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{77}, std::size_t{99999}, std::size_t{150000}}) {
+    auto line = random_values<float>(dp::dextents<1>{150001}, 4);
+    line(at) = nan_value;
+    CHECK(std::isnan(dp::max(line)()));
+    CHECK(dp::argmax(line)() == static_cast<std::int64_t>(at));
+    CHECK(dp::argmin(line)() == static_cast<std::int64_t>(at));
+  }
+}
+
+TEST_CASE("the first of equal elements wins argmax, however long the line", "[ops]") {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{9}, std::size_t{2000}, std::size_t{200000}}) {
+    dp::tensor<std::int32_t, dp::dextents<1>, on_cpu> x(dp::dextents<1>{n});
+    for (std::size_t i = 0; i < n; ++i)
+      x(i) = i % 3 == 1 ? 5 : 2;
+    CHECK(dp::argmax(x)() == (n > 1 ? 1 : 0));
+    CHECK(dp::argmin(x)() == (n > 1 ? 0 : 0));
+  }
+}
+
+TEST_CASE("reductions of nothing", "[ops]") {
+  const dp::tensor<float, dp::dextents<2>, on_cpu> no_rows(dp::dextents<2>(0, 3));
+  CHECK(dp::sum(no_rows)() == 0);
+  CHECK(std::isnan(dp::mean(no_rows)()));
+  CHECK(dp::sum<0>(no_rows)(2) == 0);
+  CHECK(std::isnan(dp::mean<0>(no_rows)(1)));
+  CHECK(dp::sum<1>(no_rows).size() == 0);
+  CHECK(dp::max<1>(no_rows).size() == 0);
+  CHECK_THROWS_AS(dp::max(no_rows), dp::argument_error);
+  CHECK_THROWS_AS(dp::min<0>(no_rows), dp::argument_error);
+  CHECK_THROWS_AS(dp::argmax(no_rows), dp::argument_error);
+  CHECK_THROWS_AS(dp::argmin<0>(no_rows), dp::argument_error);
+}
+
+TEST_CASE("column_sum_into adds to beta times what is there", "[ops]") {
+  const dp::tensor<float, dp::extents<3, 2>, on_cpu> x{{1, 2}, {3, 4}, {5, 6}};
+  dp::tensor<float, dp::extents<2>, on_cpu> y{nan_value, nan_value};
+  dp::column_sum_into(y, x);  // does not read y
+  CHECK(y(0) == 9);
+  CHECK(y(1) == 12);
+  dp::column_sum_into(y.view(), x.view(), 1);
+  CHECK(y(0) == 18);
+  dp::column_sum_into(y.view().erased(), x.view().erased(), 0.5f);
+  CHECK(y(0) == 18);
+  CHECK(y(1) == 24);
+  dp::column_sum_into(y, x.slice(0, 0));
+  CHECK(y(0) == 0);
+  dp::tensor<float, dp::dextents<1>, on_cpu> wrong(dp::dextents<1>{3});
+  CHECK_THROWS_AS(dp::column_sum_into(wrong, x), dp::shape_error);
+}
+
+TEST_CASE("sum_into and sum_of_squares_into", "[ops]") {
+  const dp::tensor<float, dp::extents<2, 2>, on_cpu> x{{1, -2}, {3, -4}};
+  auto result = scalar<float>();
+  dp::sum_into(result, x);
+  CHECK(result() == -2);
+  dp::sum_of_squares_into(result.view().erased(), x.view().erased());
+  CHECK(result() == 30);
+}
+
+TEST_CASE("argmax_into and count_equal_into count correct predictions", "[ops]") {
+  const dp::tensor<float, dp::extents<4, 3>, on_cpu> logits{{1, 2, 3}, {3, 2, 1}, {0, 1, 0}, {5, 5, 5}};
+  const dp::tensor<std::uint8_t, dp::extents<4>, on_cpu> labels{2, 1, 1, 0};
+  dp::tensor<std::int64_t, dp::extents<4>, on_cpu> classes(dp::extents<4>{});
+  dp::argmax_into(classes, logits);
+  auto correct = scalar<std::int64_t>();
+  dp::count_equal_into(correct, classes, labels);
+  CHECK(correct() == 3);
+}
+
+TEST_CASE("an expression is evaluated and reduced", "[ops]") {
+  const dp::tensor<float, dp::extents<2, 3>, on_cpu> x{{1, 2, 3}, {4, 5, 6}};
+  CHECK(dp::sum(x * x)() == 91);
+  CHECK(dp::mean<1>(2.0f * x)(1) == 10);
+}
+
+TEST_CASE("the forms with _into allocate nothing on the CPU", "[ops]") {
+  const auto x = random_values<float>(dp::dextents<2>{3000, 100}, 5);
+  dp::tensor<float, dp::extents<100>, on_cpu> columns(dp::extents<100>{});
+  auto total = scalar<float>();
+  const auto before = dp::memory_statistics<dp::cpu>().allocations;
+  dp::sum_into(total, x);
+  dp::sum_of_squares_into(total, x);
+  dp::column_sum_into(columns, x);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
+}
