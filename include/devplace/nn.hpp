@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Layers, losses, models and optimizers; includes core.hpp.
+#include <devplace/core.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/gradients.hpp>
+#include <devplace/nn/init.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/log_softmax.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/parameter.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/saved.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sigmoid.hpp>
+#include <devplace/nn/softmax.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/adamw.hpp>
+#include <devplace/optim/clip.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/sgd.hpp>

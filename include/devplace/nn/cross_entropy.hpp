@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+
+namespace devplace::nn {
+
+/// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
+/// torch.nn.CrossEntropyLoss. The gradient is of the sum; the optimizer divides where `reduce` is the mean.
+struct cross_entropy {
+  std::int64_t ignore_index = -100;        ///< samples with this label do not count
+  double label_smoothing = 0;              ///< share of each sample's weight that is spread over all classes
+  std::vector<double> class_weights = {};  ///< one for each class; empty: all 1
+  reduction reduce = reduction::mean;      ///< sum, or the mean weighted by the labels' class weights
+
+  /// The options on one place, class weights in its memory.
+  template <class T>
+  struct placed {
+    cross_entropy_options<T> options;
+    std::size_t classes;
+    devplace::detail::memory_block weights;
+
+    template <class Tu, class Sums, class Gradient, class Rows, class Logits, class Labels>
+    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+              const Labels& labels) const {
+      if (classes != 0 && classes != logits.extent(1))
+        throw argument_error("cross_entropy: class_weights has " + std::to_string(classes) +
+                             " values and the logits have " + std::to_string(logits.extent(1)) +
+                             " classes; give one weight for each class.");
+      cross_entropy_into<Tu>(sums, gradient, rows, logits, labels, options);
+    }
+  };
+
+  template <class T, class Backend, class Tu>
+  placed<T> place(int ordinal) const {
+    if (reduce != reduction::mean && reduce != reduction::sum)
+      throw argument_error("cross_entropy: reduce must be reduction::mean or reduction::sum.");
+    if (!(label_smoothing >= 0 && label_smoothing <= 1))
+      throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
+                           "; it must lie between 0 and 1.");
+    std::vector<T> weights(class_weights.begin(), class_weights.end());
+    placed<T> result{{}, weights.size(), devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T))};
+    devplace::detail::copy_in<Backend, Tu>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
+    result.options.ignore_index = ignore_index;
+    result.options.label_smoothing = static_cast<T>(label_smoothing);
+    result.options.class_weights = static_cast<const T*>(result.weights.data());
+    return result;
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
+  template <class Tu = devplace::detail::this_tu, class Logits, class Labels>
+  auto operator()(const Logits& logits, const Labels& labels) const {
+    return detail::evaluate_loss<Tu>(*this, logits, labels);
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/nn/detail/engine.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace::nn::detail {
+
+/// Extents of a batch of samples.
+template <class Sample, std::size_t... E>
+constexpr auto batch_extents_of(std::size_t samples, extents<E...>) {
+  return extents<dyn, E...>{samples};
+}
+template <class Sample>
+constexpr auto batch_extents(std::size_t samples) {
+  return batch_extents_of<Sample>(samples, Sample{});
+}
+
+template <class Extents>
+constexpr bool static_sample = false;
+template <std::size_t First, std::size_t... Rest>
+constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
+
+/// Whether a batch of these extents can be samples of extents `Sample`: the same number of elements, if it is known.
+template <class Extents, class Sample>
+constexpr bool can_be_batch() {
+  if constexpr (Extents::rank == 0)
+    return false;
+  else if constexpr (static_sample<Extents>)
+    return devplace::detail::drop_first_t<Extents>{}.size() == Sample{}.size();
+  else
+    return true;
+}
+
+/// Refuses at compile time a batch of another placement, element type or sample size than the model's.
+template <class Where, class T, class Sample, class Batch>
+constexpr void check_batch(const Batch&) {
+  static_assert(std::is_same_v<typename Batch::placement_type, batch_placement_t<Where>>,
+                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
+                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
+                "loader<Where>).");
+  static_assert(std::is_same_v<typename Batch::value_type, T>,
+                "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
+  static_assert(can_be_batch<typename Batch::extents_type, Sample>(),
+                "devplace: one sample of the batch has another number of elements than the network's input.");
+}
+
+/// Number of samples of a part of a batch; throws where a run-time sample size is not the network's.
+template <class Sample, class Part>
+std::size_t checked_rows(const Part& x) {
+  const std::size_t rows = x.extent(0);
+  if (x.size() != rows * Sample{}.size())
+    throw shape_error("the batch is " + devplace::detail::to_string(x.extents()) +
+                      ", and one sample at the network's input is " + devplace::detail::to_string(Sample{}) +
+                      "; give " + std::to_string(Sample{}.size()) + " elements for each sample.");
+  return rows;
+}
+
+/// The key of place k's part of a batch: its samples are counted in the whole batch.
+template <class Batch>
+random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
+  if constexpr (requires { batch.first_row(k); })
+    key.first_sample = batch.first_row(k);
+  else
+    static_cast<void>(k), static_cast<void>(batch);
+  return key;
+}
+
+/// Backward of one replica, and the loss's two sums behind its gradients: written, or added to an earlier pass's.
+template <class Net, class T, class Backend, class Tu>
+void run_backward(const pass<T>& p, const replica<T>& r, const T* x, const T* dy, const T* sums, bool add) {
+  using run = engine<Net, T, Backend, Tu>;
+  if (p.batch != 0)
+    run::backward(p, r, x, dy, add);
+  else if (!add)
+    run::clear_gradients(r);
+  run::add_sums(r, sums, add);
+}
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <devplace/nn/layer.hpp>
+
+namespace devplace::nn::detail {
+
+/// What the layout of a chain of `N` layers is made from.
+template <std::size_t N>
+struct chain_facts {
+  std::array<std::size_t, N + 1> size{};  ///< elements of activation i of one sample; activation 0 is the input
+  std::array<keep, N> keeps{};
+  std::array<bool, N> in_place{};
+  std::array<bool, N> reshapes{};
+};
+
+/// Which activations of a chain share memory. Storage 0 is the caller's input, the last one the caller's output; the
+/// others lie in the workspace.
+template <std::size_t N>
+struct chain_layout {
+  std::array<std::size_t, N + 1> storage{};       ///< of activation i
+  std::array<std::size_t, N + 2> storage_size{};  ///< elements for one sample
+  std::array<bool, N + 2> kept{};                 ///< some backward pass reads it
+  std::size_t storages = 1;
+  std::array<std::size_t, N + 1> gradient_slot{};  ///< of the gradients of activations 1 to N-1: two take turns
+
+  constexpr std::size_t output_storage() const { return storage[N]; }
+
+  /// Where a storage between input and output starts when all are kept side by side.
+  constexpr std::size_t offset(std::size_t id, std::size_t batch) const {
+    std::size_t total = 0;
+    for (std::size_t before = 1; before < id; ++before)
+      total += padded(storage_size[before] * batch);
+    return total;
+  }
+
+  /// Elements of all storages between input and output.
+  constexpr std::size_t interior(std::size_t batch) const { return offset(storages - 1, batch); }
+
+  /// The largest storage between input and output, of one sample.
+  constexpr std::size_t largest_interior() const {
+    std::size_t largest = 0;
+    for (std::size_t id = 1; id + 1 < storages; ++id)
+      largest = std::max(largest, storage_size[id]);
+    return largest;
+  }
+};
+
+/// A layer that works in place takes over its input's storage if nobody needs that afterwards; one that only renames
+/// axes always does. The input is never written, and the output is never the input.
+template <std::size_t N>
+constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
+  chain_layout<N> layout;
+  layout.storage_size[0] = facts.size[0];
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::size_t from = layout.storage[i];
+    const bool keeps_input = m == mode::train && includes(facts.keeps[i], keep::input);
+    const bool keeps_output = m == mode::train && includes(facts.keeps[i], keep::output);
+    const bool takes_over = from != 0 && facts.in_place[i] && !keeps_input && !layout.kept[from];
+    const bool same = facts.reshapes[i] || takes_over;
+    const bool must_be_new = i + 1 == N && from == 0;
+    layout.storage[i + 1] = same && !must_be_new ? from : layout.storages++;
+    layout.storage_size[layout.storage[i + 1]] = facts.size[i + 1];
+    if (keeps_input) layout.kept[from] = true;
+    if (keeps_output) layout.kept[layout.storage[i + 1]] = true;
+  }
+  for (std::size_t i = N; i-- > 1;) {
+    const bool shares = i + 1 < N && (facts.in_place[i] || facts.reshapes[i]);
+    layout.gradient_slot[i] = i + 1 == N ? 0 : shares ? layout.gradient_slot[i + 1] : 1 - layout.gradient_slot[i + 1];
+  }
+  return layout;
+}
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/nn/init.hpp>
+#include <devplace/ops/detail/philox.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace::nn::detail {
+
+/// Every element draws from a Philox block of its own, which the seed, the parameter's path and the element's index
+/// select: neither device nor number of threads nor the other parameters matter. Numbers are formed in double, so that
+/// a float model starts from the rounded values of the double one. Uniform draws have the same bits everywhere; normal
+/// ones may differ in the last bits between devices, whose logarithms and cosines differ.
+template <class T>
+struct initial_values {
+  T* data;
+  initialization how;
+  std::uint64_t seed;
+  std::uint64_t path;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    double value = how.center;
+    if (how.kind != initialization::distribution::constant) {
+      const devplace::detail::philox_block random = devplace::detail::random_sequence(seed, path).block(i);
+      const double first = unit_interval(random.word[0], random.word[1]);
+      if (how.kind == initialization::distribution::uniform) {
+        value += how.spread * (2 * first - 1);
+      } else {  // Box and Muller 1958
+        const double second = unit_interval(random.word[2], random.word[3]);
+        value += how.spread * (std::sqrt(-2 * std::log(1 - first)) * std::cos(6.283185307179586 * second));
+      }
+    }
+    data[i] = static_cast<T>(value);
+  }
+
+ private:
+  /// A multiple of 2^-53 in [0, 1).
+  DEVPLACE_HD static double unit_interval(std::uint32_t high, std::uint32_t low) {
+    return static_cast<double>((std::uint64_t{high} << 32 | low) >> 11) * (1.0 / 9007199254740992.0);
+  }
+};
+
+/// Gives `n` elements on a backend's device their initial values, in the order of that device's work. `path` is the
+/// path_hash of the parameter's name in the whole model.
+template <class Backend, class Tu = devplace::detail::this_tu, class T>
+void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
+                     std::uint64_t path) {
+  constexpr std::size_t grain = 1024;
+  devplace::detail::for_each_index<Backend, Tu>(ordinal, n, grain, initial_values<T>{data, how, seed, path});
+}
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <devplace/nn/detail/calls.hpp>
+#include <devplace/nn/layer.hpp>
+
+namespace devplace::nn::detail {
+
+/// A parameter of a network: its table entry, and where it lies in the arena.
+template <class Entry, std::size_t Offset>
+struct placed_entry {
+  using extents = typename Entry::extents;
+  static constexpr std::size_t offset = Offset;
+};
+
+/// The parameters of a network in order.
+template <class... Entries>
+struct entry_list {};
+template <class... A, class... B>
+entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
+
+/// What a network made of one layer needs and does, for samples of extents `In`; `sequential` and `residual`
+/// specialise it. Sizes are in elements, so that they are the same for float and double. Everything is constexpr but
+/// the passes.
+template <class Layer, class In>
+struct layer_plan {
+  static_assert(layer_for<Layer, In>,
+                "devplace: this type is not a layer: it must be an empty type with `template <class In> using output`, "
+                "and static forward and backward; see nn/layer.hpp.");
+
+  using layer_type = Layer;
+  using output = output_t<Layer, In>;
+  static constexpr keep keeps = keeps_of<Layer>();
+  static constexpr bool in_place = in_place_of<Layer>();
+  static constexpr bool reshapes = reshapes_only<Layer>();
+  static constexpr std::size_t layers = 1;
+  static constexpr std::size_t parameters = scalar_count(parameters_of<Layer>());
+  static constexpr std::size_t parameter_elements = arena_elements(parameters_of<Layer>());
+  static constexpr std::size_t buffer_elements = arena_elements(buffers_of<Layer>());
+
+  static constexpr std::size_t saved_elements(std::size_t batch, mode) {
+    return padded(saved_per_sample<Layer, In>() * batch);
+  }
+  static constexpr std::size_t scratch_elements(std::size_t batch, mode) {
+    return padded(scratch_per_sample<Layer, In>() * batch);
+  }
+
+  template <class Backend, class Tu, class T>
+  static void forward(const pass<T>& p, const T* x, T* y) {
+    Layer::forward(forward_call<Layer, In, T, Backend, Tu>(p, x, y));
+  }
+
+  /// Forward together with the layer `Next`, which works in place on the result.
+  template <class Next, class Backend, class Tu, class T>
+  static void forward_absorbing(const pass<T>& p, const T* x, T* y) {
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, T, Backend, Tu>(p, x, y));
+  }
+
+  /// `dx` null: not needed. `add`: parameter gradients are added to what is there.
+  template <class Backend, class Tu, class T>
+  static void backward(const pass<T>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+    if constexpr (parameters == 0) {
+      if (dx == nullptr) return;
+    }
+    Layer::backward(backward_call<Layer, In, T, Backend, Tu>(p, x, y, dy, dx, gradients, add));
+  }
+
+  /// The type list of the parameters when the layer's arena starts at `Base`.
+  template <std::size_t Base, std::size_t... Index>
+  static auto list(std::index_sequence<Index...>)
+      -> entry_list<placed_entry<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
+  template <std::size_t Base>
+  using entries = decltype(list<Base>(std::make_index_sequence<parameters_of<Layer>().size()>{}));
+
+  /// Calls `f(name, entry, offset)` for every parameter, with `entry` a `table_entry`; names are PyTorch's.
+  template <class F>
+  static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (f(prefix + table_entry<Layer, Index, false>::info.name, table_entry<Layer, Index, false>{},
+         offset + table_entry<Layer, Index, false>::offset),
+       ...);
+    }
+    (std::make_index_sequence<parameters_of<Layer>().size()>{});
+  }
+
+  /// The same for buffers.
+  template <class F>
+  static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (f(prefix + table_entry<Layer, Index, true>::info.name, table_entry<Layer, Index, true>{},
+         offset + table_entry<Layer, Index, true>::offset),
+       ...);
+    }
+    (std::make_index_sequence<buffers_of<Layer>().size()>{});
+  }
+};
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::nn::detail {
+
+/// A batch as a matrix: everything but the last axis becomes rows.
+template <class View>
+auto rows(const View& x) {
+  constexpr std::size_t columns = View::extents_type::static_extent(View::rank - 1);
+  return x.reshape(extents<dyn, columns>{x.size() / columns});
+}
+
+}  // namespace devplace::nn::detail

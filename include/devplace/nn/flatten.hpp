@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/layer.hpp>
+#include <devplace/tensor/copy.hpp>
+
+namespace devplace::nn {
+
+/// One axis per sample: [batch, 8, 8] becomes [batch, 64]. Costs nothing inside a network.
+struct flatten {
+  template <class In>
+  using output = extents<In{}.size()>;
+  static constexpr keep keeps = keep::nothing;
+  static constexpr bool reshapes_only = true;
+
+  static void forward(const auto& c) {
+    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    if (c.output.data() != c.input.data()) copy<tu>(c.output, c.input.reshape(c.output.extents()));
+  }
+  static void backward(const auto& c) {
+    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    if (c.input_gradient.data() != c.output_gradient.data())
+      copy<tu>(c.input_gradient, c.output_gradient.reshape(c.input_gradient.extents()));
+  }
+};
+
+}  // namespace devplace::nn

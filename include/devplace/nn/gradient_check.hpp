@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/init.hpp>
+#include <devplace/place/seed.hpp>
+
+namespace devplace::nn {
+
+/// What `check_gradients` found: the largest difference between backward and central differences, relative to
+/// max(1, |gradient|), and where it is (`0.weight[7]`, `input[3]`).
+struct gradient_check {
+  double worst = 0;
+  std::string where = "";
+  std::size_t checked = 0;  ///< numbers compared
+};
+
+/// Compares a network's (or one layer's) backward pass with central differences of its forward pass, in double on the
+/// CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. Use it
+/// in the test of a layer of your own: a right backward gives a `worst` of about 1e-8, unless a sample happens to lie
+/// on a kink (relu at 0). Random layers draw the same numbers in every pass.
+template <class Net, class Tu = devplace::detail::this_tu>
+gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
+  using run = detail::engine<Net, double, backend::cpu, Tu>;
+  using plan = detail::network_plan<Net>;
+  const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
+  const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
+  const auto random = [&](std::size_t n, const char* name) {
+    std::vector<double> values(n);
+    detail::initialize_into<backend::cpu, Tu>(0, values.data(), n, init::uniform(1), start.value,
+                                              detail::path_hash(name));
+    return values;
+  };
+  std::vector<double> x = random(inputs, "input");
+  const std::vector<double> dy = random(outputs, "output gradient");
+  std::vector<double> dx(inputs);
+  std::vector<double> workspace(run::workspace_elements(samples, mode::train));
+
+  const auto r = run::make(0);
+  run::initialize(r, start.value);
+  const auto p = run::make_pass(r, workspace.data(), samples, mode::train, {start.value, 0, 0, 0});
+  run::forward(p, x.data());
+  run::backward(p, r, x.data(), dy.data(), false, dx.data());
+
+  const auto weighted_sum = [&] {
+    run::forward(p, x.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < outputs; ++i)
+      sum += dy[i] * run::output_of(p)[i];
+    return sum;
+  };
+  gradient_check result;
+  const auto compare = [&](double& at, double gradient, const std::string& name, std::size_t index) {
+    const double before = at;
+    at = before + step;
+    const double above = weighted_sum();
+    at = before - step;
+    const double below = weighted_sum();
+    at = before;
+    const double difference = (above - below) / (2 * step);
+    const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
+    ++result.checked;
+    if (!(relative <= result.worst)) {
+      result.worst = relative;
+      result.where = name + "[" + std::to_string(index) + "]";
+    }
+  };
+  plan::for_each_parameter("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
+    for (std::size_t i = 0; i < entry.info.shape.size(); ++i)
+      compare(r.parameter_data()[offset + i], r.gradient_data()[offset + i], name, i);
+  });
+  for (std::size_t i = 0; i < inputs; ++i)
+    compare(x[i], dx[i], "input", i);
+  return result;
+}
+
+}  // namespace devplace::nn

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace devplace::nn {
+
+/// How a parameter starts: one value, or independent draws from a distribution. A constexpr value that layers name in
+/// their tables; the factories in `nn::init` make it.
+struct initialization {
+  enum class distribution : unsigned char { constant, uniform, normal };
+
+  distribution kind = distribution::constant;
+  double center = 0;  ///< the constant, the interval's middle, or the mean
+  double spread = 0;  ///< half the interval's length, or the standard deviation
+
+  friend constexpr bool operator==(const initialization&, const initialization&) = default;
+};
+
+namespace detail {
+
+/// std::sqrt is not constexpr. Newton's method from above, until it no longer falls; x >= 0.
+constexpr double constant_sqrt(double x) {
+  if (x == 0) return 0;
+  double root = x < 1 ? 1 : x;
+  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2)
+    root = next;
+  return root;
+}
+
+}  // namespace detail
+
+/// Initial values by the names and formulas of torch.nn.init.
+namespace init {
+
+constexpr initialization constant(double value) {
+  return {initialization::distribution::constant, value, 0};
+}
+constexpr initialization zeros() {
+  return constant(0);
+}
+constexpr initialization ones() {
+  return constant(1);
+}
+
+/// Uniform between `low` and `high`.
+constexpr initialization uniform(double low, double high) {
+  return {initialization::distribution::uniform, (low + high) / 2, (high - low) / 2};
+}
+/// Uniform between -bound and bound.
+constexpr initialization uniform(double bound) {
+  return uniform(-bound, bound);
+}
+
+constexpr initialization normal(double mean, double standard_deviation) {
+  return {initialization::distribution::normal, mean, standard_deviation};
+}
+
+/// Uniform within 1 / sqrt(fan_in): what torch.nn.Linear and Conv use for weights and biases by default (for weights
+/// they call it kaiming_uniform with a = sqrt(5)).
+constexpr initialization fan_in_uniform(std::size_t fan_in) {
+  return uniform(1 / detail::constant_sqrt(static_cast<double>(fan_in)));
+}
+
+/// He et al. 2015, for layers before a (leaky) relu whose negative slope is `a`: variance 2 / ((1 + a^2) fan_in).
+constexpr initialization kaiming_uniform(std::size_t fan_in, double a = 0) {
+  return uniform(detail::constant_sqrt(6 / ((1 + a * a) * static_cast<double>(fan_in))));
+}
+/// The same variance, normally distributed.
+constexpr initialization kaiming_normal(std::size_t fan_in, double a = 0) {
+  return normal(0, detail::constant_sqrt(2 / ((1 + a * a) * static_cast<double>(fan_in))));
+}
+
+/// Glorot and Bengio 2010: variance 2 gain^2 / (fan_in + fan_out).
+constexpr initialization xavier_uniform(std::size_t fan_in, std::size_t fan_out, double gain = 1) {
+  return uniform(gain * detail::constant_sqrt(6 / static_cast<double>(fan_in + fan_out)));
+}
+/// The same variance, normally distributed.
+constexpr initialization xavier_normal(std::size_t fan_in, std::size_t fan_out, double gain = 1) {
+  return normal(0, gain * detail::constant_sqrt(2 / static_cast<double>(fan_in + fan_out)));
+}
+
+}  // namespace init
+}  // namespace devplace::nn

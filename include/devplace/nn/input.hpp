@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/nn/flatten.hpp>
+
+namespace devplace::nn {
+
+/// Says what one sample is, where the first layer does not: `sequential<input<28, 28>, flatten, linear<784, 10>>`.
+/// Does nothing else.
+template <std::size_t... E>
+struct input {
+  template <class In>
+  using output = In;
+  static constexpr keep keeps = keep::nothing;
+  static constexpr bool reshapes_only = true;
+
+  using input_extents = extents<E...>;
+
+  static void forward(const auto& c) { flatten::forward(c); }
+  static void backward(const auto& c) { flatten::backward(c); }
+};
+
+}  // namespace devplace::nn

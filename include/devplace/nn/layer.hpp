@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/nn/parameter.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::nn {
+
+/// Which of its activations a layer's backward pass reads; what is not kept may be overwritten after forward.
+enum class keep : unsigned char { nothing = 0, input = 1, output = 2, input_and_output = 3 };
+
+/// Whether a pass will be followed by backward.
+enum class mode : unsigned char { train, predict };
+
+/// What random layers draw by: numbers depend on these and on an element's place in the whole batch only, not on the
+/// device or thread that draws them.
+struct random_key {
+  std::uint64_t seed = 0;          ///< of the model
+  std::uint64_t step = 0;          ///< counts training passes
+  std::uint64_t layer = 0;         ///< the layer's position in the network, depth first
+  std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
+};
+
+/// A layer: an empty type that says what it computes, for one batch at a time, without a place. It needs
+///
+/// - `template <class In> using output`: the extents of one sample's result, from those of one sample;
+/// - `static void forward(const auto& c)`: writes `c.output` from `c.input` (both [batch, sample extents...]);
+/// - `static void backward(const auto& c)`: writes `c.input_gradient` (unless `c.needs_input_gradient` is false) from
+///   `c.output_gradient`, and its parameters' gradients by `c.template add_gradient<I>(expression)`;
+///
+/// and may have
+///
+/// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
+/// - `static constexpr bool in_place`: forward may write over its input, backward over its output's gradient;
+/// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
+/// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
+/// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
+///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
+/// - `using input_extents = extents<...>`: what one sample must be, where the layer fixes it.
+///
+/// `c.mode` tells training from prediction, `c.key` keys random numbers. There is no base class and no registration.
+/// docs/layers.md builds one step by step.
+template <class Layer, class In>
+concept layer_for = std::is_empty_v<Layer> && requires {
+  typename Layer::template output<In>;
+};
+
+namespace detail {
+
+using devplace::detail::prepend_t;
+using devplace::detail::this_tu;
+
+/// Offsets of parameters and workspace buffers are multiples of this many elements: 64 bytes of float.
+inline constexpr std::size_t element_alignment = 16;
+
+constexpr std::size_t padded(std::size_t elements) {
+  return (elements + element_alignment - 1) / element_alignment * element_alignment;
+}
+
+template <class Layer>
+constexpr keep keeps_of() {
+  if constexpr (requires { Layer::keeps; })
+    return Layer::keeps;
+  else
+    return keep::input_and_output;
+}
+
+constexpr bool includes(keep kept, keep part) {
+  return (static_cast<unsigned>(kept) & static_cast<unsigned>(part)) != 0;
+}
+
+template <class Layer>
+constexpr bool in_place_of() {
+  if constexpr (requires { Layer::in_place; })
+    return Layer::in_place;
+  else
+    return false;
+}
+
+/// Whether a layer only renames axes, so that its output can be its input's memory.
+template <class Layer>
+constexpr bool reshapes_only() {
+  if constexpr (requires { Layer::reshapes_only; })
+    return Layer::reshapes_only;
+  else
+    return false;
+}
+
+template <class Layer>
+constexpr auto parameters_of() {
+  if constexpr (requires { Layer::parameters; })
+    return Layer::parameters;
+  else
+    return std::array<parameter, 0>{};
+}
+
+template <class Layer>
+constexpr auto buffers_of() {
+  if constexpr (requires { Layer::buffers; })
+    return Layer::buffers;
+  else
+    return std::array<parameter, 0>{};
+}
+
+template <class Layer, class In>
+constexpr std::size_t saved_per_sample() {
+  if constexpr (requires { Layer::template saved<In>; })
+    return Layer::template saved<In>;
+  else
+    return 0;
+}
+
+template <class Layer, class In>
+constexpr std::size_t scratch_per_sample() {
+  if constexpr (requires { Layer::template scratch<In>; })
+    return Layer::template scratch<In>;
+  else
+    return 0;
+}
+
+/// Elements of a table of parameters, each padded.
+template <std::size_t N>
+constexpr std::size_t arena_elements(const std::array<parameter, N>& table) {
+  std::size_t total = 0;
+  for (const parameter& p : table)
+    total += padded(p.shape.size());
+  return total;
+}
+
+template <std::size_t N>
+constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
+  std::size_t total = 0;
+  for (const parameter& p : table)
+    total += p.shape.size();
+  return total;
+}
+
+/// Where entry `index` of a table starts.
+template <std::size_t N>
+constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index) {
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    offset += padded(table[i].shape.size());
+  return offset;
+}
+
+/// Entry `Index` of a layer's parameters or buffers, with its extents as a type.
+template <class Layer, std::size_t Index, bool Buffer>
+struct table_entry {
+  static constexpr auto table() {
+    if constexpr (Buffer)
+      return buffers_of<Layer>();
+    else
+      return parameters_of<Layer>();
+  }
+  static_assert(Index < table().size(), "devplace: the layer has no parameter (or buffer) with this index.");
+  static constexpr parameter info = table()[Index];
+  static constexpr std::size_t offset = offset_of(table(), Index);
+
+  template <std::size_t... Axis>
+  static auto as_extents(std::index_sequence<Axis...>) -> devplace::extents<info.shape.extent[Axis]...>;
+  using extents = decltype(as_extents(std::make_index_sequence<info.shape.rank>{}));
+};
+
+/// Everything that a pass through a layer works on: pointers into one replica's arenas and workspace, as values, so
+/// that passes are compiled once for all devices.
+template <class T>
+struct pass {
+  std::size_t batch = 0;
+  int ordinal = 0;
+  const T* parameters = nullptr;
+  T* buffers = nullptr;
+  T* saved = nullptr;
+  T* scratch = nullptr;
+  nn::mode mode = mode::predict;
+  random_key key{};
+};
+
+}  // namespace detail
+}  // namespace devplace::nn

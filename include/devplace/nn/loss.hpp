@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+
+namespace devplace::nn {
+
+namespace detail {
+
+/// The two sums of a loss, one pair on each place: of the (weighted) losses of the samples, and of their weights.
+template <class T, class Batch>
+struct loss_sums {
+  using type = tensor<T, extents<2>, Batch>;
+};
+template <class T, std::size_t Axis, class... P>
+struct loss_sums<T, sharded_on<Axis, P...>> {
+  using type = tensor<T, extents<2>, partial_on<reduction::sum, P...>>;
+};
+template <class T, class Batch>
+using loss_sums_t = typename loss_sums<T, Batch>::type;
+
+template <class T>
+T loss_from(double sum, double weights, reduction how) {
+  return static_cast<T>(how == reduction::mean ? sum / weights : sum);
+}
+
+}  // namespace detail
+
+/// A loss, on the place where it was computed until `item()` reads it. `Batch` is the batch's placement.
+template <class T, class Batch>
+class loss_value {
+ public:
+  loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
+
+  /// The loss on the host; waits for the places. The mean over no samples is NaN, as in PyTorch.
+  template <class Tu = devplace::detail::this_tu>
+  T item() const {
+    double total[2] = {0, 0};
+    for (std::size_t k = 0; k < place_count<Batch>; ++k) {
+      const auto part = devplace::detail::local_part(sums_, k);
+      T sums[2];
+      devplace::detail::copy_out<typename decltype(part)::backend_type, Tu>(part.ordinal(), sums, part.data(),
+                                                                            sizeof sums);
+      total[0] += static_cast<double>(sums[0]);
+      total[1] += static_cast<double>(sums[1]);
+    }
+    return detail::loss_from<T>(total[0], total[1], how_);
+  }
+
+  const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
+
+ private:
+  detail::loss_sums_t<T, Batch> sums_;
+  reduction how_;
+};
+
+/// The gradient of a loss with respect to the network's output, as a sum over samples not yet divided: the sum of the
+/// samples' weights travels beside it to the optimizer, which divides. So uneven parts of a batch add up exactly.
+template <class T, extents_like Extents, class Batch>
+struct loss_gradient {
+  tensor<T, Extents, Batch> gradient;
+  detail::loss_sums_t<T, Batch> sums;
+  reduction how;
+};
+
+/// What a loss function returns: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
+template <class T, extents_like Extents, class Batch>
+struct loss_result {
+  loss_value<T, Batch> loss;
+  loss_gradient<T, Extents, Batch> gradient;
+};
+
+namespace detail {
+
+/// Runs a loss on every place of a batch. `Loss::place<T, Backend, Tu>(ordinal)` gives what a place needs of it.
+template <class Tu, class Loss, class Output, class Targets>
+auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
+  using T = typename Output::value_type;
+  using batch = typename Output::placement_type;
+  static_assert(std::is_same_v<batch, typename Targets::placement_type>,
+                "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
+                "scatter<Where> the targets like the batch.");
+  using extents_type = typename Output::extents_type;
+  tensor<T, extents_type, batch> gradient(output.extents(), Tu{});
+  loss_sums_t<T, batch> sums(extents<2>{}, Tu{}), copy_of_sums(extents<2>{}, Tu{});
+  for (std::size_t k = 0; k < place_count<batch>; ++k) {
+    const auto part = devplace::detail::local_part(output, k);
+    using backend_type = typename decltype(part)::backend_type;
+    const auto placed = loss.template place<T, backend_type, Tu>(part.ordinal());
+    const std::size_t rows = part.extent(0);
+    const auto row_losses = devplace::detail::allocate<backend_type, Tu>(part.ordinal(), rows * sizeof(T));
+    using where = here<backend_type>;
+    const devplace::view<T, extents<dyn>, where> workspace{static_cast<T*>(row_losses.data()), extents<dyn>{rows},
+                                                           devplace::detail::device_of<where>{part.ordinal()}};
+    const auto to = devplace::detail::local_part(sums, k);
+    placed.template into<Tu>(to, devplace::detail::local_part(gradient, k), workspace, part,
+                             devplace::detail::local_part(targets, k));
+    copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
+    devplace::detail::synchronize<backend_type, Tu>(part.ordinal());
+  }
+  return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
+                                             {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
+}
+
+}  // namespace detail
+}  // namespace devplace::nn

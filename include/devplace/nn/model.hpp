@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/detail/batch.hpp>
+#include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/gradients.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/saved.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+
+namespace devplace {
+
+/// The parameters of `Net` in precision `T`, on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. One
+/// arena on each place, with a layout known at compile time; started by seed exactly as PyTorch's layers start, with
+/// the same values on every placement. Move-only.
+template <class Net, placement Where, floating_element T = float>
+class model {
+  using backend_type = placement_backend_t<Where>;
+  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
+  static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
+                "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
+  static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
+  template <class Tu>
+  using engine = nn::detail::engine<Net, T, backend_type, Tu>;
+  using plan = nn::detail::network_plan<Net>;
+
+ public:
+  using network_type = Net;
+  using placement_type = Where;
+  using value_type = T;
+  using input_extents = nn::detail::network_input_t<Net>;
+  using output_extents = typename plan::output;
+  using batch_placement_type = batch_placement_t<Where>;
+  using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
+
+  /// Draws the parameters by `start`: the same values on every placement.
+  template <class Tu = detail::this_tu>
+  explicit model(seed start, Tu = {}) : state_(std::make_shared<nn::detail::model_state<T>>()) {
+    state_->seed = start.value;
+    for (const int ordinal : mesh::ordinals) {
+      state_->replicas.push_back(engine<Tu>::make(ordinal));
+      engine<Tu>::initialize(state_->replicas.back(), start.value);
+    }
+  }
+
+  /// Number of trained scalars.
+  static constexpr std::size_t parameter_count() { return plan::parameters; }
+
+  /// Names of all parameters in order, as PyTorch gives them: `0.weight`, `0.bias`, `2.weight`.
+  static std::vector<std::string> parameter_names() {
+    std::vector<std::string> names;
+    plan::for_each_parameter("", 0, [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+    return names;
+  }
+
+  /// Parameter number `Index` on the (only, or k-th) place: a view that code may read and write.
+  template <std::size_t Index>
+  auto parameter(std::size_t k = 0) {
+    return window<T, Index>(k);
+  }
+  template <std::size_t Index>
+  auto parameter(std::size_t k = 0) const {
+    return window<const T, Index>(k);
+  }
+
+  /// Calls `f(name, view)` with every parameter on place k.
+  template <class F>
+  void for_each_parameter(F&& f, std::size_t k = 0) {
+    visit<T>(f, k);
+  }
+  template <class F>
+  void for_each_parameter(F&& f, std::size_t k = 0) const {
+    visit<const T>(f, k);
+  }
+
+  /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
+  /// [n, input extents...] of type `T` on the batch placement (axes after the first may be flattened differently).
+  template <class Tu = detail::this_tu, class Batch>
+  auto predict(const Batch& batch) const {
+    nn::detail::check_batch<Where, T, input_extents>(batch);
+    auto output = make_output<Tu>(batch.extent(0));
+    for (std::size_t k = 0; k < place_count<Where>; ++k) {
+      const auto x = detail::local_part(batch, k);
+      const auto& r = state_->replicas[k];
+      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
+      const auto workspace = detail::allocate<backend_type, Tu>(
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T));
+      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::predict, {});
+      if (rows != 0) engine<Tu>::forward(p, x.data());
+      copy_output<Tu>(output, k, p);
+    }
+    return output;
+  }
+
+  /// The outputs for a batch, and what backward needs: `auto [out, saved] = model.forward(x)`. A batch given as a
+  /// temporary is kept in `saved`; any other must live, unchanged, until backward.
+  template <class Tu = detail::this_tu, class Batch>
+  auto forward(Batch&& batch) {
+    using batch_type = std::remove_cvref_t<Batch>;
+    nn::detail::check_batch<Where, T, input_extents>(batch);
+    auto output = make_output<Tu>(batch.extent(0));
+    using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
+    nn::saved<Net, Where, T, held> saved(state_);
+    const nn::random_key key{state_->seed, state_->step++, 0, 0};
+    for (std::size_t k = 0; k < place_count<Where>; ++k) {
+      const auto x = detail::local_part(batch, k);
+      const auto& r = state_->replicas[k];
+      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
+      auto workspace = detail::allocate<backend_type, Tu>(
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T));
+      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::train,
+                                           nn::detail::key_of_part(key, batch, k));
+      if (rows != 0) engine<Tu>::forward(p, x.data());
+      copy_output<Tu>(output, k, p);
+      saved.keep(k, std::move(workspace), p, x.data());
+    }
+    if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
+    return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
+  }
+
+  /// Gradients of the parameters from what forward saved and the loss's gradient. `saved` is used up. Throws while
+  /// another lease of this model's gradients exists.
+  template <class Tu = detail::this_tu, class Held, class Extents>
+  gradient_type backward(nn::saved<Net, Where, T, Held>&& saved,
+                         const nn::loss_gradient<T, Extents, batch_placement_type>& loss) {
+    if (state_->gradients_out)
+      throw error(
+          "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
+          "lease, or hand it to backward to add to it.");
+    gradient_type lease(state_, loss.how);
+    run_backward<Tu>(std::move(saved), loss, false);
+    return lease;
+  }
+
+  /// The same, added to the gradients of an earlier backward.
+  template <class Tu = detail::this_tu, class Held, class Extents>
+  gradient_type backward(nn::saved<Net, Where, T, Held>&& saved,
+                         const nn::loss_gradient<T, Extents, batch_placement_type>& loss, gradient_type&& earlier) {
+    check_lease(earlier);
+    if (earlier.how() != loss.how)
+      throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
+    run_backward<Tu>(std::move(saved), loss, true);
+    return std::move(earlier);
+  }
+
+  /// What forward saved is used up by backward: move it in.
+  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Held, class... Rest>
+  void backward(nn::saved<Net, Where, T, Held>&, Rest&&...) = delete;
+
+  /// The model's arenas, for optimizers, trainers and collectives.
+  nn::detail::model_state<T>& state() { return *state_; }
+  const nn::detail::model_state<T>& state() const { return *state_; }
+
+  /// Throws unless the lease is of this model's gradients.
+  template <class Lease>
+  void check_lease(const Lease& lease) const {
+    if (&lease.arena() != state_.get())
+      throw error(
+          "these gradients belong to another model; each model's optimizer takes the gradients that the "
+          "model's own backward returned.");
+  }
+
+ private:
+  /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
+  template <class Element, class Extents>
+  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
+    const auto& r = state_->replicas.at(k);
+    if constexpr (single_place<Where>) {
+      return view<Element, Extents, Where>{r.parameter_data() + offset, e};
+    } else {
+      using where = here<backend_type>;
+      return view<Element, Extents, where>{r.parameter_data() + offset, e, detail::device_of<where>{r.ordinal}};
+    }
+  }
+  template <class Element, std::size_t Index>
+  auto window(std::size_t k) const {
+    using entry = nn::detail::parameter_at<Net, Index>;
+    return view_of<Element>(k, entry::offset, typename entry::extents{});
+  }
+  template <class Element, class F>
+  void visit(F&& f, std::size_t k) const {
+    plan::for_each_parameter("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
+      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
+    });
+  }
+
+  template <class Tu>
+  auto make_output(std::size_t samples) const {
+    using extents_type = detail::prepend_t<dyn, output_extents>;
+    return tensor<T, extents_type, batch_placement_type>(nn::detail::batch_extents<output_extents>(samples), Tu{});
+  }
+
+  template <class Tu, class Output>
+  static void copy_output(Output& output, std::size_t k, const nn::detail::pass<T>& p) {
+    const auto part = detail::local_part(output, k);
+    detail::copy_within<backend_type, Tu>(p.ordinal, part.data(), engine<Tu>::output_of(p), part.size() * sizeof(T));
+  }
+
+  template <class Tu, class Held, class Extents>
+  void run_backward(nn::saved<Net, Where, T, Held>&& saved,
+                    const nn::loss_gradient<T, Extents, batch_placement_type>& loss, bool add) {
+    const auto used = std::move(saved);
+    used.check(state_.get());
+    for (std::size_t k = 0; k < place_count<Where>; ++k) {
+      const auto& p = used.pass(k);
+      const auto dy = detail::local_part(loss.gradient, k);
+      if (dy.size() != p.batch * output_extents{}.size())
+        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
+                          std::to_string(p.batch) + " samples; both must be of the same batch.");
+      const auto& r = state_->replicas[k];
+      nn::detail::run_backward<Net, T, backend_type, Tu>(p, r, used.input(k), dy.data(),
+                                                         detail::local_part(loss.sums, k).data(), add);
+    }
+  }
+
+  std::shared_ptr<nn::detail::model_state<T>> state_;
+};
+
+}  // namespace devplace

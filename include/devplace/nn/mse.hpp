@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/ops/mse.hpp>
+
+namespace devplace::nn {
+
+/// Squared differences between output and target, both [batch, ...]; their mean over all elements or their sum.
+struct mse {
+  reduction reduce = reduction::mean;
+
+  template <class T>
+  struct placed {
+    template <class Tu, class Sums, class Gradient, class Rows, class Output, class Target>
+    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+              const Target& target) const {
+      mse_into<Tu>(sums, gradient, rows, output, target);
+    }
+  };
+
+  template <class T, class Backend, class Tu>
+  placed<T> place(int) const {
+    if (reduce != reduction::mean && reduce != reduction::sum)
+      throw argument_error("mse: reduce must be reduction::mean or reduction::sum.");
+    return {};
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
+  template <class Tu = devplace::detail::this_tu, class Output, class Target>
+  auto operator()(const Output& output, const Target& target) const {
+    return detail::evaluate_loss<Tu>(*this, output, target);
+  }
+};
+
+}  // namespace devplace::nn

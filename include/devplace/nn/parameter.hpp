@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+
+#include <devplace/nn/init.hpp>
+
+namespace devplace::nn {
+
+/// Axes that a parameter can have.
+inline constexpr std::size_t max_parameter_rank = 4;
+
+/// A parameter's extents as constexpr values, so that a layer can list them in a table.
+struct parameter_shape {
+  std::size_t rank = 0;
+  std::size_t extent[max_parameter_rank] = {};
+
+  constexpr parameter_shape(std::initializer_list<std::size_t> extents) {
+    for (const std::size_t e : extents)
+      extent[rank++] = e;
+  }
+
+  /// Number of elements.
+  constexpr std::size_t size() const {
+    std::size_t product = 1;
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      product *= extent[axis];
+    return product;
+  }
+};
+
+/// One parameter (trained) or buffer (kept, not trained) of a layer: its name inside the layer, as in PyTorch
+/// (`weight`), its extents, and how it starts.
+struct parameter {
+  const char* name;
+  parameter_shape shape;
+  initialization init;
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/elementwise.hpp>
+
+namespace devplace::nn {
+
+/// max(x, 0), element by element; NaN stays NaN. Its gradient at 0 is 0, as in PyTorch.
+struct relu {
+  template <class In>
+  using output = In;
+  static constexpr keep keeps = keep::output;
+  static constexpr bool in_place = true;
+
+  static void forward(const auto& c) { c.output = devplace::relu(c.input); }
+  static void backward(const auto& c) {
+    using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
+    c.input_gradient = where(c.output > value_type{0}, c.output_gradient, value_type{0});
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/nn/detail/replica.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::nn {
+
+/// Named in the message when saved activations are passed to backward without std::move.
+struct SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved;
+
+namespace detail {
+
+/// In place of a batch that somebody else keeps alive.
+struct nothing {};
+
+}  // namespace detail
+
+/// What forward keeps for backward: move-only, used once. Its type belongs to one network, placement and precision.
+template <class Net, placement Where, class T, class Held>
+class [[nodiscard]] saved {
+  static constexpr std::size_t places = place_count<Where>;
+
+ public:
+  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)) {}
+  saved(saved&&) noexcept = default;
+  saved& operator=(saved&&) noexcept = default;
+
+  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const detail::pass<T>& p, const T* input) {
+    workspaces_[k] = std::move(workspace);
+    passes_[k] = p;
+    inputs_[k] = input;
+  }
+  void hold(Held&& batch) { held_.emplace(std::move(batch)); }
+
+  const detail::pass<T>& pass(std::size_t k) const { return passes_[k]; }
+  const T* input(std::size_t k) const { return inputs_[k]; }
+
+  /// Throws when it was used already, or is another model's.
+  void check(const detail::model_state<T>* state) const {
+    if (state_ == nullptr)
+      throw error("backward: these saved activations were used by an earlier backward; run forward again.");
+    if (state_.get() != state) throw error("backward: these saved activations are another model's.");
+  }
+
+ private:
+  std::shared_ptr<detail::model_state<T>> state_;
+  std::array<devplace::detail::memory_block, places> workspaces_;
+  std::array<detail::pass<T>, places> passes_{};
+  std::array<const T*, places> inputs_{};
+  std::optional<Held> held_;
+};
+
+/// What `model.forward` returns.
+template <class Output, class Saved>
+struct forward_result {
+  Output output;
+  Saved saved;
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <devplace/nn/detail/chain.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/layer.hpp>
+
+namespace devplace::nn {
+
+/// Layers one after another: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters
+/// are named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked through all layers when
+/// the type is used, and the message names the layer and both sizes.
+template <class... Layers>
+struct sequential {
+  static_assert(sizeof...(Layers) > 0, "devplace: sequential needs at least one layer.");
+};
+
+/// Position of a layer in a message.
+template <std::size_t Index>
+struct position;
+/// What a layer in a message takes.
+template <class Extents>
+struct expects;
+/// What the layer before it gives.
+template <class Extents>
+struct receives;
+
+namespace detail {
+
+template <class Position, class Layer, class Expects, class Receives>
+inline constexpr bool fits = false;
+template <class Position, class Layer, class Same>
+inline constexpr bool fits<Position, Layer, expects<Same>, receives<Same>> = true;
+
+template <class Position, class Layer, class Expects, class Receives>
+struct check_layer_input {
+  static_assert(fits<Position, Layer, Expects, Receives>,
+                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
+                "in this message name the layer (counted from 0) and both sizes.");
+  static constexpr bool checked = true;
+};
+
+template <class Layer>
+concept fixes_input = requires {
+  typename Layer::input_extents;
+};
+
+/// The plans of a chain of layers, each for what the one before gives.
+template <std::size_t Index, class In, class Done, class... Layers>
+struct chain_plans;
+template <std::size_t Index, class In, class... Done>
+struct chain_plans<Index, In, std::tuple<Done...>> {
+  using type = std::tuple<Done...>;
+  using output = In;
+};
+template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
+struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
+  static constexpr bool check() {
+    if constexpr (fixes_input<Layer>)
+      return check_layer_input<position<Index>, Layer, expects<typename Layer::input_extents>, receives<In>>::checked;
+    else
+      return true;
+  }
+  static_assert(check());
+  using plan = layer_plan<Layer, In>;
+  using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
+  using type = typename next::type;
+  using output = typename next::output;
+};
+
+template <class In, class... Layers>
+struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {};
+
+template <class Net>
+struct network_input;
+template <class Net>
+  requires fixes_input<Net>
+struct network_input<Net> {
+  using type = typename Net::input_extents;
+};
+template <class First, class... Rest>
+struct network_input<sequential<First, Rest...>> : network_input<First> {};
+
+template <class Net>
+concept knows_input = requires {
+  typename network_input<Net>::type;
+};
+
+template <class Net>
+struct checked_input {
+  static_assert(knows_input<Net>,
+                "devplace: the network's input extents are unknown; put nn::input<28, 28> (one sample's extents) in "
+                "front of its layers.");
+  using type = typename network_input<Net>::type;
+};
+
+/// One sample's extents at the network's input.
+template <class Net>
+using network_input_t = typename checked_input<Net>::type;
+
+/// The plan of a whole network.
+template <class Net>
+using network_plan = layer_plan<Net, network_input_t<Net>>;
+
+}  // namespace detail
+
+/// One sample's extents at the network's output.
+template <class Net>
+using network_output_t = typename detail::network_plan<Net>::output;
+
+}  // namespace devplace::nn

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/softmax.hpp>
+
+namespace devplace::nn {
+
+/// exp(x) / sum of exp(x) along the last axis. Before a cross_entropy loss leave it out: that takes logits.
+struct softmax {
+  template <class In>
+  using output = In;
+  static constexpr keep keeps = keep::output;
+  static constexpr bool in_place = true;
+
+  static void forward(const auto& c) {
+    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    softmax_into<tu>(detail::rows(c.output), detail::rows(c.input));
+  }
+  static void backward(const auto& c) {
+    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    softmax_backward_into<tu>(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));
+  }
+};
+
+}  // namespace devplace::nn

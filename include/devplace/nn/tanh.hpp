@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/elementwise.hpp>
+
+namespace devplace::nn {
+
+/// The hyperbolic tangent, element by element.
+struct tanh {
+  template <class In>
+  using output = In;
+  static constexpr keep keeps = keep::output;
+  static constexpr bool in_place = true;
+
+  static void forward(const auto& c) { c.output = devplace::tanh(c.input); }
+  static void backward(const auto& c) {
+    using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
+    c.input_gradient = c.output_gradient * (value_type{1} - c.output * c.output);
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/optim/detail/adam_step.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+
+namespace devplace::optim {
+
+/// Hyperparameters of Adam (Kingma and Ba 2015) in the arithmetic of torch.optim.Adam: `adam{.learning_rate = 1e-3}`.
+/// With g the gradient plus weight_decay times the parameter, m = beta1 m + (1 - beta1) g,
+/// v = beta2 v + (1 - beta2) g^2, and in step t the parameter loses
+/// learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon).
+struct adam {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+
+  /// The first moments m and the second moments v.
+  static constexpr std::size_t state_arenas = 2;
+
+  /// Throws argument_error for a negative or infinite number and for a beta that is not in [0, 1).
+  void validate() const { detail::validate_adam(*this, "adam"); }
+
+  /// One update; see optimizer_rule.
+  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  void step(const step_arguments<T>& arguments) const {
+    detail::adam_step<detail::weight_decay_form::l2, Backend, Tu>(*this, arguments);
+  }
+};
+
+}  // namespace devplace::optim

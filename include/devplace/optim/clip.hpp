@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/optim/detail/squared_norm.hpp>
+#include <devplace/optim/detail/validation.hpp>
+
+namespace devplace::optim {
+
+/// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: gradients whose norm is above
+/// `max_norm` are scaled down to it. The gradients themselves are not touched; the optimizer multiplies by the factor.
+struct clip_norm {
+  double max_norm = 1;
+
+  /// Throws argument_error for a negative, infinite or NaN max_norm.
+  void validate() const { detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
+};
+
+/// Pointers of clip_norm_into, all to memory of the device `ordinal`.
+template <class T>
+struct clip_arguments {
+  int ordinal = 0;
+  std::size_t n = 0;             ///< elements, padding included (its gradients are 0)
+  const T* gradients = nullptr;  ///< sums over the samples, not yet divided
+  const T* divisor = nullptr;    ///< one number, the sum of sample weights (null: 1)
+  T* factor = nullptr;           ///< result, one number: step_arguments::gradient_factor of the step that follows
+  T* norm = nullptr;             ///< result, one number: the norm before clipping (null: not wanted)
+  double* workspace = nullptr;   ///< clip_workspace_size(n) numbers
+};
+
+/// Numbers (of type double) that clip_norm_into works with, for gradients of `n` elements.
+constexpr std::size_t clip_workspace_size(std::size_t n) {
+  return detail::norm_lanes(n) + detail::norm_groups(n);
+}
+
+/// factor = min(1, max_norm / (norm + 1e-6)) with norm = |gradients / divisor|, the 2-norm, 0 where the divisor is 0.
+/// Asynchronous; allocates nothing. The sum is formed in double in an order that depends on `n` alone. Gradients that
+/// are not finite make the norm infinite or NaN, and the parameters after the step NaN, as in PyTorch by default.
+template <class Backend, class Tu = devplace::detail::this_tu, class T>
+void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
+  const std::size_t lanes = detail::norm_lanes(a.n);
+  const std::size_t groups = detail::norm_groups(a.n);
+  double* const group_sums = a.workspace + lanes;
+  using devplace::detail::for_each_index;
+  for_each_index<Backend, Tu>(a.ordinal, lanes, detail::norm_grain(a.n),
+                              detail::lane_squares<T>{a.gradients, a.n, lanes, a.workspace});
+  for_each_index<Backend, Tu>(a.ordinal, groups, groups, detail::group_sums{a.workspace, groups, group_sums});
+  for_each_index<Backend, Tu>(a.ordinal, 1, 1,
+                              detail::clip_result<T>{group_sums, groups, a.divisor, rule.max_norm, a.factor, a.norm});
+}
+
+}  // namespace devplace::optim

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Not a header of its own and without #pragma once: update_loops.hpp includes it once per instruction set, inside a
+// namespace of its own, with DEVPLACE_OPTIM_TARGET defined as the attribute that selects the set, DEVPLACE_OPTIM_ROOT
+// as the instruction for square roots (empty: one by one) and `vector_bytes`. The attribute must stand on the function
+// that holds the vector operations, and it cannot depend on a template argument.
+// The arithmetic is that of `element` in updates.hpp, which does what is left after whole vectors.
+
+/// The square root of every lane, correctly rounded. Written as an instruction because neither compiler makes a vector
+/// of std::sqrt, which may set errno.
+template <class T>
+DEVPLACE_OPTIM_TARGET inline void take_root(typename devplace::detail::vector_of<T, vector_bytes>::type& x) {
+#if defined(DEVPLACE_OPTIM_ROOT)
+  if constexpr (sizeof(T) == sizeof(float))
+    __asm__(DEVPLACE_OPTIM_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
+  else
+    __asm__(DEVPLACE_OPTIM_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
+#else
+  for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
+    x[lane] = std::sqrt(x[lane]);
+#endif
+}
+
+template <class T>
+DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::size_t begin, std::size_t end) {
+  using vector = typename devplace::detail::vector_of<T, vector_bytes>::type;
+  using stored = typename devplace::detail::vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const adam_numbers<T> u = numbers;  // a copy that no store can change
+  const T factor = u.source.factor();
+  std::size_t i = begin;
+  for (; i + lanes <= end; i += lanes) {
+    vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
+    vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
+    vector first = *reinterpret_cast<const stored*>(u.first_moments + i);
+    vector second = *reinterpret_cast<const stored*>(u.second_moments + i);
+    gradient = gradient * factor + u.l2 * parameter;
+    first = u.beta1 * first + u.rest1 * gradient;
+    second = u.beta2 * second + u.rest2 * gradient * gradient;
+    *reinterpret_cast<stored*>(u.first_moments + i) = first;
+    *reinterpret_cast<stored*>(u.second_moments + i) = second;
+    take_root<T>(second);
+    const vector denominator = second * u.root_scale + u.epsilon;
+    parameter = parameter * u.kept - u.step_size * first / denominator;
+    *reinterpret_cast<stored*>(u.parameters + i) = parameter;
+  }
+  for (; i < end; ++i)
+    u.element(i, factor);
+}
+
+template <class T, bool Momentum>
+DEVPLACE_OPTIM_TARGET inline void update(const sgd_numbers<T, Momentum>& numbers, std::size_t begin, std::size_t end) {
+  using vector = typename devplace::detail::vector_of<T, vector_bytes>::type;
+  using stored = typename devplace::detail::vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const sgd_numbers<T, Momentum> u = numbers;
+  const T factor = u.source.factor();
+  std::size_t i = begin;
+  for (; i + lanes <= end; i += lanes) {
+    vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
+    vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
+    gradient = gradient * factor + u.l2 * parameter;
+    if constexpr (Momentum) {
+      vector momentum = *reinterpret_cast<const stored*>(u.momenta + i);
+      momentum = u.kept * momentum + u.added * gradient;
+      *reinterpret_cast<stored*>(u.momenta + i) = momentum;
+      gradient = u.direct * gradient + u.inertial * momentum;
+    }
+    parameter = parameter - u.learning_rate * gradient;
+    *reinterpret_cast<stored*>(u.parameters + i) = parameter;
+  }
+  for (; i < end; ++i)
+    u.element(i, factor);
+}
+
+/// sums[lane] += values[lane]^2 for `count` lanes. The inner loop's length is a constant, which lets the compilers
+/// make vectors of it, conversion included.
+template <class T>
+DEVPLACE_OPTIM_TARGET inline void add_squares(double* __restrict sums, const T* __restrict values, std::size_t count) {
+  constexpr std::size_t tile = 64;
+  std::size_t first = 0;
+  for (; first + tile <= count; first += tile) {
+    for (std::size_t lane = 0; lane < tile; ++lane) {
+      const double value = static_cast<double>(values[first + lane]);
+      sums[first + lane] += value * value;
+    }
+  }
+  for (; first < count; ++first) {
+    const double value = static_cast<double>(values[first]);
+    sums[first] += value * value;
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::optim {
+
+/// Arenas that an optimizer can keep for each replica.
+inline constexpr std::size_t max_state_arenas = 2;
+
+/// One step over one replica's arenas, which all have the same `n` elements at the same offsets. Pointers are those of
+/// the device `ordinal`; the work is done in its order, so they must stay valid until then.
+template <class T>
+struct step_arguments {
+  int ordinal = 0;
+  std::size_t n = 0;                   ///< elements, padding included (its gradients are 0)
+  T* parameters = nullptr;             ///< changed in place
+  const T* gradients = nullptr;        ///< sums over the samples, not yet divided
+  T* state[max_state_arenas] = {};     ///< the first `state_arenas` of them; zeros before the first step
+  const T* divisor = nullptr;          ///< one number: the sum of sample weights (null: 1)
+  const T* gradient_factor = nullptr;  ///< one number by which gradients are multiplied, as clipping gives (null: 1)
+  std::int64_t step = 1;               ///< 1 for the first step
+};
+
+/// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct with
+/// - `static constexpr std::size_t state_arenas`: how many arenas of the parameters' size it keeps;
+/// - `void validate() const`: throws argument_error when a number makes no sense;
+/// - `template <class Backend, class Tu, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,
+///   without allocation, in float and double. It is const and called anew for each step, so that a schedule may change
+///   a hyperparameter in between. Gradients count as `gradient_factor * gradients[i] / divisor`, and as 0 where the
+///   divisor is 0 (a batch whose labels are all ignored).
+template <class Rule>
+concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
+                         max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
+                                                     const step_arguments<double>& in_double) {
+  {std::bool_constant<(Rule::state_arenas, true)>{}};
+  rule.validate();
+  rule.template step<backend::cpu, devplace::detail::this_tu>(in_float);
+  rule.template step<backend::cpu, devplace::detail::this_tu>(in_double);
+};
+
+}  // namespace devplace::optim

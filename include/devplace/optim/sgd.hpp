@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/optim/detail/run_update.hpp>
+#include <devplace/optim/detail/validation.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+
+namespace devplace::optim {
+
+/// Hyperparameters of stochastic gradient descent with momentum, in torch.optim.SGD's arithmetic:
+/// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. With g the gradient plus weight_decay times the parameter,
+/// b = momentum b + (1 - dampening) g, in the first step b = g, and the parameter loses learning_rate times b, or
+/// times g + momentum b with Nesterov's momentum.
+struct sgd {
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+
+  /// The momenta. Kept without momentum too, so that a program's memory does not depend on a number known at run time;
+  /// they are then neither read nor written.
+  static constexpr std::size_t state_arenas = 1;
+
+  /// Throws argument_error for a negative number, and for Nesterov's momentum without momentum or with dampening.
+  void validate() const {
+    detail::require_not_negative(learning_rate, "sgd", "learning_rate");
+    detail::require_not_negative(momentum, "sgd", "momentum");
+    detail::require_not_negative(dampening, "sgd", "dampening");
+    detail::require_not_negative(weight_decay, "sgd", "weight_decay");
+    if (nesterov && (momentum <= 0 || dampening != 0))
+      throw argument_error(
+          "sgd: nesterov needs a momentum above 0 and a dampening of 0; set .momentum (0.9 is usual) and leave "
+          ".dampening out.");
+  }
+
+  /// One update; see optimizer_rule.
+  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  void step(const step_arguments<T>& a) const {
+    if (momentum != 0)
+      detail::run_update<Backend, Tu>(a.ordinal, a.n, numbers<true>(a));
+    else
+      detail::run_update<Backend, Tu>(a.ordinal, a.n, numbers<false>(a));
+  }
+
+ private:
+  template <bool Momentum, class T>
+  detail::sgd_numbers<T, Momentum> numbers(const step_arguments<T>& a) const {
+    const bool first = a.step <= 1;
+    return {.source = {a.gradients, a.divisor, a.gradient_factor},
+            .parameters = a.parameters,
+            .momenta = a.state[0],
+            .l2 = static_cast<T>(weight_decay),
+            .kept = first ? T{0} : static_cast<T>(momentum),
+            .added = first ? T{1} : static_cast<T>(1 - dampening),
+            .direct = nesterov ? T{1} : T{0},
+            .inertial = nesterov ? static_cast<T>(momentum) : T{1},
+            .learning_rate = static_cast<T>(learning_rate)};
+  }
+};
+
+}  // namespace devplace::optim

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/layer_fixture.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+TEST_CASE("flatten agrees with PyTorch", "[nn]") {
+  dp::test::compare_with_pytorch_in_both<nn::sequential<nn::input<3, 4>, nn::flatten>, dp::extents<5, 3, 4>,
+                                         dp::extents<5, 12>>("flatten");
+}
+
+TEST_CASE("flatten takes no memory inside a network", "[nn]") {
+  using with = nn::sequential<nn::input<3, 4>, nn::flatten, nn::linear<12, 2>>;
+  using without = nn::linear<12, 2>;
+  STATIC_REQUIRE(nn::detail::network_plan<with>::saved_elements(64, nn::mode::train) ==
+                 nn::detail::network_plan<nn::sequential<without>>::saved_elements(64, nn::mode::train));
+  CHECK(nn::check_gradients<with>(dp::seed{1}).worst < 1e-7);
+}
+
+TEST_CASE("flatten behind a layer that keeps its output does not disturb it", "[nn]") {
+  using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 4>, nn::relu, nn::flatten, nn::relu,
+                             nn::linear<4, 2>, nn::flatten>;
+  CHECK(nn::check_gradients<net>(dp::seed{3}).worst < 1e-7);
+}

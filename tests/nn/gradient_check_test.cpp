@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+/// y = 3 x, whose backward can be wrong by a factor.
+template <int Gradient>
+struct triple {
+  using input_extents = dp::extents<2>;
+  template <class In>
+  using output = In;
+  static void forward(const auto& c) { c.output = 3.0 * c.input; }
+  static void backward(const auto& c) { c.input_gradient = static_cast<double>(Gradient) * c.output_gradient; }
+};
+
+}  // namespace
+
+TEST_CASE("check_gradients tells a right backward from a wrong one", "[nn]") {
+  const auto right = nn::check_gradients<triple<3>>(dp::seed{1});
+  CHECK(right.worst < 1e-8);
+  CHECK(right.checked == 6);
+  const auto wrong = nn::check_gradients<triple<4>>(dp::seed{1});
+  CHECK(wrong.worst > 0.01);
+  CHECK(wrong.where.substr(0, 5) == "input");
+}

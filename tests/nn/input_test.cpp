@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+
+#include <type_traits>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+TEST_CASE("input says what one sample is and changes nothing", "[nn]") {
+  using net = nn::sequential<nn::input<28, 28>, nn::tanh>;
+  STATIC_REQUIRE(std::is_same_v<nn::detail::network_input_t<net>, dp::extents<28, 28>>);
+  STATIC_REQUIRE(std::is_same_v<nn::network_output_t<net>, dp::extents<28, 28>>);
+  STATIC_REQUIRE(nn::detail::network_plan<net>::parameters == 0);
+}

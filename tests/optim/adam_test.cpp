@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/catch.hpp"
+
+#include <devplace/optim/adam.hpp>
+
+#include "optim/optimizer_case.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using dp::optim::adam;
+using dp::test::complaint;
+using dp::test::optimizer_case;
+
+static_assert(dp::optim::optimizer_rule<adam> && adam::state_arenas == 2);
+
+TEMPLATE_TEST_CASE("adam does torch.optim.Adam's steps", "[optim]", float, double) {
+  const double tolerance = dp::test::pytorch_tolerance<TestType>;
+  const auto difference = [](const adam& rule, const char* name) {
+    return dp::test::difference_to_pytorch<TestType>(rule, name);
+  };
+  CHECK(difference({.learning_rate = 0.01}, "adam") < tolerance);
+  CHECK(difference({.learning_rate = 0.01, .weight_decay = 0.01}, "adam_weight_decay") < tolerance);
+  CHECK(difference({.learning_rate = 0.01, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-6}, "adam_betas_epsilon") <
+        tolerance);
+}
+
+TEMPLATE_TEST_CASE("the first step of adam has the length of the learning rate", "[optim]", float, double) {
+  optimizer_case<TestType> stepped(1000), before(1000);
+  stepped.run(adam{.learning_rate = 0.125}, 1);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const double sign = before.gradients[i] > 0 ? 1 : -1;
+    REQUIRE(static_cast<double>(before.parameters[i] - stepped.parameters[i]) ==
+            Catch::Approx(sign * 0.125).epsilon(1e-4));
+  }
+}
+
+TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", float, double) {
+  const adam rule{.learning_rate = 0.01, .weight_decay = 0.1};
+  CHECK(dp::test::thread_count_changes_nothing<TestType>(rule));
+  CHECK(dp::test::divisor_of_zero_means_no_gradient<TestType>(rule));
+  CHECK(dp::test::factors_scale_the_gradient<TestType>(rule));
+
+  optimizer_case<TestType> stepped(1000), untouched(1000);
+  stepped.run(adam{.learning_rate = 0}, 2);
+  CHECK(dp::test::same_bits(stepped.parameters, untouched.parameters));
+
+  // An element that never had a gradient does not move: 0 / (0 + epsilon).
+  optimizer_case<TestType> resting(33), unmoved(33);
+  resting.gradients.assign(33, 0);
+  adam{}.step<dp::backend::cpu>(resting.arguments(1));
+  CHECK(dp::test::same_bits(resting.parameters, unmoved.parameters));
+}
+
+TEST_CASE("adam checks its hyperparameters", "[optim]") {
+  CHECK(complaint(adam{}).empty());
+  CHECK(complaint(adam{.learning_rate = 1e-3f}).empty());
+  CHECK_THAT(complaint(adam{.learning_rate = -1}), ContainsSubstring("devplace: adam: learning_rate is -1"));
+  CHECK_THAT(complaint(adam{.beta1 = 1}), ContainsSubstring("beta1 is 1"));
+  CHECK_THAT(complaint(adam{.beta2 = -0.1}), ContainsSubstring("beta2"));
+  CHECK_THAT(complaint(adam{.epsilon = -1}), ContainsSubstring("epsilon"));
+  CHECK_THAT(complaint(adam{.weight_decay = -1}), ContainsSubstring("weight_decay"));
+}
+
+namespace {
+
+/// One step by the functor's scalar form, which GPUs run, and by one set of vector loops.
+template <class T, class Loop>
+double difference_of_forms(const Loop& loop) {
+  constexpr std::size_t n = 103;
+  optimizer_case<T> a(n), b(n);
+  const auto numbers = [](optimizer_case<T>& c) {
+    return dp::optim::detail::adam_numbers<T>{.source = {c.gradients.data(), nullptr, nullptr},
+                                              .parameters = c.parameters.data(),
+                                              .first_moments = c.first_state.data(),
+                                              .second_moments = c.second_state.data(),
+                                              .beta1 = T(0.9),
+                                              .rest1 = T(0.1),
+                                              .beta2 = T(0.99),
+                                              .rest2 = T(0.01),
+                                              .kept = T(0.999),
+                                              .l2 = T(0.01),
+                                              .step_size = T(0.02),
+                                              .root_scale = T(3),
+                                              .epsilon = T(1e-6)};
+  };
+  const dp::optim::detail::update_functor<dp::optim::detail::adam_numbers<T>> scalar{numbers(a)};
+  for (std::size_t i = 0; i < n; ++i)
+    scalar(i);
+  loop(numbers(b), std::size_t{0}, std::size_t{50});
+  loop(numbers(b), std::size_t{50}, n);
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a.parameters[i] - b.parameters[i])));
+  return largest;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", float, double) {
+  namespace loops = dp::optim::detail;
+  const double tolerance = sizeof(TestType) == sizeof(float) ? 3e-7 : 3e-16;
+  CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::generic_loops::update(u, b, e); }) <=
+        tolerance);
+#if defined(__x86_64__)
+  if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx2)
+    CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::avx2_loops::update(u, b, e); }) <=
+          tolerance);
+  if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx512)
+    CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::avx512_loops::update(u, b, e); }) <=
+          tolerance);
+#endif
+}

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/catch.hpp"
+
+#include <devplace/optim/sgd.hpp>
+
+#include "optim/optimizer_case.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using dp::optim::sgd;
+using dp::test::complaint;
+using dp::test::optimizer_case;
+
+static_assert(dp::optim::optimizer_rule<sgd> && sgd::state_arenas == 1);
+
+TEMPLATE_TEST_CASE("sgd does torch.optim.SGD's steps", "[optim]", float, double) {
+  const double tolerance = dp::test::pytorch_tolerance<TestType>;
+  const auto difference = [](const sgd& rule, const char* name) {
+    return dp::test::difference_to_pytorch<TestType>(rule, name);
+  };
+  CHECK(difference({.learning_rate = 0.1}, "sgd") < tolerance);
+  CHECK(difference({.learning_rate = 0.1, .momentum = 0.9}, "sgd_momentum") < tolerance);
+  CHECK(difference({.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.1}, "sgd_momentum_dampening") < tolerance);
+  CHECK(difference({.learning_rate = 0.1, .momentum = 0.9, .nesterov = true}, "sgd_nesterov") < tolerance);
+  CHECK(difference({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.01}, "sgd_momentum_weight_decay") <
+        tolerance);
+}
+
+TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", float, double) {
+  optimizer_case<TestType> c(1);
+  c.parameters = {2};
+  c.gradients = {8};
+  c.divisor = 2;
+  const sgd rule{.learning_rate = 0.25, .momentum = 0.5, .weight_decay = 0.5};
+  rule.step<dp::backend::cpu>(c.arguments(1));  // gradient 8 / 2 + 0.5 * 2 = 5 = momentum
+  CHECK(c.first_state[0] == 5);
+  CHECK(c.parameters[0] == TestType{0.75});
+  c.gradients = {1};
+  rule.step<dp::backend::cpu>(c.arguments(2));  // gradient 0.5 + 0.375, momentum 2.5 + 0.875
+  CHECK(c.first_state[0] == TestType{3.375});
+  CHECK(c.parameters[0] == TestType{-0.09375});
+}
+
+TEMPLATE_TEST_CASE("sgd: exact properties", "[optim]", float, double) {
+  const sgd plain{.learning_rate = 0.1, .weight_decay = 0.01};
+  const sgd nesterov{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true};
+  for (const sgd& rule : {plain, nesterov}) {
+    CHECK(dp::test::thread_count_changes_nothing<TestType>(rule));
+    CHECK(dp::test::divisor_of_zero_means_no_gradient<TestType>(rule));
+    CHECK(dp::test::factors_scale_the_gradient<TestType>(rule));
+  }
+
+  optimizer_case<TestType> stepped(1000), untouched(1000);
+  stepped.run(sgd{.learning_rate = 0, .momentum = 0.9}, 2);
+  CHECK(dp::test::same_bits(stepped.parameters, untouched.parameters));
+
+  optimizer_case<TestType> without_momentum(1000);
+  without_momentum.first_state.assign(1000, 7);
+  without_momentum.run(plain, 1);
+  CHECK(without_momentum.first_state == std::vector<TestType>(1000, 7));
+}
+
+TEST_CASE("sgd checks its hyperparameters", "[optim]") {
+  CHECK(complaint(sgd{}).empty());
+  CHECK(complaint(sgd{.momentum = 0.9, .nesterov = true}).empty());
+  CHECK_THAT(complaint(sgd{.learning_rate = -1}), ContainsSubstring("devplace: sgd: learning_rate is -1"));
+  CHECK_THAT(complaint(sgd{.momentum = -0.5}), ContainsSubstring("momentum"));
+  CHECK_THAT(complaint(sgd{.dampening = -0.5}), ContainsSubstring("dampening"));
+  CHECK_THAT(complaint(sgd{.weight_decay = std::nan("")}), ContainsSubstring("weight_decay"));
+  CHECK_THAT(complaint(sgd{.nesterov = true}), ContainsSubstring("nesterov needs a momentum"));
+  CHECK_THAT(complaint(sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}), ContainsSubstring("dampening of 0"));
+}
