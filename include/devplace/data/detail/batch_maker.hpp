@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/data/detail/batch_source.hpp>
+#include <devplace/data/detail/feature_scale.hpp>
+#include <devplace/data/detail/prefetcher.hpp>
+#include <devplace/data/detail/sample_transform.hpp>
+#include <devplace/data/loader_options.hpp>
+#include <devplace/data/sampler.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// Samples and their labels, or targets, for one step of training: `const auto& [images, labels] = batch`.
+template <class Images, class Labels>
+struct labelled_batch {
+  Images images;
+  Labels labels;
+};
+
+namespace detail {
+
+/// Extents of a batch of samples taken from a tensor with `Extents`.
+template <extents_like Extents>
+using batch_extents_t = typename with_dynamic_first<Extents>::type;
+
+/// Labels keep their type; targets that are numbers get the network's.
+template <floating_element T, class Targets>
+using batch_target_t =
+    std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
+
+/// The part of a loader that knows no device: makes batches in ordinary memory, in the caller's thread or ahead of it.
+template <floating_element T, class Features, class Targets>
+class batch_maker {
+  using feature = typename Features::value_type;
+  using target = typename Targets::value_type;
+  static_assert(std::is_same_v<feature, float> || std::is_same_v<feature, double> ||
+                    std::is_same_v<feature, std::uint8_t>,
+                "devplace: a loader's features are float, double or uint8; convert them with cast<float>(x) first.");
+  static_assert(std::is_same_v<typename Features::placement_type, on<cpu>> &&
+                    std::is_same_v<typename Targets::placement_type, on<cpu>>,
+                "devplace: a loader reads from ordinary memory; copy the data there first, with to<on<cpu>>(x).");
+  static_assert(Features::rank > 0 && Targets::rank > 0,
+                "devplace: a loader's features and targets need a first axis, which counts samples.");
+  static_assert(floating_element<target> || Targets::rank == 1,
+                "devplace: labels are one integer for each sample, a tensor with one axis; targets with more axes are "
+                "float or double.");
+
+ public:
+  using features_extents = batch_extents_t<typename Features::extents_type>;
+  using targets_extents = batch_extents_t<typename Targets::extents_type>;
+  using batch_type = labelled_batch<tensor<T, features_extents, on<cpu>>,
+                                    tensor<batch_target_t<T, Targets>, targets_extents, on<cpu>>>;
+
+  template <class Tu>
+  batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
+              sample_transform<T>&& transform, Tu)
+      : data_(data),
+        batch_(checked(data, options)),
+        visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
+        batches_(visited_ / batch_ + (visited_ % batch_ != 0 ? 1 : 0)),
+        scale_(options),
+        transform_(std::move(transform)),
+        sampler_(data.features.extent(0), options.shuffle, Tu{}),
+        slots_(make_slots<Tu>(options)),
+        ahead_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
+
+  std::size_t samples() const { return visited_; }
+  std::size_t batches() const { return batches_; }
+  /// Rows of the largest batch, and the extents that it has.
+  std::size_t capacity() const { return std::min(batch_, visited_); }
+  features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
+  targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
+
+  void start(int epoch) {
+    if (started_)
+      throw error(
+          "loader: an epoch of it is being read, and its batches use the same memory; end that loop first, or make a "
+          "second loader.");
+    order_ = sampler_.order(epoch);
+    epoch_ = epoch;
+    ahead_.start(batches_);
+    started_ = true;
+  }
+  void stop() noexcept {
+    ahead_.stop();
+    started_ = false;
+  }
+
+  /// Batch `number`, valid until it is released. Throws what the transform threw for one of its samples.
+  const batch_type& get(std::size_t number) { return slots_[ahead_.wait(number)]; }
+  void release(std::size_t number) { ahead_.release(number); }
+
+ private:
+  static std::size_t checked(const feature_target_views<Features, Targets>& data, const loader_options& options) {
+    const std::size_t samples = data.features.extent(0);
+    if (samples != data.targets.extent(0))
+      throw argument_error("loader: the data has " + std::to_string(samples) + " samples and " +
+                           std::to_string(data.targets.extent(0)) + " labels; give one label for each sample.");
+    if (options.batch == 0)
+      throw argument_error(
+          "loader: the option batch is 0; give the number of samples in a batch, as in {.batch = 64}.");
+    if (options.workers < 0)
+      throw argument_error("loader: the option workers is " + std::to_string(options.workers) +
+                           "; give the number of threads that prepare batches ahead, or 0 for none.");
+    if (options.prefetch < 1)
+      throw argument_error("loader: the option prefetch is " + std::to_string(options.prefetch) +
+                           "; give the number of batches that each worker prepares ahead, at least 1.");
+    if (!(options.standard_deviation > 0) || !std::isfinite(options.standard_deviation))
+      throw argument_error("loader: the option standard_deviation is " + std::to_string(options.standard_deviation) +
+                           "; give a finite number above 0.");
+    return options.batch;
+  }
+
+  template <class View>
+  static auto with_rows(const View& view, std::size_t rows) {
+    return with_dynamic_first<typename View::extents_type>::with(rows, view.extents());
+  }
+
+  template <class Tu>
+  std::vector<batch_type> make_slots(const loader_options& options) const {
+    // One is being read while the others are made. More than the batches of an epoch would stay unused.
+    const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
+    const std::size_t count = std::max<std::size_t>(1, std::min(ahead + 1, batches_));
+    std::vector<batch_type> slots;
+    slots.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      tensor<T, features_extents, on<cpu>> features(features_capacity(), Tu{});
+      tensor<batch_target_t<T, Targets>, targets_extents, on<cpu>> targets(targets_capacity(), Tu{});
+      slots.push_back({std::move(features), std::move(targets)});
+    }
+    return slots;
+  }
+
+  static void make(void* self, std::size_t slot, std::size_t number) {
+    const auto& maker = *static_cast<batch_maker*>(self);
+    maker.fill(static_cast<batch_maker*>(self)->slots_[slot], number);
+  }
+
+  void fill(batch_type& batch, std::size_t number) const {
+    const std::size_t first = number * batch_, rows = std::min(batch_, visited_ - first);
+    leading_extent::set(batch.images, rows);
+    leading_extent::set(batch.labels, rows);
+    const std::size_t width = sample_size(data_.features), target_width = sample_size(data_.targets);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto index = static_cast<std::size_t>(order_[first + row]);
+      if (row + 1 < rows)
+        fetch(data_.features.data() + static_cast<std::size_t>(order_[first + row + 1]) * width, width);
+      T* const sample = batch.images.data() + row * width;
+      scale_(sample, data_.features.data() + index * width, width);
+      if (transform_) transform_(std::span<T>(sample, width), index, epoch_);
+      std::copy_n(data_.targets.data() + index * target_width, target_width, batch.labels.data() + row * target_width);
+    }
+  }
+
+  /// Samples in random order come from memory, not from a cache: the next one is on its way while this one is made. Of
+  /// a large one the beginning, the rest is then foreseen by the processor itself.
+  static void fetch(const feature* sample, std::size_t count) {
+    const char* const bytes = reinterpret_cast<const char*>(sample);
+    const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);
+    for (std::size_t i = 0; i < most; i += alignment)
+      __builtin_prefetch(bytes + i);
+  }
+
+  template <class View>
+  static std::size_t sample_size(const View& view) {
+    return view.extents().stride(0);
+  }
+
+  feature_target_views<Features, Targets> data_;
+  std::size_t batch_;
+  std::size_t visited_;
+  std::size_t batches_;
+  feature_scale<feature, T> scale_;
+  sample_transform<T> transform_;
+  sampler sampler_;
+  std::span<const std::int64_t> order_;
+  int epoch_ = 0;
+  bool started_ = false;
+  std::vector<batch_type> slots_;
+  prefetcher ahead_;  // last: its threads use all of the above
+};
+
+}  // namespace detail
+}  // namespace devplace

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <devplace/place/error.hpp>
+#include <devplace/place/thread_team.hpp>
+
+namespace devplace::detail {
+
+/// Threads that make batches ahead of the one who reads them, into a ring of slots: batch b lies in slot b % slots. A
+/// batch is made whole by one thread, and read in the order of the numbers, so that nothing depends on which thread
+/// was faster. After the constructor nothing is allocated unless making throws.
+class prefetcher {
+ public:
+  using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
+
+  /// Without workers, a batch is made by wait(), in the caller's thread. `object` is not used before start().
+  prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
+      : make_(make), object_(object), results_(slots) {
+    try {
+      workers_.reserve(workers);
+      while (workers_.size() < workers)
+        workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& refusal) {
+      const std::size_t started = workers_.size();
+      join();
+      throw error("the operating system refused to start a loader's worker " + std::to_string(started + 1) + " of " +
+                  std::to_string(workers) + " (" + refusal.what() +
+                  "). Raise the limit (ulimit -u) or ask for fewer workers.");
+    } catch (...) {
+      join();
+      throw;
+    }
+  }
+  prefetcher(const prefetcher&) = delete;
+  prefetcher& operator=(const prefetcher&) = delete;
+  ~prefetcher() { join(); }
+
+  /// Begins with batches 0 to `batches` - 1. Requires that the former ones were stopped.
+  void start(std::size_t batches) {
+    {
+      const std::lock_guard lock(mutex_);
+      batches_ = batches;
+    }
+    work_.notify_all();
+  }
+
+  /// Waits until batch `batch` is made and returns its slot; throws what making it threw. To be called with rising
+  /// numbers.
+  std::size_t wait(std::size_t batch) {
+    const std::size_t slot = batch % results_.size();
+    if (workers_.empty()) {
+      make_(object_, slot, batch);
+      return slot;
+    }
+    std::unique_lock lock(mutex_);
+    result& made = results_[slot];
+    done_.wait(lock, [&] { return made.count == batch + 1; });
+    const std::exception_ptr failed = made.failed;
+    lock.unlock();
+    if (failed) std::rethrow_exception(failed);
+    return slot;
+  }
+
+  /// Batches up to `batch` are not read any more: their slots may be used again.
+  void release(std::size_t batch) {
+    if (workers_.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      released_ = batch + 1;
+    }
+    work_.notify_one();
+  }
+
+  /// Drops what was not read and waits until no worker makes a batch.
+  void stop() noexcept {
+    std::unique_lock lock(mutex_);
+    batches_ = 0;
+    done_.wait(lock, [this] { return making_ == 0; });
+    next_ = released_ = 0;
+    for (result& made : results_)
+      made = {};
+  }
+
+ private:
+  struct result {
+    std::size_t count = 0;  // number of the batch in the slot, counted from 1; 0: none
+    std::exception_ptr failed;
+  };
+
+  void work() {
+    const thread_team_scope inline_operations(the_serial_team);  // the process's team works for the model
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });
+      if (ending_) return;
+      const std::size_t batch = next_++, slot = batch % results_.size();
+      ++making_;
+      lock.unlock();
+      std::exception_ptr failed;
+      try {
+        make_(object_, slot, batch);
+      } catch (...) {
+        failed = std::current_exception();
+      }
+      lock.lock();
+      --making_;
+      results_[slot].count = batch + 1;
+      results_[slot].failed = std::move(failed);
+      done_.notify_one();
+    }
+  }
+
+  void join() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    work_.notify_all();
+    for (std::thread& worker : workers_)
+      worker.join();
+    workers_.clear();
+  }
+
+  make_function make_;
+  void* object_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable done_;
+  std::size_t batches_ = 0;   // of the current epoch
+  std::size_t next_ = 0;      // first batch that no worker has taken
+  std::size_t released_ = 0;  // batches that are not read any more
+  std::size_t making_ = 0;    // workers that are at a batch now
+  bool ending_ = false;
+  std::vector<result> results_;  // one for each slot
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/data/detail/idx_format.hpp>
+#include <devplace/io/detail/file.hpp>
+#include <devplace/io/detail/gzip.hpp>
+#include <devplace/io/detail/stored_shape.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// The bytes of `path`, or of `path` + ".gz" where only that exists; `path` becomes the one that was read.
+inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
+  file_handle file{std::fopen(path.c_str(), "rb")};
+  if (file == nullptr && errno == ENOENT) {
+    const std::string compressed = path + ".gz";
+    file.reset(std::fopen(compressed.c_str(), "rb"));
+    if (file == nullptr && errno == ENOENT)
+      throw file_error("read_idx: " + in_quotes(path) + " does not exist, nor does " + in_quotes(compressed) +
+                       ". Check the path.");
+    path = compressed;
+  }
+  if (file == nullptr)
+    throw file_error("read_idx: " + in_quotes(path) + " cannot be opened: " + std::strerror(errno) +
+                     ". Check its permissions.");
+  return read_all(file.get(), "read_idx", path);
+}
+
+}  // namespace detail
+
+/// Reads an IDX file (the format of MNIST) into a tensor on the CPU:
+/// `auto images = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("train-images-idx3-ubyte")`.
+///
+/// Files may be compressed with gzip, which their first bytes tell and which needs the component zlib; where `path`
+/// does not exist and `path`.gz does, that is read. Element types are uint8, int32, float and double, and the file's
+/// must be `T`; its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what was
+/// found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
+/// taken for what the file holds, never for what its header promises.
+template <detail::idx_element T, extents_like Extents, class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+tensor<T, Extents, on<cpu>> read_idx(std::string path) {
+  std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
+  if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx<Gzip>(bytes, path);
+  const detail::idx_array array = detail::parse_idx(bytes, path);
+  if (array.type != detail::idx_type_of<T>())
+    throw file_error("read_idx: " + detail::in_quotes(path) + " holds elements of type " +
+                     detail::idx_type_name(array.type) + " and " + dtype_name<T>() +
+                     " was asked for; read it with the file's type.");
+  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_idx", path), Tu{});
+  detail::decode_idx(array.data, result.data());
+  return result;
+}
+
+}  // namespace devplace

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <devplace/config.hpp>
+#include <devplace/data/idx.hpp>
+#include <devplace/data/sampler.hpp>
+#include <devplace/io/detail/gzip.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// Grey images of one size with one label each.
+struct image_set {
+  tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>> images;  ///< (count, height, width)
+  tensor<std::uint8_t, extents<dyn>, on<cpu>> labels;            ///< (count)
+
+  /// Number of images.
+  std::size_t size() const { return labels.size(); }
+
+  /// Number of classes that the labels need: the largest label and one, 0 without labels.
+  std::size_t classes() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      count = std::max<std::size_t>(count, labels(i) + std::size_t{1});
+    return count;
+  }
+};
+
+/// Images to train with and images held out.
+struct labelled_images {
+  image_set train;
+  image_set test;
+
+  /// Number of classes that the labels of both sets need: 10 for MNIST.
+  std::size_t classes() const { return std::max(train.classes(), test.classes()); }
+};
+
+/// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
+/// Throws file_error when the counts differ.
+template <class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
+  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>, Gzip, Tu>(images_path),
+                read_idx<std::uint8_t, extents<dyn>, Gzip, Tu>(labels_path)};
+  if (set.images.extent(0) != set.labels.extent(0))
+    throw file_error("read_image_set: " + detail::in_quotes(images_path) + " holds " +
+                     std::to_string(set.images.extent(0)) + " images and " + detail::in_quotes(labels_path) +
+                     " holds " + std::to_string(set.labels.extent(0)) + " labels; give the two files of one set.");
+  return set;
+}
+
+/// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
+/// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
+/// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
+template <class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+labelled_images read_mnist(const std::string& folder) {
+  const auto read = [&](const std::string& part) {
+    return read_image_set<Gzip, Tu>(folder + "/" + part + "-images-idx3-ubyte",
+                                    folder + "/" + part + "-labels-idx1-ubyte");
+  };
+  labelled_images data{read("train"), read("t10k")};
+  for (const std::size_t axis : {1u, 2u})
+    if (data.train.images.extent(axis) != data.test.images.extent(axis))
+      throw file_error("read_mnist: the training images in " + detail::in_quotes(folder) + " have the shape " +
+                       detail::to_string(data.train.images.extents()) + " and the test images " +
+                       detail::to_string(data.test.images.extents()) +
+                       "; the height and width must agree. Give the four files of one data set.");
+  return data;
+}
+
+/// Holds out the last `held_out` images of a set as test images; with a seed, as many that are drawn at random, always
+/// the same ones for one seed. Both parts are copies. Throws argument_error when the set has fewer images, or another
+/// number of labels than of images.
+template <class Tu = detail::this_tu>
+labelled_images split(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
+  if (all.images.extent(0) != all.labels.extent(0))
+    throw argument_error("split: the set has " + std::to_string(all.images.extent(0)) + " images and " +
+                         std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
+  if (held_out > all.size())
+    throw argument_error("split: " + std::to_string(held_out) + " images were to be held out of " +
+                         std::to_string(all.size()) + "; hold out at most all of them.");
+  const std::size_t height = all.images.extent(1), width = all.images.extent(2);
+  sampler order(all.size(), shuffle, Tu{});
+  const auto copies_of = [&](std::span<const std::int64_t> chosen) {
+    image_set result{tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>(
+                         extents<dyn, dyn, dyn>(chosen.size(), height, width), Tu{}),
+                     tensor<std::uint8_t, extents<dyn>, on<cpu>>(extents<dyn>(chosen.size()), Tu{})};
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto index = static_cast<std::size_t>(chosen[i]);
+      std::copy_n(all.images.data() + index * height * width, height * width,
+                  result.images.data() + i * height * width);
+      result.labels(i) = all.labels(index);
+    }
+    return result;
+  };
+  const std::span<const std::int64_t> indices = order.order(0);
+  return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
+}
+
+}  // namespace devplace

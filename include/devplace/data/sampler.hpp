@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// The order in which an epoch visits samples: that of the data or, with a seed, a random one, which depends on the
+/// seed, the epoch and the number of samples alone.
+class sampler {
+ public:
+  template <class Tu = detail::this_tu>
+  explicit sampler(std::size_t samples, std::optional<seed> shuffle = {}, Tu = {})
+      : order_(extents<dyn>(samples), Tu{}), shuffle_(shuffle) {
+    std::iota(order_.data(), order_.data() + samples, std::int64_t{0});
+  }
+
+  /// Number of samples.
+  std::size_t size() const { return order_.size(); }
+
+  /// The samples' indices in the order of epoch `epoch`, which counts from 0. Valid until the next call; allocates
+  /// nothing. Throws argument_error for a negative epoch.
+  std::span<const std::int64_t> order(int epoch) {
+    if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
+    // The high half keeps the streams of the epochs apart from those that the program takes from the same seed itself.
+    const std::uint64_t stream = std::uint64_t{0x73616d70} << 32 | static_cast<std::uint32_t>(epoch);
+    if (shuffle_) permutation_into(order_.data(), order_.size(), *shuffle_, stream);
+    return {order_.data(), order_.size()};
+  }
+
+ private:
+  tensor<std::int64_t, extents<dyn>, on<cpu>> order_;
+  std::optional<seed> shuffle_;
+};
+
+}  // namespace devplace

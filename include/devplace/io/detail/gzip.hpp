@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+// Either header defines `gzip_support`, the tag that every function depending on zlib carries among its template
+// arguments, and `gzip_reader<gzip_support>`. The tags differ, so differing bodies have different names and files
+// built with and without the component zlib can be linked into one program.
+#if defined(DEVPLACE_WITH_ZLIB)
+  #include <devplace/io/detail/gzip_zlib.hpp>
+#else
+  #include <devplace/io/detail/gzip_absent.hpp>
+#endif
+
+namespace devplace::detail {
+
+/// Whether the bytes begin as every gzip file does (RFC 1952).
+inline bool is_gzip(std::span<const unsigned char> bytes) {
+  return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+}  // namespace devplace::detail

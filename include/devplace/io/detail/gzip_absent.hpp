@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/io/detail/file.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+struct without_zlib {};
+using gzip_support = without_zlib;
+
+template <class Support>
+class gzip_reader;
+
+/// Stands where the component zlib is not linked: a gzip file is an error that says what to add.
+template <>
+class gzip_reader<without_zlib> {
+ public:
+  gzip_reader(std::span<const unsigned char>, std::string_view operation, std::string_view name) {
+    throw file_error(std::string(operation) + ": " + in_quotes(name) +
+                     " is compressed with gzip and this program was built without zlib. Link devplace::zlib "
+                     "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip.");
+  }
+
+  void read(std::vector<unsigned char>&, std::size_t) {}
+};
+
+}  // namespace devplace::detail

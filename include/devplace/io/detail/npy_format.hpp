@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// NumPy's .npy format in memory: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// 6 bytes of magic, the version (major, minor), the header's length (2 bytes in version 1.0, 4 in 2.0 and 3.0), a
+// Python dict literal padded with spaces and ended by a newline, then the elements.
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <devplace/io/detail/file.hpp>
+#include <devplace/io/detail/stored_shape.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace::detail {
+
+static_assert(std::endian::native == std::endian::little,
+              "devplace: .npy files are read and written on little-endian machines only; convert the bytes before "
+              "including devplace/io/npy.hpp is of use here.");
+
+/// The element types that are read and written.
+enum class npy_type : unsigned char { f4, f8, i4, i8, u1 };
+
+template <element T>
+constexpr npy_type npy_type_of() {
+  if constexpr (std::same_as<T, float>)
+    return npy_type::f4;
+  else if constexpr (std::same_as<T, double>)
+    return npy_type::f8;
+  else if constexpr (std::same_as<T, std::int32_t>)
+    return npy_type::i4;
+  else if constexpr (std::same_as<T, std::int64_t>)
+    return npy_type::i8;
+  else
+    return npy_type::u1;
+}
+
+/// NumPy's name as np.save writes it: '<f4'.
+constexpr std::string_view npy_descr(npy_type type) {
+  switch (type) {
+    case npy_type::f4:
+      return "<f4";
+    case npy_type::f8:
+      return "<f8";
+    case npy_type::i4:
+      return "<i4";
+    case npy_type::i8:
+      return "<i8";
+    case npy_type::u1:
+      break;
+  }
+  return "|u1";
+}
+
+constexpr std::size_t npy_element_bytes(npy_type type) {
+  return static_cast<std::size_t>(npy_descr(type)[2] - '0');
+}
+
+/// An array as it lies in the bytes of a file, which it refers to.
+struct npy_array {
+  npy_type type;
+  std::vector<std::size_t> extents;
+  std::span<const unsigned char> data;
+};
+
+/// Reads the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
+class npy_header_parser {
+ public:
+  npy_header_parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  /// `data` of the result is left empty.
+  npy_array parse() {
+    expect('{');
+    while (!accept('}')) {
+      entry();
+      if (accept(',')) continue;
+      expect('}');
+      break;
+    }
+    skip_space();
+    if (at_ != text_.size()) fail("has text after its header's dict");
+    if (!has_type_ || !has_order_ || !has_shape_)
+      fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
+    return std::move(result_);
+  }
+
+ private:
+  void entry() {
+    const std::string_view key = string_literal("a key");
+    expect(':');
+    if (key == "descr" && !has_type_) {
+      result_.type = element_type();
+      has_type_ = true;
+    } else if (key == "fortran_order" && !has_order_) {
+      order();
+      has_order_ = true;
+    } else if (key == "shape" && !has_shape_) {
+      shape();
+      has_shape_ = true;
+    } else {
+      fail("has the header key '" + std::string(key) +
+           "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each");
+    }
+  }
+
+  npy_type element_type() {
+    if (peek() == '[') fail("holds a structured array; save each of its fields with np.save as a file of its own");
+    const std::string_view descr = string_literal("the element type");
+    for (const npy_type type : {npy_type::f4, npy_type::f8, npy_type::i4, npy_type::i8, npy_type::u1}) {
+      const std::string_view known = npy_descr(type);
+      if (descr.size() != known.size() || descr.substr(1) != known.substr(1)) continue;
+      if (descr[0] == known[0] || (type == npy_type::u1 && (descr[0] == '<' || descr[0] == '>'))) return type;
+    }
+    fail("holds elements of type '" + std::string(descr) +
+         "'; devplace reads '<f4', '<f8', '<i4', '<i8' and '|u1'. Convert the array with .astype('<f4') before "
+         "np.save");
+  }
+
+  void order() {
+    if (accept_word("False")) return;
+    if (accept_word("True"))
+      fail("is in Fortran order and devplace reads C order; save np.ascontiguousarray(array) instead");
+    fail_expected("True or False");
+  }
+
+  void shape() {
+    expect('(');
+    while (!accept(')')) {
+      result_.extents.push_back(number());
+      if (accept(',')) continue;
+      // (3) is a number in Python, not a tuple.
+      if (result_.extents.size() == 1) fail_expected("',', as in (3,)");
+      expect(')');
+      break;
+    }
+  }
+
+  std::size_t number() {
+    skip_space();
+    const std::size_t start = at_;
+    std::size_t value = 0;
+    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+      const std::size_t digit = static_cast<std::size_t>(text_[at_] - '0');
+      if (value > (static_cast<std::size_t>(-1) - digit) / 10) fail("has an extent too large for this machine");
+      value = value * 10 + digit;
+    }
+    if (at_ == start) fail_expected("a non-negative extent");
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers as 3L
+    return value;
+  }
+
+  std::string_view string_literal(const char* what) {
+    skip_space();
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
+      fail_expected(std::string(what) + " in quotes");
+    const char quote = text_[at_++];
+    const std::size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) fail("has an unfinished string in its header");
+    const std::string_view inside = text_.substr(at_, end - at_);
+    for (const char c : inside)
+      if (c < ' ' || c > '~' || c == '\\') fail("has characters in its header that NumPy does not write there");
+    at_ = end + 1;
+    return inside;
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
+  }
+
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool accept_word(std::string_view word) {
+    skip_space();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  void expect(char c) {
+    if (!accept(c)) fail_expected(std::string("'") + c + "'");
+  }
+
+  [[noreturn]] void fail_expected(const std::string& what) const {
+    fail("has a header that is no valid dict: " + what + " is missing at its character " + std::to_string(at_) +
+         ". Write the file again with np.save");
+  }
+
+  [[noreturn]] void fail(const std::string& found) const {
+    throw file_error("read_npy: " + in_quotes(name_) + " " + found + ".");
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  std::size_t at_ = 0;
+  npy_array result_{};
+  bool has_type_ = false;
+  bool has_order_ = false;
+  bool has_shape_ = false;
+};
+
+/// The array in the bytes of a .npy file. Throws file_error naming `name`, what was found and what was expected.
+inline npy_array parse_npy(std::span<const unsigned char> bytes, std::string_view name) {
+  const auto fail = [&](const std::string& found) -> void {
+    throw file_error("read_npy: " + in_quotes(name) + " " + found);
+  };
+  constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+  if (bytes.empty()) fail("is empty; a .npy file has at least a header. Write it again with np.save.");
+  for (std::size_t i = 0; i < sizeof(magic) && i < bytes.size(); ++i)
+    if (bytes[i] != magic[i]) fail("is not a .npy file: it does not start with the bytes \\x93NUMPY.");
+  if (bytes.size() < 10) fail("ends inside its header, after " + bytes_text(bytes.size()) + ". Copy it again.");
+
+  const unsigned major = bytes[6];
+  const unsigned minor = bytes[7];
+  if (major < 1 || major > 3 || minor != 0)
+    fail("has format version " + std::to_string(major) + "." + std::to_string(minor) +
+         "; devplace reads 1.0, 2.0 and 3.0.");
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::size_t start = 8 + length_bytes;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes && 8 + i < bytes.size(); ++i)
+    length |= static_cast<std::size_t>(bytes[8 + i]) << (8 * i);
+  if (bytes.size() < start || bytes.size() - start < length)
+    fail("ends inside its header, after " + bytes_text(bytes.size()) + ". Copy it again.");
+
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()) + start, length};
+  npy_array result = npy_header_parser(text, name).parse();
+  result.data = bytes.subspan(start + length);
+  const auto expected = stored_bytes(result.extents, npy_element_bytes(result.type));
+  if (!expected) fail("announces an array larger than any memory; its header is damaged.");
+  if (result.data.size() < *expected)
+    fail("is truncated: its header announces " + bytes_text(*expected) + " of elements and " +
+         bytes_text(result.data.size()) + " follow. Copy it again.");
+  if (result.data.size() > *expected)
+    fail("has " + bytes_text(result.data.size() - *expected) +
+         " after its last element; devplace reads files with one array. Save each array as a file of its own.");
+  return result;
+}
+
+/// The header that np.save writes for such an array: version 1.0, padded so that the elements start at a multiple of
+/// 64 bytes.
+inline std::string npy_header(npy_type type, std::span<const std::size_t> extents) {
+  std::string text = "{'descr': '";
+  text += npy_descr(type);
+  text += "', 'fortran_order': False, 'shape': (";
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    text += i == 0 ? "" : " ";
+    text += std::to_string(extents[i]);
+    if (i + 1 < extents.size() || extents.size() == 1) text += ",";
+  }
+  text += "), }";
+  // NumPy leaves room for the first extent to grow to the 21 characters of the largest integer.
+  if (!extents.empty()) text.append(21 - std::to_string(extents[0]).size(), ' ');
+  constexpr std::size_t prefix = 10;
+  const std::size_t unpadded = prefix + text.size() + 1;
+  text.append(64 - unpadded % 64, ' ');  // NumPy pads by 1 to 64 characters, never by none
+  text += '\n';
+  if (text.size() > 0xffff)
+    throw file_error("write_npy: the array has " + std::to_string(extents.size()) +
+                     " extents, more than a .npy header of version 1.0 can name. Reshape it first.");
+
+  std::string header = "\x93NUMPY";
+  header += '\x01';
+  header += '\0';
+  header += static_cast<char>(text.size() & 0xff);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <devplace/io/detail/file.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::detail {
+
+/// The bytes that an array of these extents takes, or nothing where no machine could hold it. Extents of zero are
+/// left out of the overflow check's product on purpose: strides are products of the others.
+inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> extents, std::size_t element_bytes) {
+  constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
+  std::size_t product = element_bytes;
+  bool empty = false;
+  for (const std::size_t extent : extents) {
+    if (extent == 0) {
+      empty = true;
+      continue;
+    }
+    if (product > largest / extent) return std::nullopt;
+    product *= extent;
+  }
+  return empty ? 0 : product;
+}
+
+/// A stored array's shape in the spelling of detail::to_string(extents): `1797x8x8`.
+inline std::string shape_text(std::span<const std::size_t> extents) {
+  std::string text;
+  for (const std::size_t extent : extents)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "scalar" : text;
+}
+
+/// The extents type as users write it: `extents<dyn, 28, 28>`.
+template <extents_like Extents>
+std::string extents_text() {
+  std::string text = "extents<";
+  for (std::size_t axis = 0; axis < Extents::rank; ++axis) {
+    const std::size_t extent = Extents::static_extent(axis);
+    text += (axis == 0 ? "" : ", ") + (extent == dyn ? "dyn" : std::to_string(extent));
+  }
+  return text + ">";
+}
+
+/// A stored array's extents as `Extents`; a file_error that names both when rank or a static extent differ.
+template <extents_like Extents>
+Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
+  bool fits = stored.size() == Extents::rank;
+  for (std::size_t axis = 0; fits && axis < Extents::rank; ++axis)
+    fits = Extents::static_extent(axis) == dyn || Extents::static_extent(axis) == stored[axis];
+  if (!fits)
+    throw file_error(std::string(operation) + ": " + in_quotes(path) + " holds an array of shape " +
+                     shape_text(stored) + ", which does not fit " + extents_text<Extents>() +
+                     "; name extents that fit the file (dyn where they vary), or give the right file.");
+  if constexpr (Extents::is_static) {
+    return Extents();
+  } else {
+    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+      return Extents(stored[Axis]...);
+    }
+    (std::make_index_sequence<Extents::rank>{});
+  }
+}
+
+}  // namespace devplace::detail

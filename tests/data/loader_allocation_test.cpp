@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include <devplace/data/loader.hpp>
+
+#include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
+
+// Sanitizers bring their own operator new, which must not be replaced.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_COUNT_ALLOCATIONS 0
+#elif defined(__has_feature)
+  #define DEVPLACE_COUNT_ALLOCATIONS !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+  #define DEVPLACE_COUNT_ALLOCATIONS 1
+#endif
+
+namespace {
+
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+#if DEVPLACE_COUNT_ALLOCATIONS
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
+
+namespace dp = devplace;
+
+TEST_CASE("nothing is allocated for a batch, the smaller last one and a new order included", "[data]") {
+  const dp::image_set data = support::numbered_images(100);
+  for (const int workers : {0, 2}) {
+    CAPTURE(workers);
+    dp::loader<dp::on<dp::cpu>> batches{data, {.batch = 16, .shuffle = dp::seed{2}, .workers = workers}};
+    std::size_t sum = 0;
+    const auto read = [&](int epoch) {
+      for (const auto& [images, labels] : batches.epoch(epoch))
+        sum += images.size() + labels.size();
+    };
+    read(0);
+    const std::uint64_t counted = dp::memory_statistics<dp::cpu>().allocations;
+    const long all = allocations;
+    for (int epoch = 1; epoch < 5; ++epoch)
+      read(epoch);
+    const long after = allocations;
+    CHECK(after - all == 0);
+    CHECK(dp::memory_statistics<dp::cpu>().allocations - counted == 0);
+    CHECK(sum == 5 * 700);
+  }
+}
+
+TEST_CASE("a loader gives all its memory back", "[data]") {
+  const dp::image_set data = support::numbered_images(100);
+  const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
+  {
+    dp::loader<dp::on<dp::cpu>> batches{data, {.batch = 16, .workers = 2, .prefetch = 2}};
+    // Five slots of 16 images and labels, and one order.
+    CHECK(dp::memory_statistics<dp::cpu>().allocated - before == 5 * 16 * (6 * sizeof(float) + 1) + 100 * 8);
+  }
+  CHECK(dp::memory_statistics<dp::cpu>().allocated == before);
+}

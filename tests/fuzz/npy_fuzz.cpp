@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// libFuzzer target: whatever the bytes, parse_npy returns an array that lies inside them, or throws file_error. The
+// header of what it accepted is written and parsed again.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <devplace/io/detail/npy_format.hpp>
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void round_trip(const devplace::detail::npy_array& array) {
+  const std::string header = devplace::detail::npy_header(array.type, array.extents);
+  std::vector<unsigned char> bytes(header.begin(), header.end());
+  bytes.insert(bytes.end(), array.data.begin(), array.data.end());
+  const devplace::detail::npy_array again = devplace::detail::parse_npy(bytes, "again");
+  require(again.type == array.type && again.extents == array.extents && again.data.size() == array.data.size());
+}
+
+/// A header of version 2.0 or 3.0 with this dict as it stands.
+std::string spelled(char version, const std::string& dict) {
+  const char length[] = {static_cast<char>(dict.size()), 0, 0, 0};
+  return std::string("\x93NUMPY") + version + std::string(1, '\0') + std::string(length, 4) + dict;
+}
+
+/// Valid files of several types and ranks, and headers in other spellings than np.save's.
+std::string seed_file(unsigned number) {
+  using devplace::detail::npy_type;
+  const auto file = [](npy_type type, const std::vector<std::size_t>& extents, std::size_t bytes) {
+    return devplace::detail::npy_header(type, extents) + std::string(bytes, '\1');
+  };
+  switch (number % 7) {
+    case 0:
+      return file(npy_type::f4, {2, 3}, 24);
+    case 1:
+      return file(npy_type::u1, {}, 1);
+    case 2:
+      return file(npy_type::i8, {0, 3}, 0);
+    case 3:
+      return file(npy_type::f8, {1, 2, 1}, 16);
+    case 4:
+      return file(npy_type::i4, {2}, 8);
+    case 5:
+      return spelled('\2', "{\"shape\":(2L,),\"fortran_order\":False,\"descr\":\"<i4\"}\n") + std::string(8, '\2');
+    default:
+      return spelled('\3', "{'descr':'|u1' , 'fortran_order':True,'shape':(1 , 2 , )}  \n") + std::string(2, '\3');
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span<const unsigned char> bytes(data, size);
+  devplace::detail::npy_array array;
+  try {
+    array = devplace::detail::parse_npy(bytes, "input");
+  } catch (const devplace::file_error&) {
+    return 0;
+  }
+  const auto expected = devplace::detail::stored_bytes(array.extents, devplace::detail::npy_element_bytes(array.type));
+  require(expected && *expected == array.data.size());
+  require(array.data.data() + array.data.size() == data + size);
+  // A header of more extents than version 1.0 can name is refused when written.
+  if (array.extents.size() < 1000) round_trip(array);
+  return 0;
+}
+
+/// One input in eight starts from a valid file: a fuzzer alone does not find the six bytes of magic and a whole dict.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
+                                               unsigned seed) {
+  if (seed % 8 == 0) {
+    const std::string file = seed_file(seed / 8);
+    if (file.size() <= capacity) {
+      std::memcpy(data, file.data(), file.size());
+      size = file.size();
+    }
+  }
+  return LLVMFuzzerMutate(data, size, capacity);
+}

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/io/npy.hpp>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using support::temporary_folder;
+
+namespace {
+
+/// What np.save of NumPy 2.4.6 wrote: the header padded with spaces to 128 bytes, then the elements.
+std::string numpy_file(std::string_view dict, std::string_view elements, char version = 1) {
+  std::string file = "\x93NUMPY";
+  file += version;
+  file += '\0';
+  file += static_cast<char>(version == 1 ? 0x76 : 0x74);
+  file += '\0';
+  if (version > 1) file += std::string(2, '\0');
+  file += dict;
+  file.append(127 - file.size(), ' ');
+  file += '\n';
+  return file + std::string(elements);
+}
+
+template <std::size_t N>
+std::string_view bytes(const char (&literal)[N]) {
+  return {literal, N - 1};
+}
+
+const std::string float_2x3 =
+    numpy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+               bytes("\x00\x00\x80?\x00\x00\x00@\x00\x00@@\x00\x00\x80\xc0\x00\x00\x00?o\x12\x83:"));
+
+/// A file with this dict as it stands, in version 1.0, without padding.
+std::string bare_file(const std::string& dict, std::string_view elements) {
+  std::string file = "\x93NUMPY\x01";
+  file += '\0';
+  file += static_cast<char>(dict.size());
+  file += '\0';
+  return file + dict + std::string(elements);
+}
+
+/// The message with which reading such a file as float, extents<dyn> fails.
+std::string failure(const std::string& content) {
+  const temporary_folder folder;
+  const std::string path = folder.write("x.npy", content);
+  try {
+    static_cast<void>(dp::read_npy<float, dp::extents<dp::dyn>>(path));
+  } catch (const dp::file_error& error) {
+    const std::string text = error.what();
+    REQUIRE(text.starts_with("devplace: read_npy: '" + path + "' "));
+    REQUIRE(text.ends_with("."));
+    return text;
+  }
+  return "read without an error";
+}
+
+std::string failure_of_dict(const std::string& dict) {
+  return failure(bare_file(dict, ""));
+}
+
+/// While it lives, this process writes no file longer than `bytes`: write() fails there.
+class file_size_limit {
+ public:
+  explicit file_size_limit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_) == 0);
+    const rlimit limited{bytes, old_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
+  }
+  file_size_limit(const file_size_limit&) = delete;
+  file_size_limit& operator=(const file_size_limit&) = delete;
+  ~file_size_limit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit old_{};
+  void (*handler_)(int);
+};
+
+template <class T, class Extents, class Where>
+bool same(const dp::tensor<T, Extents, Where>& a, const dp::tensor<T, Extents, Where>& b) {
+  if (!(a.extents() == b.extents())) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a.data()[i] != b.data()[i]) return false;
+  return true;
+}
+
+template <class T, class Extents>
+void round_trip(const Extents& extents) {
+  const temporary_folder folder;
+  dp::tensor<T, Extents, dp::on<dp::cpu>> x(extents);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = static_cast<T>(i * 37 % 101);
+  if (x.size() > 1) {
+    x.data()[0] = std::numeric_limits<T>::max();
+    x.data()[1] = std::numeric_limits<T>::lowest();
+  }
+  dp::write_npy(folder.file("x.npy"), x);
+  CHECK(same(x, dp::read_npy<T, Extents>(folder.file("x.npy"))));
+}
+
+}  // namespace
+
+TEST_CASE("read_npy reads what NumPy wrote", "[io]") {
+  const temporary_folder folder;
+  SECTION("float, static extents") {
+    const auto x = dp::read_npy<float, dp::extents<2, 3>>(folder.write("x.npy", float_2x3));
+    CHECK(x(0, 0) == 1.0f);
+    CHECK(x(0, 2) == 3.0f);
+    CHECK(x(1, 0) == -4.0f);
+    CHECK(x(1, 1) == 0.5f);
+    CHECK(x(1, 2) == 0.001f);
+  }
+  SECTION("float, dynamic and mixed extents") {
+    const std::string path = folder.write("x.npy", float_2x3);
+    const auto x = dp::read_npy<float, dp::extents<dp::dyn, dp::dyn>>(path);
+    CHECK(x.extent(0) == 2);
+    CHECK(x.extent(1) == 3);
+    CHECK(dp::read_npy<float, dp::extents<dp::dyn, 3>>(path)(1, 1) == 0.5f);
+  }
+  SECTION("uint8") {
+    const std::string file =
+        numpy_file("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", bytes("\x00\x01\xff"));
+    const auto x = dp::read_npy<std::uint8_t, dp::extents<3>>(folder.write("x.npy", file));
+    CHECK(x(0) == 0);
+    CHECK(x(1) == 1);
+    CHECK(x(2) == 255);
+  }
+  SECTION("an int64 scalar") {
+    const std::string file = numpy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (), }",
+                                        bytes("\xfb\xff\xff\xff\xff\xff\xff\xff"));
+    CHECK(dp::read_npy<std::int64_t, dp::extents<>>(folder.write("x.npy", file)).data()[0] == -5);
+  }
+  SECTION("an empty double array") {
+    const std::string file = numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", "");
+    const auto x = dp::read_npy<double, dp::extents<dp::dyn, 3>>(folder.write("x.npy", file));
+    CHECK(x.extent(0) == 0);
+    CHECK(x.size() == 0);
+  }
+  SECTION("versions 2.0 and 3.0") {
+    for (const char version : {'\2', '\3'}) {
+      const std::string file =
+          numpy_file("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", bytes("\x07\x00\x00\x00"), version);
+      CHECK(dp::read_npy<std::int32_t, dp::extents<dp::dyn>>(folder.write("x.npy", file))(0) == 7);
+    }
+  }
+}
+
+TEST_CASE("read_npy accepts headers in other spellings", "[io]") {
+  const temporary_folder folder;
+  const std::string four(bytes("\x00\x00\x80?\x00\x00\x00@"));
+  for (const char* dict : {
+           "{'shape': (2,), 'fortran_order': False, 'descr': '<f4'}\n",
+           "{\"descr\":\"<f4\",\"fortran_order\":False,\"shape\":(2,)}",
+           "  { 'descr' : '<f4' ,\n\t'fortran_order' : False , 'shape' : ( 2 , ) , } \n",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }\n",
+       }) {
+    INFO(dict);
+    const auto x = dp::read_npy<float, dp::extents<dp::dyn>>(folder.write("x.npy", bare_file(dict, four)));
+    CHECK(x.size() == 2);
+    CHECK(x(1) == 2.0f);
+  }
+  const std::string file = bare_file("{'descr': '<u1', 'fortran_order': False, 'shape': (1, 1)}", "\x09");
+  CHECK(dp::read_npy<std::uint8_t, dp::extents<1, 1>>(folder.write("x.npy", file))(0, 0) == 9);
+}
+
+TEST_CASE("write_npy writes the bytes that NumPy writes", "[io]") {
+  const temporary_folder folder;
+  const std::string path = folder.file("x.npy");
+  dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> x{{1, 2, 3}, {-4, 0.5f, 0.001f}};
+  dp::write_npy(path, x);
+  CHECK(support::contents(path) == float_2x3);
+  SECTION("a view, replacing an old file") {
+    dp::write_npy(path, x.slice(1, 2));
+    const auto row = dp::read_npy<float, dp::extents<1, 3>>(path);
+    CHECK(row(0, 0) == -4.0f);
+    CHECK(row(0, 2) == 0.001f);
+  }
+  SECTION("a scalar and an empty array") {
+    dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> scalar{dp::extents<>{}};
+    scalar.data()[0] = -5;
+    dp::write_npy(path, scalar);
+    CHECK(support::contents(path) == numpy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (), }",
+                                                bytes("\xfb\xff\xff\xff\xff\xff\xff\xff")));
+    dp::tensor<double, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> empty(dp::extents<dp::dyn, 3>(0));
+    dp::write_npy(path, empty);
+    CHECK(support::contents(path) == numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", ""));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"x.npy"});
+}
+
+TEST_CASE("a .npy round trip keeps every element type and rank", "[io]") {
+  const auto all_ranks = []<class T>(T) {
+    round_trip<T>(dp::extents<>{});
+    round_trip<T>(dp::extents<5>{});
+    round_trip<T>(dp::extents<dp::dyn>(0));
+    round_trip<T>(dp::extents<dp::dyn, 3>(4));
+    round_trip<T>(dp::extents<2, dp::dyn, 2>(3));
+    round_trip<T>(dp::extents<dp::dyn, 3, dp::dyn>(2, 0));
+    round_trip<T>(dp::extents<2, 3, 4, 5>{});
+  };
+  all_ranks(float{});
+  all_ranks(double{});
+  all_ranks(std::int32_t{});
+  all_ranks(std::int64_t{});
+  all_ranks(std::uint8_t{});
+}
+
+TEST_CASE("read_npy names what it found and what it expected", "[io]") {
+  SECTION("files that are none") {
+    CHECK_THAT(failure(""), ContainsSubstring("is empty"));
+    CHECK_THAT(failure("hello, this is text"), ContainsSubstring("is not a .npy file"));
+    CHECK_THAT(failure("\x93NUM"), ContainsSubstring("ends inside its header, after 4 bytes"));
+    CHECK_THAT(failure(float_2x3.substr(0, 11)), ContainsSubstring("ends inside its header, after 11 bytes"));
+    CHECK_THAT(failure(float_2x3.substr(0, 127)), ContainsSubstring("ends inside its header, after 127 bytes"));
+    std::string version_9 = float_2x3;
+    version_9[6] = '\x09';
+    CHECK_THAT(failure(version_9), ContainsSubstring("has format version 9.0; devplace reads 1.0, 2.0 and 3.0"));
+    CHECK_THAT(failure(std::string(bytes("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"))),
+               ContainsSubstring("ends inside its header"));
+  }
+  SECTION("elements too few or too many") {
+    CHECK_THAT(failure(float_2x3.substr(0, float_2x3.size() - 1)),
+               ContainsSubstring("is truncated: its header announces 24 bytes of elements and 23 bytes follow"));
+    CHECK_THAT(failure(float_2x3 + "ab"), ContainsSubstring("has 2 bytes after its last element"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}"),
+               ContainsSubstring("announces an array larger than any memory"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9223372036854775807, 9)}"),
+               ContainsSubstring("announces an array larger than any memory"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,)}"),
+               ContainsSubstring("has an extent too large for this machine"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}"),
+               ContainsSubstring("is truncated: its header announces 4000000000000 bytes"));
+  }
+  SECTION("arrays of other kinds") {
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}"),
+               ContainsSubstring("is in Fortran order") && ContainsSubstring("np.ascontiguousarray"));
+    CHECK_THAT(failure_of_dict("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"),
+               ContainsSubstring("holds elements of type '>f4'") && ContainsSubstring(".astype('<f4')"));
+    CHECK_THAT(failure_of_dict("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"),
+               ContainsSubstring("holds elements of type '|O'"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}"),
+               ContainsSubstring("holds elements of type '<f2'"));
+    CHECK_THAT(failure_of_dict("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"),
+               ContainsSubstring("holds a structured array"));
+    CHECK_THAT(failure(numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "12345678")),
+               ContainsSubstring("holds elements of type '<f8' and float ('<f4') was asked for"));
+    CHECK_THAT(failure(float_2x3), ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn>"));
+  }
+  SECTION("headers that are damaged") {
+    for (const char* dict : {
+             "",
+             "{",
+             "()",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (2)}",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+             "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}",
+             "{'descr' '<f4', 'fortran_order': False, 'shape': (2,)}",
+             "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
+             "{descr: '<f4', 'fortran_order': False, 'shape': (2,)}",
+         }) {
+      INFO(dict);
+      CHECK_THAT(failure_of_dict(dict), ContainsSubstring("has a header that is no valid dict"));
+    }
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (0,)} x"),
+               ContainsSubstring("has text after its header's dict"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False}"),
+               ContainsSubstring("lacks one of the header's three keys"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (0,)}"),
+               ContainsSubstring("has the header key 'descr', which is unknown or given twice"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': False, 'shape': (0,), 'more': 1}"),
+               ContainsSubstring("has the header key 'more'"));
+    CHECK_THAT(failure_of_dict("{'descr': '<f4"), ContainsSubstring("has an unfinished string in its header"));
+    CHECK_THAT(failure_of_dict("{'de\\scr': '<f4'}"), ContainsSubstring("characters in its header"));
+  }
+  SECTION("static extents") {
+    const temporary_folder folder;
+    const std::string path = folder.write("x.npy", float_2x3);
+    CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<dp::dyn, 4>>(path)),
+                      ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn, 4>"));
+  }
+}
+
+TEST_CASE("read_npy and write_npy say why a path cannot be used", "[io]") {
+  const temporary_folder folder;
+  const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{1};
+  CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<1>>(folder.file("none.npy"))),
+                    ContainsSubstring("none.npy' cannot be opened: No such file or directory"));
+  CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<1>>(folder.path())),
+                    ContainsSubstring("cannot be read: Is a directory"));
+  CHECK_THROWS_WITH(dp::write_npy(folder.file("none/x.npy"), x),
+                    ContainsSubstring("cannot be created: No such file or directory"));
+}
+
+TEST_CASE("write_npy leaves nothing behind where it fails", "[io]") {
+  const temporary_folder folder;
+  const dp::tensor<float, dp::extents<1>, dp::on<dp::cpu>> x{1};
+  SECTION("the destination is a folder") {
+    std::filesystem::create_directory(folder.file("x.npy"));
+    CHECK_THROWS_WITH(dp::write_npy(folder.file("x.npy"), x), ContainsSubstring("cannot be renamed to its final name"));
+    CHECK(folder.names() == std::vector<std::string>{"x.npy"});
+  }
+  SECTION("the file grows past what the system allows, as on a full disk") {
+    dp::tensor<double, dp::dextents<1>, dp::on<dp::cpu>> large(dp::dextents<1>(1 << 16));
+    std::fill_n(large.data(), large.size(), 1.0);
+    folder.write("x.npy", std::string("old"));
+    std::string message;
+    {
+      const file_size_limit limit(4096);
+      try {
+        dp::write_npy(folder.file("x.npy"), large);
+      } catch (const dp::file_error& error) {
+        message = error.what();
+      }
+    }
+    CHECK_THAT(message, ContainsSubstring("cannot be written: File too large") &&
+                            ContainsSubstring("x.npy' was left as it was"));
+    CHECK(folder.names() == std::vector<std::string>{"x.npy"});
+    CHECK(support::contents(folder.file("x.npy")) == "old");
+  }
+  SECTION("another writer's unfinished file is not touched") {
+    folder.write("x.npy.partial", std::string("other"));
+    dp::write_npy(folder.file("x.npy"), x);
+    CHECK(support::contents(folder.file("x.npy.partial")) == "other");
+    CHECK(folder.names().size() == 2);
+  }
+}
+
+TEST_CASE("a file written aside and not committed leaves the old one", "[io]") {
+  const temporary_folder folder;
+  const std::string path = folder.write("x", std::string("old"));
+  {
+    dp::detail::file_written_aside file(path, "test");
+    file.write("new", 3);
+    CHECK(folder.names().size() == 2);
+  }
+  CHECK(support::contents(path) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
