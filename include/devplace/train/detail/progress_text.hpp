@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+
+namespace devplace::detail {
+
+inline double steady_clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Streams without a file descriptor, such as those in memory, are no terminals.
+inline bool is_terminal(std::FILE* stream) {
+  const int descriptor = ::fileno(stream);
+  return descriptor >= 0 && ::isatty(descriptor) != 0;
+}
+
+/// What a progress line says.
+struct progress_state {
+  int epoch = 0;     // counted from 1
+  int epochs = 0;    // of the whole training
+  double share = 0;  // of this epoch, 0 to 1
+  double loss = 0;
+  double rate = 0;     // samples per second
+  double elapsed = 0;  // seconds since the start
+  double left = 0;     // seconds, estimated
+  bool ended = false;
+};
+
+/// `1.3 s` under a minute, then `2:05`, then `1:02:05`.
+inline void write_duration(char (&text)[32], double seconds) {
+  if (!(seconds < 360000000)) {
+    std::snprintf(text, sizeof text, "?");
+    return;
+  }
+  if (seconds < 59.95) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds > 0 ? seconds : 0.0);
+    return;
+  }
+  const long long whole = std::llround(seconds), hours = whole / 3600, minutes = whole / 60 % 60;
+  if (hours > 0)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", hours, minutes, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", minutes, whole % 60);
+}
+
+/// Bytes of a progress line at most.
+inline constexpr std::size_t progress_text_size = 160;
+
+/// `epoch 2/5   41 %  loss 0.1234  125000 samples/s  3.2 s left`: under 80 columns, so that a terminal does not break
+/// it.
+inline void write_progress_text(char (&text)[progress_text_size], const progress_state& state) {
+  char time[32];
+  write_duration(time, state.ended ? state.elapsed : state.left);
+  std::snprintf(text, sizeof text, "epoch %d/%d  %3d %%  loss %.4g  %.0f samples/s  %s %s", state.epoch, state.epochs,
+                static_cast<int>(state.share * 100), state.loss, state.rate, time, state.ended ? "in all" : "left");
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+/// Samples in one batch, over all places.
+template <std::size_t Samples>
+struct batch {
+  static constexpr std::size_t samples = Samples;
+};
+
+namespace literals {
+
+constexpr std::size_t operator""_KiB(unsigned long long n) {
+  return static_cast<std::size_t>(n) << 10;
+}
+constexpr std::size_t operator""_MiB(unsigned long long n) {
+  return static_cast<std::size_t>(n) << 20;
+}
+constexpr std::size_t operator""_GiB(unsigned long long n) {
+  return static_cast<std::size_t>(n) << 30;
+}
+
+}  // namespace literals
+
+namespace train::detail {
+
+/// What a trainer's place needs beside the model and the optimizer, in elements of the model's type.
+template <class Net>
+struct step_layout {
+  using plan = nn::detail::network_plan<Net>;
+  using output_extents = typename plan::output;
+
+  static constexpr std::size_t output(std::size_t rows) {
+    return nn::detail::padded(nn::detail::sample_size<output_extents> * rows);
+  }
+  /// Saved activations, output and scratch of the pass.
+  static constexpr std::size_t pass(std::size_t rows) {
+    return plan::saved_elements(rows, nn::mode::train) + output(rows) + plan::scratch_elements(rows, nn::mode::train);
+  }
+  /// The pass, the loss's gradient, one loss for each sample.
+  static constexpr std::size_t workspace(std::size_t rows) {
+    return pass(rows) + output(rows) + nn::detail::padded(rows);
+  }
+};
+
+/// A step's loss sums, their sums over steps, and the factor and norm of clipping: a cache line each.
+inline constexpr std::size_t scalar_bytes = 3 * devplace::detail::alignment;
+
+}  // namespace train::detail
+
+/// What training takes on the fullest place, in bytes, known at compile time:
+/// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
+/// optimizer and trainer allocate there; batches, class weights, the norm's workspace of `clip_norm`, and the packing
+/// buffers of the matrix engine (one set for each thread and process) come on top.
+template <class Model, class Batch, class Rule>
+struct memory_plan;
+
+template <class Net, class Where, class T, std::size_t Samples, class Rule>
+struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
+ private:
+  using plan = nn::detail::network_plan<Net>;
+  using layout = train::detail::step_layout<Net>;
+  static constexpr std::size_t rows = (Samples + place_count<Where> - 1) / place_count<Where>;
+
+ public:
+  static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
+  static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
+  static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
+  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
+  static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
+  static constexpr std::size_t sums = train::detail::scalar_bytes;
+  /// Only the first place of several has it.
+  static constexpr std::size_t reduction_buffer = place_count<Where> > 1 ? gradients : 0;
+  static constexpr std::size_t bytes =
+      parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
+};
+
+}  // namespace devplace

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <type_traits>
+
+#include <devplace/train/detail/progress_text.hpp>
+
+namespace devplace {
+
+/// Where and how often a progress line is written.
+struct progress_options {
+  std::FILE* stream = stdout;      ///< null: nothing is written and no loss is read
+  double terminal_interval = 0.1;  ///< seconds between two states of the line on a terminal
+  double file_interval = 30;       ///< seconds between two lines elsewhere, beside one for each epoch
+  double (*clock)() = &detail::steady_clock_seconds;  ///< seconds since any moment, never going back
+};
+
+/// Writes how a training goes: epoch, share done, loss, samples per second and time left. On a terminal it is one line
+/// for each epoch, rewritten in place; elsewhere (a file, a pipe) plain lines, one for each epoch and one now and then
+/// in long epochs. Making one is what asks for output.
+/// ```
+/// dp::progress progress{epochs, batches.samples()};
+/// for (int epoch = 0; epoch < epochs; ++epoch)
+///   for (const auto& [images, labels] : batches.epoch(epoch)) {
+///     step(images, labels);
+///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
+///   }
+/// ```
+/// Reading a loss waits for the device, so it is done only when a line is written. Samples per second are those of the
+/// current epoch; the time left is estimated from all the time so far, with what the program does between epochs.
+class progress {
+ public:
+  /// `samples` is the number of samples in an epoch. The time counts from here.
+  progress(int epochs, std::size_t samples, const progress_options& options = {})
+      : options_(options),
+        terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
+        epochs_(epochs),
+        samples_(samples),
+        start_(options.clock()),
+        written_(start_) {}
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+  /// Ends a line that is still being rewritten, so that what follows begins on its own.
+  ~progress() {
+    if (!line_open_) return;
+    std::fputc('\n', options_.stream);
+    std::fflush(options_.stream);
+  }
+
+  /// Says that `samples` samples more of epoch `epoch`, which counts from 0, were given to the step. `loss()` is called
+  /// when a line is due, and what it throws passes through.
+  template <class Loss>
+  void update(int epoch, std::size_t samples, Loss&& loss) {
+    static_assert(
+        std::is_invocable_r_v<double, Loss&>,
+        "devplace: progress takes the loss as a function that reads it, so that it need not be read for every "
+        "batch; write [&] { return step.mean_loss(); }.");
+    if (options_.stream == nullptr) return;
+    if (epoch != epoch_) begin(epoch);
+    done_ += samples;
+    const bool last = done_ >= samples_ && done_ - samples < samples_;
+    const double now = options_.clock();
+    if (first_ == 0) {
+      first_ = done_;
+      first_time_ = now;
+    }
+    if (!last && now - written_ < (terminal_ ? options_.terminal_interval : options_.file_interval)) return;
+    write(static_cast<double>(loss()), last);
+  }
+
+ private:
+  void begin(int epoch) {
+    if (line_open_) {  // the epoch before was left early
+      std::fputc('\n', options_.stream);
+      line_open_ = false;
+    }
+    epoch_ = epoch;
+    done_ = first_ = 0;
+  }
+
+  void write(double loss, bool last) {
+    const double now = options_.clock();  // reading the loss has waited for the device
+    detail::progress_state state;
+    state.epoch = epoch_ + 1;
+    state.epochs = epochs_;
+    state.share = samples_ == 0 || done_ >= samples_ ? 1 : static_cast<double>(done_) / static_cast<double>(samples_);
+    state.loss = loss;
+    state.elapsed = now - start_;
+    const double all = static_cast<double>(epochs_), past = static_cast<double>(epoch_) + state.share;
+    state.left = past > 0 && past < all ? state.elapsed * (all - past) / past : 0;
+    state.ended = past >= all;
+    state.rate = rate(now);
+    char text[detail::progress_text_size];
+    detail::write_progress_text(text, state);
+    if (terminal_)
+      std::fprintf(options_.stream, "\r%s\x1b[K%s", text, last ? "\n" : "");
+    else
+      std::fprintf(options_.stream, "%s\n", text);
+    std::fflush(options_.stream);
+    line_open_ = terminal_ && !last;
+    written_ = now;
+  }
+
+  /// From the epoch's first update on: what lies between two epochs does not count. An epoch of one batch has only the
+  /// time since the start.
+  double rate(double now) const {
+    if (done_ > first_ && now > first_time_) return static_cast<double>(done_ - first_) / (now - first_time_);
+    const double all = static_cast<double>(epoch_) * static_cast<double>(samples_) + static_cast<double>(done_);
+    return now > start_ ? all / (now - start_) : 0;
+  }
+
+  progress_options options_;
+  bool terminal_;
+  int epochs_;
+  std::size_t samples_;
+  double start_;
+  double written_;
+  int epoch_ = -1;
+  std::size_t done_ = 0;   // samples of this epoch
+  std::size_t first_ = 0;  // of its first update
+  double first_time_ = 0;
+  bool line_open_ = false;
+};
+
+}  // namespace devplace

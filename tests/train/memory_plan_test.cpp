@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/train/memory_plan.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using namespace devplace::literals;
+
+namespace {
+
+/// What model, optimizer and trainer really hold for batches of `Samples`.
+template <class Model, std::size_t Samples, class Rule>
+std::size_t counted() {
+  const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
+  Model model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, Rule{}};
+  step.prepare(Samples);
+  return dp::memory_statistics<dp::cpu>().allocated - before;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the plan is exact to the byte", "[train]", float, double) {
+  dp::detail::gemm_prepare();  // the packing buffers of the threads are not part of the plan
+  using mlp = dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>, dp::on<dp::cpu>, TestType>;
+  CHECK(dp::memory_plan<mlp, dp::batch<64>, dp::optim::adam>::bytes == counted<mlp, 64, dp::optim::adam>());
+  CHECK(dp::memory_plan<mlp, dp::batch<1>, dp::optim::sgd>::bytes == counted<mlp, 1, dp::optim::sgd>());
+  CHECK(dp::memory_plan<mlp, dp::batch<1000>, dp::optim::sgd>::bytes == counted<mlp, 1000, dp::optim::sgd>());
+  using deep = dp::model<
+      nn::sequential<nn::input<3, 5>, nn::flatten, nn::residual<nn::linear<15, 7>, nn::tanh, nn::linear<7, 15>>,
+                     nn::tanh, nn::linear<15, 4>>,
+      dp::on<dp::cpu>, TestType>;
+  CHECK(dp::memory_plan<deep, dp::batch<33>, dp::optim::adam>::bytes == counted<deep, 33, dp::optim::adam>());
+}
+
+TEST_CASE("the plan can be asserted before anything runs", "[train]") {
+  using mlp = dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>, dp::on<dp::cuda<3>>>;
+  using plan = dp::memory_plan<mlp, dp::batch<64>, dp::optim::adam>;
+  STATIC_REQUIRE(plan::bytes < 4_MiB);
+  STATIC_REQUIRE(plan::parameters == 203536 * sizeof(float));  // each tensor padded to 16 elements: 10 becomes 16
+  STATIC_REQUIRE(plan::optimizer_state == 2 * plan::parameters);
+}

@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/train/progress.hpp>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+double now = 0;
+
+double test_clock() {
+  return now;
+}
+
+/// A file in memory, which is no terminal.
+class memory_file {
+ public:
+  memory_file() : stream_(::open_memstream(&text_, &size_)) { REQUIRE(stream_ != nullptr); }
+  ~memory_file() {
+    std::fclose(stream_);
+    std::free(text_);
+  }
+  memory_file(const memory_file&) = delete;
+  memory_file& operator=(const memory_file&) = delete;
+
+  std::FILE* stream() { return stream_; }
+  std::string text() {
+    std::fflush(stream_);
+    return {text_, size_};
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* stream_;
+};
+
+/// A pseudo terminal: what is written to `stream()` can be read as a terminal's screen would.
+class terminal {
+ public:
+  terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (screen_ < 0 || ::grantpt(screen_) != 0 || ::unlockpt(screen_) != 0) return;
+    const char* const name = ::ptsname(screen_);
+    if (name != nullptr) stream_ = std::fopen(name, "r+");
+  }
+  ~terminal() {
+    if (stream_ != nullptr) std::fclose(stream_);
+    if (screen_ >= 0) ::close(screen_);
+  }
+  terminal(const terminal&) = delete;
+  terminal& operator=(const terminal&) = delete;
+
+  std::FILE* stream() { return stream_; }
+  /// What was written since the last call.
+  std::string text() {
+    ::fcntl(screen_, F_SETFL, O_NONBLOCK);
+    std::string all;
+    char part[4096];
+    for (ssize_t got; (got = ::read(screen_, part, sizeof part)) > 0;)
+      all.append(part, static_cast<std::size_t>(got));
+    return all;
+  }
+
+ private:
+  int screen_;
+  std::FILE* stream_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("in a file there is a line for each epoch, and the loss is read for it alone", "[train]") {
+  memory_file file;
+  now = 50;
+  int reads = 0;
+  dp::progress progress{2, 100, {.stream = file.stream(), .clock = &test_clock}};
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (int batch = 0; batch < 4; ++batch) {
+      now += 0.5;
+      progress.update(epoch, 25, [&] {
+        ++reads;
+        return 0.25f * static_cast<float>(epoch + 1);
+      });
+    }
+  CHECK(reads == 2);
+  CHECK(file.text() ==
+        "epoch 1/2  100 %  loss 0.25  50 samples/s  2.0 s left\n"
+        "epoch 2/2  100 %  loss 0.5  50 samples/s  4.0 s in all\n");
+}
+
+TEST_CASE("in a file a long epoch has a line now and then", "[train]") {
+  memory_file file;
+  now = 0;
+  dp::progress progress{1, 1000, {.stream = file.stream(), .file_interval = 30, .clock = &test_clock}};
+  for (int batch = 0; batch < 10; ++batch) {
+    now += 12;
+    progress.update(0, 100, [] { return 1.5; });
+  }
+  CHECK(file.text() ==
+        "epoch 1/1   30 %  loss 1.5  8 samples/s  1:24 left\n"
+        "epoch 1/1   60 %  loss 1.5  8 samples/s  48.0 s left\n"
+        "epoch 1/1   90 %  loss 1.5  8 samples/s  12.0 s left\n"
+        "epoch 1/1  100 %  loss 1.5  8 samples/s  2:00 in all\n");
+}
+
+TEST_CASE("on a terminal one line is rewritten, ten times a second at most", "[train]") {
+  terminal screen;
+  if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
+  now = 0;
+  int reads = 0;
+  dp::progress progress{2, 100, {.stream = screen.stream(), .clock = &test_clock}};
+  const auto loss = [&] {
+    ++reads;
+    return 2.0;
+  };
+  now = 0.0625;
+  progress.update(0, 25, loss);
+  CHECK(screen.text().empty());
+  now = 0.125;
+  progress.update(0, 25, loss);
+  CHECK(screen.text() == "\repoch 1/2   50 %  loss 2  400 samples/s  0.4 s left\x1b[K");
+  now = 0.1875;
+  progress.update(0, 25, loss);
+  CHECK(screen.text().empty());
+  now = 0.25;
+  progress.update(0, 25, loss);
+  // The terminal itself puts a carriage return before a new line.
+  CHECK(screen.text() == "\repoch 1/2  100 %  loss 2  400 samples/s  0.2 s left\x1b[K\r\n");
+  CHECK(reads == 2);
+}
+
+TEST_CASE("a line that is not finished is ended with the object, or by the next epoch", "[train]") {
+  terminal screen;
+  if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
+  now = 0;
+  {
+    dp::progress progress{3, 100, {.stream = screen.stream(), .clock = &test_clock}};
+    now = 1;
+    progress.update(0, 25, [] { return 2.0; });
+    CHECK_THAT(screen.text(), ContainsSubstring("epoch 1/3   25 %"));
+    now = 2;
+    progress.update(1, 25, [] { return 2.0; });
+    CHECK(screen.text().substr(0, 16) == "\r\n\repoch 2/3   2");
+  }
+  CHECK(screen.text() == "\r\n");
+}
+
+TEST_CASE("samples per second leave out what lies between two epochs; the time left does not", "[train]") {
+  memory_file file;
+  now = 0;
+  dp::progress progress{3, 100, {.stream = file.stream(), .clock = &test_clock}};
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (int batch = 0; batch < 2; ++batch) {
+      now += 1;
+      progress.update(epoch, 50, [] { return 1.0; });
+    }
+    now += 10;  // an evaluation
+  }
+  CHECK(file.text() ==
+        "epoch 1/3  100 %  loss 1  50 samples/s  4.0 s left\n"
+        "epoch 2/3  100 %  loss 1  50 samples/s  7.0 s left\n");
+}
+
+TEST_CASE("the time that reading the loss takes counts: it waits for the device", "[train]") {
+  memory_file file;
+  now = 0;
+  dp::progress progress{1, 100, {.stream = file.stream(), .clock = &test_clock}};
+  progress.update(0, 50, [] { return 1.0; });
+  progress.update(0, 50, [] {
+    now = 5;
+    return 1.0;
+  });
+  CHECK(file.text() == "epoch 1/1  100 %  loss 1  10 samples/s  5.0 s in all\n");
+}
+
+TEST_CASE("without a stream nothing is written and no loss is read", "[train]") {
+  dp::progress progress{1, 10, {.stream = nullptr}};
+  progress.update(0, 10, []() -> double { throw std::logic_error("was read"); });
+}
+
+TEST_CASE("odd trainings give no odd numbers", "[train]") {
+  memory_file file;
+  now = 0;
+  {
+    dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
+    progress.update(0, 10, [] { return std::nan(""); });  // no time has passed
+    progress.update(0, 10, [] { return 1.0; });           // more samples than were announced: no second line
+  }
+  { dp::progress none{0, 0, {.stream = file.stream(), .clock = &test_clock}}; }
+  CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");
+}
+
+TEST_CASE("what reading the loss throws passes through", "[train]") {
+  memory_file file;
+  dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
+  CHECK_THROWS_AS(progress.update(0, 10, []() -> double { throw std::runtime_error("device lost"); }),
+                  std::runtime_error);
+  CHECK(file.text().empty());
+}
+
+TEST_CASE("durations read like a clock, and the longest line has less than 80 columns", "[train]") {
+  const auto text = [](double seconds) {
+    char duration[32];
+    dp::detail::write_duration(duration, seconds);
+    return std::string(duration);
+  };
+  CHECK(text(0) == "0.0 s");
+  CHECK(text(-1) == "0.0 s");
+  CHECK(text(59.94) == "59.9 s");
+  CHECK(text(59.96) == "1:00");
+  CHECK(text(125.4) == "2:05");
+  CHECK(text(3725) == "1:02:05");
+  CHECK(text(INFINITY) == "?");
+  CHECK(text(NAN) == "?");
+
+  char line[dp::detail::progress_text_size];
+  dp::detail::progress_state state;
+  state.epoch = state.epochs = 1000;
+  state.share = 1;
+  state.loss = -1.234e-30;
+  state.rate = 123456789;
+  state.left = 359999;
+  dp::detail::write_progress_text(line, state);
+  CHECK(std::string(line) == "epoch 1000/1000  100 %  loss -1.234e-30  123456789 samples/s  99:59:59 left");
+  CHECK(std::string(line).size() < 80);
+}
