@@ -29,9 +29,9 @@
 // Around a loop no iteration of which writes what another one reads or writes: the compiler may form vectors without
 // comparing pointers.
 #if defined(__clang__)
-  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                          \
+  #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                            \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
-    _Pragma("clang loop vectorize(assume_safety)")
+        _Pragma("clang loop vectorize(assume_safety)")
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END _Pragma("clang diagnostic pop")
 #elif defined(__GNUC__)
   #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN _Pragma("GCC ivdep")
@@ -39,6 +39,20 @@
 #else
   #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
+#endif
+
+// Around a function with such a loop over code that nobody knows here, a user's functor or std::exp. Where clang can
+// form no vectors it warns, at the function into which the loop was inlined, which may be the user's; so the function
+// is kept whole and the warning is off in it.
+#if defined(__clang__)
+  #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+  #define DEVPLACE_ANY_LOOP_BODY_END _Pragma("clang diagnostic pop")
+  #define DEVPLACE_KEPT_WHOLE __attribute__((noinline))
+#else
+  #define DEVPLACE_ANY_LOOP_BODY_BEGIN
+  #define DEVPLACE_ANY_LOOP_BODY_END
+  #define DEVPLACE_KEPT_WHOLE
 #endif
 
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)

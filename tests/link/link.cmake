@@ -82,22 +82,28 @@ function(devplace_add_link_fail_test name regex)
   set_tests_properties("link_fail: ${name}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_symbol_count_test(<name> <few> <many>): object files of both <source>[=<component>] have the same number
-# of kernels, and of functions of LARGE bytes and more (1000 unless given).
+# devplace_add_symbol_count_test(<name> <few> <many> [DIFFERENT kernels|large]): object files of both
+# <source>[=<component>] have the same number of kernels, and of large functions: 1500 bytes and more, in code that is
+# compiled without inlining, so that a function's size is its own. With DIFFERENT they must differ in that.
 function(devplace_add_symbol_count_test name few many)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "LARGE" "")
-  if(NOT arg_LARGE)
-    set(arg_LARGE 1000)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "DIFFERENT" "")
   devplace_link_label(${name} ${few} ${many})
   devplace_object_libraries(libraries ${name} ${few} ${many})
+  foreach(library IN LISTS libraries)
+    target_compile_options(${library} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O1;-fno-inline>"
+                                              "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1,-fno-inline>")
+  endforeach()
   list(GET libraries 0 few_library)
   list(GET libraries 1 many_library)
   add_test(
     NAME "symbols: ${name}"
-    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLARGE=${arg_LARGE} -DFEW=$<TARGET_OBJECTS:${few_library}>
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLARGE=1500 -DFEW=$<TARGET_OBJECTS:${few_library}>
             -DMANY=$<TARGET_OBJECTS:${many_library}> -P ${CMAKE_CURRENT_SOURCE_DIR}/link/compare_symbols.cmake)
   set_tests_properties("symbols: ${name}" PROPERTIES LABELS ${label})
+  if(arg_DIFFERENT)
+    set_tests_properties("symbols: ${name}" PROPERTIES PASS_REGULAR_EXPRESSION
+                                                       "changes the number of ${arg_DIFFERENT} ")
+  endif()
 endfunction()
 
 # The programs; each line is one test.

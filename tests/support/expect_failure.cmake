@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
-# regex follows "error" (or what a linker says instead). With -DWRAPPED=1 the sentence may run over several lines, as
-# CMake's own errors do. Without EXPECT the command must succeed.
+# regex follows "error" (or clang's note on the deleted candidate, or what a linker says instead). With -DWRAPPED=1 the
+# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
 set(ENV{LC_ALL} C) # g++ quotes names with UTF-8 quotation marks elsewhere
 set(command "")
 set(in_command FALSE)
@@ -34,7 +34,7 @@ if(WRAPPED)
 endif()
 string(REPLACE "\n" ";" searched "${searched}")
 foreach(line IN LISTS searched)
-  if(line MATCHES "(error|Error|assertion|multiple definition|undefined reference).*(${EXPECT})")
+  if(line MATCHES "(error|Error|assertion|note: candidate|note: '|multiple definition|undefined reference).*(${EXPECT})")
     message(STATUS "${line}")
     return()
   endif()

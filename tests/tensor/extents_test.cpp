@@ -43,8 +43,8 @@ TEST_CASE("dynamic extents are given in their order, or with all others", "[tens
 
 TEST_CASE("a static extent refuses another value", "[tensor][extents]") {
   CHECK_THROWS_AS((extents<dyn, 28>{5, 27}), dp::shape_error);
-  CHECK_THROWS_WITH((extents<dyn, 28>{5, 27}), Catch::Matchers::ContainsSubstring("28") &&
-                                                   Catch::Matchers::ContainsSubstring("27"));
+  CHECK_THROWS_WITH((extents<dyn, 28>{5, 27}),
+                    Catch::Matchers::ContainsSubstring("28") && Catch::Matchers::ContainsSubstring("27"));
   CHECK_THROWS_AS((extents<3>(extents<dyn>{4})), dp::shape_error);
 }
 

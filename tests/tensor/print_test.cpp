@@ -105,7 +105,8 @@ TEST_CASE("arrays are printed as numpy prints them", "[tensor][print]") {
  [ 3.000e+00  1.000e-02]])");
   }
   SECTION("three digits in an exponent") {
-    CHECK(elements<double>({1e+100, -2.5e-07, double{not_a_number}}, dp::extents<3>{}) == R"([ 1.0e+100 -2.5e-007       nan])");
+    CHECK(elements<double>({1e+100, -2.5e-07, double{not_a_number}}, dp::extents<3>{}) ==
+          R"([ 1.0e+100 -2.5e-007       nan])");
   }
   SECTION("a large number takes exponents") {
     CHECK(elements<float>({100000000.0f, 150000000.0f}, dp::extents<2>{}) == R"([1.0e+08 1.5e+08])");

@@ -38,8 +38,8 @@ struct image_set {
 
 /// Images to train with and images held out.
 struct labelled_images {
-  image_set train;
-  image_set test;
+  image_set train;  ///< to train with
+  image_set test;   ///< held out
 
   /// Number of classes that the labels of both sets need: 10 for MNIST.
   std::size_t classes() const { return std::max(train.classes(), test.classes()); }

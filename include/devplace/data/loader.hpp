@@ -158,20 +158,29 @@ template <placement Where, floating_element T, class Source>
 template <class Tu>
 class loader<Where, T, Source>::epoch_range {
  public:
+  /// Where a range-for stands. An input iterator: there is one position, which all copies share.
   class iterator {
    public:
+    /// What std::input_iterator asks for.
+    ///@{
     using value_type = batch_type;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::input_iterator_tag;
+    ///@}
 
+    /// The current batch; valid until the next one is asked for.
+    ///@{
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
+    ///@}
     /// Throws what making the next batch threw; the batch after that one can still be asked for.
     iterator& operator++() {
       range_->advance();
       return *this;
     }
+    /// The same.
     void operator++(int) { ++*this; }
+    /// Whether all batches have been read.
     friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
 
    private:
@@ -182,12 +191,15 @@ class loader<Where, T, Source>::epoch_range {
 
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
+  /// Drops what was not read.
   ~epoch_range() { loader_.maker_.stop(); }
 
+  /// The first batch that has not been read; makes it. Throws what making it threw.
   iterator begin() {
     if (current_ == nullptr && number_ == 0) fetch();
     return iterator(*this);
   }
+  /// After the last batch.
   std::default_sentinel_t end() const { return {}; }
 
   /// Whether all batches have been read.

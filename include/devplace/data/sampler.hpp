@@ -21,6 +21,7 @@ namespace devplace {
 /// seed, the epoch and the number of samples alone.
 class sampler {
  public:
+  /// For `samples` samples, in random orders where there is a seed.
   template <class Tu = detail::this_tu>
   explicit sampler(std::size_t samples, std::optional<seed> shuffle = {}, Tu = {})
       : order_(extents<dyn>(samples), Tu{}), shuffle_(shuffle) {

@@ -22,10 +22,12 @@ struct cross_entropy {
   /// The options on one place, class weights in its memory.
   template <class T>
   struct placed {
-    cross_entropy_options<T> options;
-    std::size_t classes;
-    devplace::detail::memory_block weights;
+    cross_entropy_options<T> options;        ///< as the operation takes them
+    std::size_t classes;                     ///< number of class weights; 0: none
+    devplace::detail::memory_block weights;  ///< the class weights
 
+    /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws argument_error
+    /// unless there is a class weight for each class, or none.
     template <class Tu, class Sums, class Gradient, class Rows, class Logits, class Labels>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Labels& labels) const {
@@ -37,6 +39,7 @@ struct cross_entropy {
     }
   };
 
+  /// What a place needs of the loss. Throws argument_error for options out of their ranges.
   template <class T, class Backend, class Tu>
   placed<T> place(int ordinal) const {
     if (reduce != reduction::mean && reduce != reduction::sum)

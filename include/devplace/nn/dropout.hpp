@@ -17,6 +17,8 @@ namespace devplace::nn {
 template <std::size_t Percent = 50>
 struct dropout {
   static_assert(Percent < 100, "devplace: dropout<Percent> takes a whole percentage below 100.");
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::nothing;
@@ -24,6 +26,7 @@ struct dropout {
 
   static void forward(const auto& c) { apply(c, c.output, c.input); }
   static void backward(const auto& c) { apply(c, c.input_gradient, c.output_gradient); }
+  ///@}
 
  private:
   template <class Call>

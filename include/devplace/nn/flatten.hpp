@@ -9,6 +9,8 @@ namespace devplace::nn {
 
 /// One axis per sample: [batch, 8, 8] becomes [batch, 64]. Costs nothing inside a network.
 struct flatten {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = extents<In{}.size()>;
   static constexpr keep keeps = keep::nothing;
@@ -23,6 +25,7 @@ struct flatten {
     if (c.input_gradient.data() != c.output_gradient.data())
       copy<tu>(c.input_gradient, c.output_gradient.reshape(c.input_gradient.extents()));
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

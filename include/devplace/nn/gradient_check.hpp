@@ -17,8 +17,8 @@ namespace devplace::nn {
 /// What `check_gradients` found: the largest difference between backward and central differences, relative to
 /// max(1, |gradient|), and where it is (`0.weight[7]`, `input[3]`).
 struct gradient_check {
-  double worst = 0;
-  std::string where = "";
+  double worst = 0;         ///< the largest relative difference; 0 if nothing differs
+  std::string where = "";   ///< where that is
   std::size_t checked = 0;  ///< numbers compared
 };
 

@@ -20,15 +20,21 @@ namespace devplace {
 template <class Net, placement Where, class T>
 class gradients {
  public:
+  /// The template's arguments.
+  ///@{
   using network_type = Net;
   using placement_type = Where;
   using value_type = T;
+  ///@}
 
+  /// Takes the lease of the model with this state; `how` is the loss's reduction.
   gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
     state_->gradients_out = true;
   }
+  /// Hands the lease over.
   gradients(gradients&&) noexcept = default;
   gradients& operator=(gradients&&) = delete;
+  /// Gives the lease back: the model may run backward again.
   ~gradients() {
     if (state_ != nullptr) state_->gradients_out = false;
   }

@@ -9,12 +9,14 @@ namespace devplace::nn {
 /// How a parameter starts: one value, or independent draws from a distribution. A constexpr value that layers name in
 /// their tables; the factories in `nn::init` make it.
 struct initialization {
+  /// What its elements are drawn from.
   enum class distribution : unsigned char { constant, uniform, normal };
 
-  distribution kind = distribution::constant;
-  double center = 0;  ///< the constant, the interval's middle, or the mean
-  double spread = 0;  ///< half the interval's length, or the standard deviation
+  distribution kind = distribution::constant;  ///< which of them
+  double center = 0;                           ///< the constant, the interval's middle, or the mean
+  double spread = 0;                           ///< half the interval's length, or the standard deviation
 
+  /// Whether two say the same.
   friend constexpr bool operator==(const initialization&, const initialization&) = default;
 };
 
@@ -34,12 +36,15 @@ constexpr double constant_sqrt(double x) {
 /// Initial values by the names and formulas of torch.nn.init.
 namespace init {
 
+/// Every element is `value`.
 constexpr initialization constant(double value) {
   return {initialization::distribution::constant, value, 0};
 }
+/// Every element is 0.
 constexpr initialization zeros() {
   return constant(0);
 }
+/// Every element is 1.
 constexpr initialization ones() {
   return constant(1);
 }
@@ -53,6 +58,7 @@ constexpr initialization uniform(double bound) {
   return uniform(-bound, bound);
 }
 
+/// Normally distributed.
 constexpr initialization normal(double mean, double standard_deviation) {
   return {initialization::distribution::normal, mean, standard_deviation};
 }

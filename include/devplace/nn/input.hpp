@@ -12,6 +12,8 @@ namespace devplace::nn {
 /// Does nothing else.
 template <std::size_t... E>
 struct input {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::nothing;
@@ -21,6 +23,7 @@ struct input {
 
   static void forward(const auto& c) { flatten::forward(c); }
   static void backward(const auto& c) { flatten::backward(c); }
+  ///@}
 };
 
 }  // namespace devplace::nn

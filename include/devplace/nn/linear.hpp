@@ -18,10 +18,13 @@ namespace devplace::nn {
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct linear {
   static_assert(In > 0 && Out > 0, "devplace: linear<In, Out> needs at least one input and one output.");
+  /// What layer_for asks for.
+  ///@{
   using input_extents = extents<In>;
   template <class>
   using output = extents<Out>;
   static constexpr keep keeps = keep::input;
+  ///@}
 
  private:
   static constexpr parameter weight{"weight", {Out, In}, init::fan_in_uniform(In)};
@@ -34,12 +37,15 @@ struct linear {
   }
 
  public:
+  /// `weight` and, with Bias, `bias`.
   static constexpr auto parameters = table();
 
   /// A relu works on the product while it is in registers.
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
+  /// What layer_for asks for, and forward with the relu that follows.
+  ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next>
   static void forward_absorbing(const auto& c) {
@@ -56,6 +62,7 @@ struct linear {
     if constexpr (Bias) column_sum_into<tu>(c.template parameter_gradient<1>(), c.output_gradient, old);
     if (c.needs_input_gradient) matmul_into<tu>(c.input_gradient, c.output_gradient, c.template parameter<0>());
   }
+  ///@}
 
  private:
   template <class Call>

@@ -10,6 +10,8 @@ namespace devplace::nn {
 
 /// x - log(sum of exp(x)) along the last axis.
 struct log_softmax {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::output;
@@ -24,6 +26,7 @@ struct log_softmax {
     log_softmax_backward_into<tu>(detail::rows(c.input_gradient), detail::rows(c.output),
                                   detail::rows(c.output_gradient));
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

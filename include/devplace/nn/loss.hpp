@@ -37,6 +37,7 @@ T loss_from(double sum, double weights, reduction how) {
 template <class T, class Batch>
 class loss_value {
  public:
+  /// From the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
   /// The loss on the host; waits for the places. The mean over no samples is NaN, as in PyTorch.
@@ -54,6 +55,7 @@ class loss_value {
     return detail::loss_from<T>(total[0], total[1], how_);
   }
 
+  /// On each place: the sum of the samples' weighted losses, and of their weights.
   const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
 
  private:
@@ -65,16 +67,16 @@ class loss_value {
 /// samples' weights travels beside it to the optimizer, which divides. So uneven parts of a batch add up exactly.
 template <class T, extents_like Extents, class Batch>
 struct loss_gradient {
-  tensor<T, Extents, Batch> gradient;
-  detail::loss_sums_t<T, Batch> sums;
-  reduction how;
+  tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
+  detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
+  reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 };
 
 /// What a loss function returns: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
 template <class T, extents_like Extents, class Batch>
 struct loss_result {
-  loss_value<T, Batch> loss;
-  loss_gradient<T, Extents, Batch> gradient;
+  loss_value<T, Batch> loss;                  ///< to be read by `item()`
+  loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 };
 
 namespace detail {

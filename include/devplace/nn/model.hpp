@@ -36,12 +36,20 @@ class model {
   using plan = nn::detail::network_plan<Net>;
 
  public:
+  /// The template's arguments.
+  ///@{
   using network_type = Net;
   using placement_type = Where;
   using value_type = T;
+  ///@}
+  /// Extents of one sample at the network's input and output.
+  ///@{
   using input_extents = nn::detail::network_input_t<Net>;
   using output_extents = typename plan::output;
+  ///@}
+  /// Where batches lie that the model takes.
   using batch_placement_type = batch_placement_t<Where>;
+  /// What backward returns.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
 
   /// Draws the parameters by `start`: the same values on every placement.
@@ -64,7 +72,9 @@ class model {
     return names;
   }
 
-  /// Parameter number `Index` on the (only, or k-th) place: a view that code may read and write.
+  /// Parameter number `Index` on the (only, or k-th) place: a view that code may read and write; of a const model, one
+  /// to be read.
+  ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) {
     return window<T, Index>(k);
@@ -73,8 +83,10 @@ class model {
   auto parameter(std::size_t k = 0) const {
     return window<const T, Index>(k);
   }
+  ///@}
 
   /// Calls `f(name, view)` with every parameter on place k.
+  ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
     visit<T>(f, k);
@@ -83,6 +95,7 @@ class model {
   void for_each_parameter(F&& f, std::size_t k = 0) const {
     visit<const T>(f, k);
   }
+  ///@}
 
   /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
   /// [n, input extents...] of type `T` on the batch placement (axes after the first may be flattened differently).
@@ -159,8 +172,10 @@ class model {
   void backward(nn::saved<Net, Where, T, Held>&, Rest&&...) = delete;
 
   /// The model's arenas, for optimizers, trainers and collectives.
+  ///@{
   nn::detail::model_state<T>& state() { return *state_; }
   const nn::detail::model_state<T>& state() const { return *state_; }
+  ///@}
 
   /// Throws unless the lease is of this model's gradients.
   template <class Lease>

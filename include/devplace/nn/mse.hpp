@@ -9,10 +9,12 @@ namespace devplace::nn {
 
 /// Squared differences between output and target, both [batch, ...]; their mean over all elements or their sum.
 struct mse {
-  reduction reduce = reduction::mean;
+  reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
+  /// The loss on one place; it has no options that would need memory there.
   template <class T>
   struct placed {
+    /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
     template <class Tu, class Sums, class Gradient, class Rows, class Output, class Target>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
               const Target& target) const {
@@ -20,6 +22,7 @@ struct mse {
     }
   };
 
+  /// What a place needs of the loss. Throws argument_error for another reduction than mean and sum.
   template <class T, class Backend, class Tu>
   placed<T> place(int) const {
     if (reduce != reduction::mean && reduce != reduction::sum)

@@ -14,9 +14,10 @@ inline constexpr std::size_t max_parameter_rank = 4;
 
 /// A parameter's extents as constexpr values, so that a layer can list them in a table.
 struct parameter_shape {
-  std::size_t rank = 0;
-  std::size_t extent[max_parameter_rank] = {};
+  std::size_t rank = 0;                         ///< number of axes
+  std::size_t extent[max_parameter_rank] = {};  ///< the first `rank` count
 
+  /// At most max_parameter_rank extents: `{256, 784}`.
   constexpr parameter_shape(std::initializer_list<std::size_t> extents) {
     for (const std::size_t e : extents)
       extent[rank++] = e;
@@ -34,9 +35,9 @@ struct parameter_shape {
 /// One parameter (trained) or buffer (kept, not trained) of a layer: its name inside the layer, as in PyTorch
 /// (`weight`), its extents, and how it starts.
 struct parameter {
-  const char* name;
-  parameter_shape shape;
-  initialization init;
+  const char* name;       ///< inside the layer; the network puts the layer's position before it
+  parameter_shape shape;  ///< its extents
+  initialization init;    ///< how it starts
 };
 
 }  // namespace devplace::nn

@@ -9,6 +9,8 @@ namespace devplace::nn {
 
 /// max(x, 0), element by element; NaN stays NaN. Its gradient at 0 is 0, as in PyTorch.
 struct relu {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::output;
@@ -19,6 +21,7 @@ struct relu {
     using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
     c.input_gradient = where(c.output > value_type{0}, c.output_gradient, value_type{0});
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

@@ -31,18 +31,26 @@ class [[nodiscard]] saved {
   static constexpr std::size_t places = place_count<Where>;
 
  public:
+  /// Of the model with this state; filled by `model.forward`.
   explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)) {}
+  /// Moves; backward refuses what was moved from.
+  ///@{
   saved(saved&&) noexcept = default;
   saved& operator=(saved&&) noexcept = default;
+  ///@}
 
+  /// Takes over what place k needs: its workspace, its pass and where its part of the batch lies.
   void keep(std::size_t k, devplace::detail::memory_block&& workspace, const detail::pass<T>& p, const T* input) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
   }
+  /// Takes over a batch that was a temporary.
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
 
+  /// Place k's pass.
   const detail::pass<T>& pass(std::size_t k) const { return passes_[k]; }
+  /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
   /// Throws when it was used already, or is another model's.
@@ -63,8 +71,8 @@ class [[nodiscard]] saved {
 /// What `model.forward` returns.
 template <class Output, class Saved>
 struct forward_result {
-  Output output;
-  Saved saved;
+  Output output;  ///< [batch, output extents...] on the batch's placement
+  Saved saved;    ///< for backward
 };
 
 }  // namespace devplace::nn

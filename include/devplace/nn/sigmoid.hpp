@@ -9,6 +9,8 @@ namespace devplace::nn {
 
 /// 1 / (1 + exp(-x)), element by element.
 struct sigmoid {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::output;
@@ -19,6 +21,7 @@ struct sigmoid {
     using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
     c.input_gradient = c.output_gradient * c.output * (value_type{1} - c.output);
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

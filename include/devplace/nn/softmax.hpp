@@ -10,6 +10,8 @@ namespace devplace::nn {
 
 /// exp(x) / sum of exp(x) along the last axis. Before a cross_entropy loss leave it out: that takes logits.
 struct softmax {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::output;
@@ -23,6 +25,7 @@ struct softmax {
     using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
     softmax_backward_into<tu>(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

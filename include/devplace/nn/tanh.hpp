@@ -9,6 +9,8 @@ namespace devplace::nn {
 
 /// The hyperbolic tangent, element by element.
 struct tanh {
+  /// What layer_for asks for.
+  ///@{
   template <class In>
   using output = In;
   static constexpr keep keeps = keep::output;
@@ -19,6 +21,7 @@ struct tanh {
     using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
     c.input_gradient = c.output_gradient * (value_type{1} - c.output * c.output);
   }
+  ///@}
 };
 
 }  // namespace devplace::nn

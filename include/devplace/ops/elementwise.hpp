@@ -45,22 +45,28 @@ struct CONVERT_ONE_OPERAND_FIRST_with_cast;
   void name(A&& a, B&& b) = delete
 
 /// Sum, difference, product and quotient of elements.
+///@{
 DEVPLACE_DETAIL_BINARY(operator+, plus);
 DEVPLACE_DETAIL_BINARY(operator-, minus);
 DEVPLACE_DETAIL_BINARY(operator*, times);
 DEVPLACE_DETAIL_BINARY(operator/, divide);
+///@}
 
 /// The greater and the smaller of two elements; NaN if one of them is. Of +0 and -0 either.
+///@{
 DEVPLACE_DETAIL_BINARY(maximum, maximum);
 DEVPLACE_DETAIL_BINARY(minimum, minimum);
+///@}
 
 /// Comparisons: 1 where true, 0 elsewhere, as uint8. With NaN only != is true.
+///@{
 DEVPLACE_DETAIL_BINARY(operator==, equal);
 DEVPLACE_DETAIL_BINARY(operator!=, not_equal);
 DEVPLACE_DETAIL_BINARY(operator<, less);
 DEVPLACE_DETAIL_BINARY(operator<=, less_equal);
 DEVPLACE_DETAIL_BINARY(operator>, greater);
 DEVPLACE_DETAIL_BINARY(operator>=, greater_equal);
+///@}
 
 /// a to the power b, as std::pow; float and double.
 DEVPLACE_DETAIL_BINARY(pow, power);
@@ -185,10 +191,12 @@ void map(F&& functor, X&&... x) = delete;
   void name(To&& destination, X&& x) = delete
 
 /// Changes the elements of a tensor or view in place; the other operand broadcasts to it, not the other way.
+///@{
 DEVPLACE_DETAIL_COMPOUND(operator+=, plus);
 DEVPLACE_DETAIL_COMPOUND(operator-=, minus);
 DEVPLACE_DETAIL_COMPOUND(operator*=, times);
 DEVPLACE_DETAIL_COMPOUND(operator/=, divide);
+///@}
 
 #undef DEVPLACE_DETAIL_COMPOUND
 

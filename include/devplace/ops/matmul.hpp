@@ -25,17 +25,19 @@ using detail::epilogue;
 /// c = then(alpha a b + beta c + bias).
 template <floating_element T>
 struct matmul_options {
-  T alpha = 1;
-  T beta = 0;               ///< with 0, c is not read
-  const T* bias = nullptr;  ///< added to every row: one element per column of c, on c's place; null: none
-  epilogue then = epilogue::none;
+  T alpha = 1;                     ///< multiplies the product
+  T beta = 0;                      ///< with 0, c is not read
+  const T* bias = nullptr;         ///< added to every row: one element per column of c, on c's place; null: none
+  epilogue then = epilogue::none;  ///< applied last
 };
 
 /// A matrix to be read with rows and columns exchanged, without moving an element. Made by transposed().
 template <class View>
 struct transposed_view {
+  /// Extents after the exchange.
   using extents_type = devplace::extents<View::extents_type::static_extent(1), View::extents_type::static_extent(0)>;
-  View matrix;
+  View matrix;  ///< as it is stored
+  /// Extents after the exchange.
   constexpr auto extents() const { return extents_type(matrix.extent(1), matrix.extent(0)); }
 };
 

@@ -79,7 +79,7 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
 
 /// What decides which elements a dropout keeps, beside their own place.
 struct dropout_key {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;   ///< start of the numbers
   std::uint64_t layer = 0;  ///< tells several dropouts of one network apart
   std::uint64_t step = 0;   ///< counts training steps
 };

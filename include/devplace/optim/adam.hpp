@@ -14,11 +14,11 @@ namespace devplace::optim {
 /// v = beta2 v + (1 - beta2) g^2, and in step t the parameter loses
 /// learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon).
 struct adam {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
+  double learning_rate = 1e-3;  ///< step size
+  double beta1 = 0.9;           ///< share of the first moment that is kept
+  double beta2 = 0.999;         ///< share of the second moment that is kept
+  double epsilon = 1e-8;        ///< added to the root of the second moment
+  double weight_decay = 0;      ///< this times the parameter is added to its gradient
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;

@@ -13,11 +13,11 @@ namespace devplace::optim {
 /// decay does not pass through the gradient; before each step parameters are multiplied by 1 - learning_rate *
 /// weight_decay.
 struct adamw {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 1e-2;
+  double learning_rate = 1e-3;  ///< step size
+  double beta1 = 0.9;           ///< share of the first moment that is kept
+  double beta2 = 0.999;         ///< share of the second moment that is kept
+  double epsilon = 1e-8;        ///< added to the root of the second moment
+  double weight_decay = 1e-2;   ///< parameters lose learning_rate times this of themselves in each step
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;

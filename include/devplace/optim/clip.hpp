@@ -13,7 +13,7 @@ namespace devplace::optim {
 /// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: gradients whose norm is above
 /// `max_norm` are scaled down to it. The gradients themselves are not touched; the optimizer multiplies by the factor.
 struct clip_norm {
-  double max_norm = 1;
+  double max_norm = 1;  ///< the largest norm that is left as it is
 
   /// Throws argument_error for a negative, infinite or NaN max_norm.
   void validate() const { detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
@@ -22,7 +22,7 @@ struct clip_norm {
 /// Pointers of clip_norm_into, all to memory of the device `ordinal`.
 template <class T>
 struct clip_arguments {
-  int ordinal = 0;
+  int ordinal = 0;               ///< of the device
   std::size_t n = 0;             ///< elements, padding included (its gradients are 0)
   const T* gradients = nullptr;  ///< sums over the samples, not yet divided
   const T* divisor = nullptr;    ///< one number, the sum of sample weights (null: 1)

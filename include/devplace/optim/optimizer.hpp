@@ -61,6 +61,7 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 template <class Rule, class Model>
 class optimizer;
 
+/// The optimizer of a `model<Net, Where, T>`.
 template <class Rule, class Net, class Where, class T>
 class optimizer<Rule, model<Net, Where, T>> {
   static_assert(optim::optimizer_rule<Rule>,
@@ -70,6 +71,7 @@ class optimizer<Rule, model<Net, Where, T>> {
   static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
 
  public:
+  /// The models that it updates.
   using model_type = model<Net, Where, T>;
 
   /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense.
@@ -106,8 +108,10 @@ class optimizer<Rule, model<Net, Where, T>> {
   }
 
   /// The hyperparameters; a change counts from the next step.
+  ///@{
   Rule& rule() { return rule_; }
   const Rule& rule() const { return rule_; }
+  ///@}
 
   /// Number of steps taken.
   std::int64_t steps() const { return steps_; }
@@ -118,6 +122,7 @@ class optimizer<Rule, model<Net, Where, T>> {
   std::int64_t steps_ = 0;
 };
 
+/// `optimizer opt{model, optim::adam{}}`.
 template <class Net, class Where, class T, class Rule>
 optimizer(const model<Net, Where, T>&, const Rule&) -> optimizer<Rule, model<Net, Where, T>>;
 

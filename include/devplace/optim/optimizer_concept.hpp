@@ -19,7 +19,7 @@ inline constexpr std::size_t max_state_arenas = 2;
 /// the device `ordinal`; the work is done in its order, so they must stay valid until then.
 template <class T>
 struct step_arguments {
-  int ordinal = 0;
+  int ordinal = 0;                     ///< of the device
   std::size_t n = 0;                   ///< elements, padding included (its gradients are 0)
   T* parameters = nullptr;             ///< changed in place
   const T* gradients = nullptr;        ///< sums over the samples, not yet divided

@@ -15,11 +15,11 @@ namespace devplace::optim {
 /// b = momentum b + (1 - dampening) g, in the first step b = g, and the parameter loses learning_rate times b, or
 /// times g + momentum b with Nesterov's momentum.
 struct sgd {
-  double learning_rate = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
+  double learning_rate = 1e-3;  ///< step size
+  double momentum = 0;          ///< share of the last direction that is kept
+  double dampening = 0;         ///< share of the gradient that is left out of the direction
+  double weight_decay = 0;      ///< this times the parameter is added to its gradient
+  bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
   /// The momenta. Kept without momentum too, so that a program's memory does not depend on a number known at run time;
   /// they are then neither read nor written.

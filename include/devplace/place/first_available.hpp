@@ -43,7 +43,7 @@ Result attempt_candidates(F& f, std::string reasons) {
   if constexpr (!skipped<Where, Tu>) {
     if (reason.empty()) return call_candidate<Result, Where>(f);
   }
-  reasons += " " + devplace::placement_name<Where>() + ": " + reason + ".";
+  reasons.append(" ").append(devplace::placement_name<Where>()).append(": ").append(reason).append(".");
   if constexpr (sizeof...(Rest) > 0)
     return attempt_candidates<Result, Tu, Rest...>(f, std::move(reasons));
   else

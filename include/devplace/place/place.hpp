@@ -23,7 +23,9 @@ using gpu = cuda<I>;
 
 /// The families of code that work on places: one for each kind of processor, never for an ordinal.
 namespace backend {
+/// The machine's processors.
 struct cpu {};
+/// NVIDIA's GPUs, or what simulates them.
 struct cuda {};
 }  // namespace backend
 
@@ -73,6 +75,7 @@ std::string place_name() {
   return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);
 }
 
+/// Writes the place as place_name() does.
 template <place P>
 std::ostream& operator<<(std::ostream& out, P) {
   return out << place_name<P>();

@@ -67,13 +67,16 @@ using partial = partial_on<Op, cuda<I>...>;
 /// The places of a placement, in order.
 template <class... P>
 struct devices {
+  /// Number of places.
   static constexpr std::size_t size = sizeof...(P);
 };
 
-/// Kinds of placement (`placement_traits<Where>::kind`).
+/// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
 struct copies {};
+/// Kind of a placement: every place has a part along `Axis`.
 template <std::size_t Axis>
 struct split_along {};
+/// Kind of a placement: the value is `Op` over what the places have.
 template <reduction Op>
 struct summands {};
 
@@ -147,6 +150,7 @@ using placement_backend_t = typename detail::mesh_traits<typename placement_trai
 /// Whether element access from the host is possible: one place, whose memory the host reaches.
 template <class Where>
 inline constexpr bool host_accessible = false;
+/// The same for one place.
 template <class P>
 inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
 
@@ -161,6 +165,7 @@ template <class... P>
 struct batch_placement<replicated_on<P...>> {
   using type = sharded_on<0, P...>;
 };
+/// The same as a type: what a `loader<Where>` yields.
 template <class Where>
 using batch_placement_t = typename batch_placement<Where>::type;
 
@@ -175,6 +180,7 @@ template <class... P>
 struct gradient_placement<replicated_on<P...>> {
   using type = partial_on<reduction::sum, P...>;
 };
+/// The same as a type.
 template <class Where>
 using gradient_placement_t = typename gradient_placement<Where>::type;
 
@@ -197,7 +203,7 @@ inline std::string reduction_name(reduction op) {
 template <class... P>
 std::string mesh_name(devices<P...>) {
   std::string names;
-  ((names += names.empty() ? devplace::place_name<P>() : ", " + devplace::place_name<P>()), ...);
+  (names.append(names.empty() ? "" : ", ").append(devplace::place_name<P>()), ...);
   return names;
 }
 
@@ -226,6 +232,7 @@ std::string placement_name() {
   return detail::placement_name(Where{});
 }
 
+/// Writes the placement as placement_name() does.
 template <placement Where>
 std::ostream& operator<<(std::ostream& out, Where) {
   return out << placement_name<Where>();

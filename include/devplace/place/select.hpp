@@ -34,7 +34,7 @@ Result select_candidate(const std::string& wanted, std::string_view given, F& f,
     require_available<Where, Tu>();
     if constexpr (!skipped<Where, Tu>) return call_candidate<Result, Where>(f);
   }
-  offered += (offered.empty() ? "" : ", ") + devplace::placement_name<Where>();
+  offered.append(offered.empty() ? "" : ", ").append(devplace::placement_name<Where>());
   if constexpr (skipped<Where, Tu>) offered += " (not in this build)";
   if constexpr (sizeof...(Rest) > 0)
     return select_candidate<Result, Tu, Rest...>(wanted, given, f, std::move(offered));

@@ -33,8 +33,10 @@ concept thread_team = requires(Team& team, detail::team_task task) {
 
 /// The team that has no other thread than the caller's: CPU operations run inline.
 struct serial_team {
+  /// 1.
   static constexpr int size() noexcept { return 1; }
 
+  /// Calls `function(0)`.
   template <class Function>
   static void run(Function&& function) {
     function(0);
@@ -124,6 +126,7 @@ inline void set_thread_count(int count) {
 /// reference and must outlive the scope.
 class thread_team_scope {
  public:
+  /// Chooses `team` for the calling thread.
   template <thread_team Team>
   explicit thread_team_scope(Team& team) noexcept : reference_(detail::team_reference::to(team)), guard_(reference_) {}
 
@@ -141,9 +144,11 @@ class thread_team_scope {
 /// for input.
 class team_region {
  public:
+  /// Wakes the members of the calling thread's team.
   team_region() : team_(detail::current_team()) {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, true);
   }
+  /// Lets them sleep.
   ~team_region() {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, false);
   }

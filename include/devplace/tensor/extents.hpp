@@ -32,8 +32,11 @@ struct dynamic_extents<0> {};
 template <std::size_t... E>
 class extents {
  public:
+  /// Number of axes.
   static constexpr std::size_t rank = sizeof...(E);
+  /// Number of axes whose extents are known only at run time.
   static constexpr std::size_t dynamic_count = (std::size_t{0} + ... + (E == dyn ? 1 : 0));
+  /// Whether all extents are part of the type.
   static constexpr bool is_static = dynamic_count == 0;
 
   /// Every dynamic extent is 0.
@@ -68,6 +71,7 @@ class extents {
   /// The axis's size, or `dyn`.
   static constexpr std::size_t static_extent(std::size_t axis) { return statics[axis]; }
 
+  /// The axis's size.
   DEVPLACE_HD constexpr std::size_t extent(std::size_t axis) const {
     std::size_t value = 0, index = 0, dynamic = 0;
     ((value = index == axis ? (E == dyn ? dynamic_value(dynamic) : E) : value, dynamic += E == dyn ? 1u : 0u, ++index),
@@ -91,6 +95,7 @@ class extents {
     return product;
   }
 
+  /// Whether rank and sizes are equal, static or not.
   template <std::size_t... Other>
   friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
     if constexpr (sizeof...(Other) != rank) {
@@ -189,6 +194,7 @@ template <>
 struct dynamic_rank<0> {
   using type = extents<>;
 };
+/// Extents of `Rank` axes that are all known only at run time.
 template <std::size_t Rank>
 using dextents = typename dynamic_rank<Rank>::type;
 

@@ -54,11 +54,16 @@ class tensor<T, Extents, Where> {
                 "devplace: tensors can be split along axis 0 only; move the axis to the front.");
 
  public:
+  /// What the type says: element, extents of the whole, placement, and the family of code that works on it.
+  ///@{
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
   using backend_type = typename mesh::backend_type;
+  ///@}
+  /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
+  /// Number of places.
   static constexpr std::size_t places = place_count<Where>;
   /// Extents of one place's part.
   using local_extents =
@@ -71,17 +76,24 @@ class tensor<T, Extents, Where> {
       blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
   }
 
+  /// Hands the memory over; nothing is copied.
+  ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
+  ///@}
 
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
+  /// The size of one axis of the whole value.
   std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
   /// Place k's part, as operations see it.
+  ///@{
   auto local(std::size_t k) { return part<T>(k); }
   auto local(std::size_t k) const { return part<const T>(k); }
+  ///@}
 
   /// First row of place k's part in the whole.
   std::size_t first_row(std::size_t k) const {

@@ -28,15 +28,23 @@ struct USE_clone_TO_COPY_A_TENSOR;
 template <element T, extents_like Extents, placement Where>
 class tensor;
 
+/// A tensor on one place.
 template <element T, extents_like Extents, place P>
 class tensor<T, Extents, on<P>> {
  public:
+  /// What the type says: element, extents, placement, and the family of code that works on it.
+  ///@{
   using value_type = T;
   using extents_type = Extents;
   using placement_type = on<P>;
   using backend_type = backend_of_t<P>;
+  ///@}
+  /// Windows on its elements.
+  ///@{
   using view_type = devplace::view<T, Extents, on<P>>;
   using const_view_type = devplace::view<const T, Extents, on<P>>;
+  ///@}
+  /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
@@ -50,7 +58,10 @@ class tensor<T, Extents, on<P>> {
   tensor(Value... values) : tensor(Extents{}) {
     static_assert(sizeof...(Value) == Extents::static_extent(0),
                   "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
-    const T list[] = {checked(values)...};
+    static_assert(std::is_floating_point_v<T> || (std::is_integral_v<Value> && ...),
+                  "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
+                  "their fractions; write integers.");
+    const T list[] = {static_cast<T>(values)...};
     detail::copy_in<backend_type>(place_traits<P>::ordinal, block_.data(), list, sizeof list);
   }
 
@@ -72,8 +83,11 @@ class tensor<T, Extents, on<P>> {
     assign<Tu>(view(), expression);
   }
 
+  /// Hands the memory over; nothing is copied.
+  ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
+  ///@}
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
   tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
   tensor& operator=(const volatile tensor&) const volatile&& = delete;
@@ -96,33 +110,49 @@ class tensor<T, Extents, on<P>> {
     return result;
   }
 
+  /// The first element, in the place's memory; null when there is none.
+  ///@{
   T* data() { return static_cast<T*>(block_.data()); }
   const T* data() const { return static_cast<const T*>(block_.data()); }
+  ///@}
+  /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
+  /// The size of one axis.
   std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
+  /// A window on all elements; of a const tensor, one to be read.
+  ///@{
   view_type view() { return {data(), extents_}; }
   const_view_type view() const { return {data(), extents_}; }
+  ///@}
 
   /// Element access; exists where the host reaches the memory. Indices are not checked.
+  ///@{
   template <class... Index>
     requires(sizeof...(Index) == rank && host_accessible<on<P>>)
   T& operator()(Index... indices) { return view()(indices...); }
   template <class... Index>
     requires(sizeof...(Index) == rank && host_accessible<on<P>>)
   const T& operator()(Index... indices) const { return view()(indices...); }
+  ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
     requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
   void operator()(Index...) const = delete;
 
-  /// Parts along the first axis, as views. Not of a temporary, whose memory they would outlive.
+  /// Parts along the first axis, as views: one index, or a range of them. Not of a temporary, whose memory they would
+  /// outlive. Throw argument_error past the end.
+  ///@{
   auto operator[](std::size_t index) & { return view()[index]; }
   auto operator[](std::size_t index) const& { return view()[index]; }
   void operator[](std::size_t) const&& = delete;
   auto slice(std::size_t first, std::size_t last) & { return view().slice(first, last); }
   auto slice(std::size_t first, std::size_t last) const& { return view().slice(first, last); }
   void slice(std::size_t, std::size_t) const&& = delete;
+  ///@}
+  /// The same elements in another shape of the same size, as a view. Throws shape_error when the sizes differ.
+  ///@{
   template <class Other>
   auto reshape(const Other& shape) & {
     return view().reshape(shape);
@@ -131,6 +161,7 @@ class tensor<T, Extents, on<P>> {
   auto reshape(const Other& shape) const& {
     return view().reshape(shape);
   }
+  ///@}
   /// A temporary keeps its memory and takes the new shape.
   template <class Other>
   auto reshape(const Other& shape) && {
@@ -152,11 +183,6 @@ class tensor<T, Extents, on<P>> {
         throw shape_error("a tensor of " + detail::to_string(extents) + " elements is larger than the address space.");
     }
     return bytes;
-  }
-
-  template <class Value>
-  static constexpr T checked(Value value) {
-    return static_cast<T>(value);
   }
 
   detail::memory_block block_;

@@ -56,15 +56,21 @@ template <class T, extents_like Extents, view_placement Where>
   requires element<std::remove_const_t<T>>
 class view {
  public:
+  /// What the type says: element with and without const, extents, placement, and the family of code that works on it.
+  ///@{
   using element_type = T;
   using value_type = std::remove_const_t<T>;
   using extents_type = Extents;
   using placement_type = Where;
   using backend_type = typename detail::device_of<Where>::backend_type;
+  ///@}
+  /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
+  /// A window on memory that somebody else owns; `device` matters for `here<Backend>` only.
   constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
       : data_(data), extents_(extents), device_(device) {}
+  /// The same window.
   constexpr view(const view&) = default;
 
   /// A view of const elements from one of elements, and of dynamic extents from static ones.
@@ -87,11 +93,17 @@ class view {
     return *this;
   }
 
+  /// The first element, in the place's memory.
   constexpr T* data() const { return data_; }
+  /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
+  /// The size of one axis.
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
+  /// The device, for views that are made from this one.
   constexpr detail::device_of<Where> device() const { return device_; }
+  /// The device's ordinal among those of its backend.
   constexpr int ordinal() const { return device_.ordinal(); }
 
   /// The same elements without the ordinal in the type: what layers and operations see.

@@ -14,11 +14,14 @@ namespace devplace {
 /// Samples in one batch, over all places.
 template <std::size_t Samples>
 struct batch {
+  /// The number as a value.
   static constexpr std::size_t samples = Samples;
 };
 
 namespace literals {
 
+/// 2^10, 2^20 and 2^30 bytes.
+///@{
 constexpr std::size_t operator""_KiB(unsigned long long n) {
   return static_cast<std::size_t>(n) << 10;
 }
@@ -28,6 +31,7 @@ constexpr std::size_t operator""_MiB(unsigned long long n) {
 constexpr std::size_t operator""_GiB(unsigned long long n) {
   return static_cast<std::size_t>(n) << 30;
 }
+///@}
 
 }  // namespace literals
 
@@ -64,6 +68,7 @@ inline constexpr std::size_t scalar_bytes = 3 * devplace::detail::alignment;
 template <class Model, class Batch, class Rule>
 struct memory_plan;
 
+/// The plan of one model, batch and rule; each number is bytes on the fullest place.
 template <class Net, class Where, class T, std::size_t Samples, class Rule>
 struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
  private:
@@ -72,14 +77,21 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
   static constexpr std::size_t rows = (Samples + place_count<Where> - 1) / place_count<Where>;
 
  public:
+  /// The parameters' arena, with padding between parameters.
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
+  /// Their gradients, and the sum of the samples' weights behind them.
   static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
+  /// The optimizer's arenas.
   static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
+  /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
+  /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
+  /// Sums of losses and weights, and the numbers of clipping.
   static constexpr std::size_t sums = train::detail::scalar_bytes;
-  /// Only the first place of several has it.
+  /// Where the other places' gradients arrive to be added; only the first place of several has it.
   static constexpr std::size_t reduction_buffer = place_count<Where> > 1 ? gradients : 0;
+  /// All of the above.
   static constexpr std::size_t bytes =
       parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
 };

@@ -24,6 +24,7 @@ namespace devplace {
 template <class T, class Backend>
 class step_loss {
  public:
+  /// From the loss's sums behind the gradients of a replica.
   step_loss(const nn::detail::replica<T>& r, const T* tail, reduction how)
       : ordinal_(r.ordinal), tail_(tail), how_(how) {}
 
@@ -41,6 +42,9 @@ class step_loss {
   reduction how_;
 };
 
+/// Named in the message when a trainer is made for a temporary model.
+struct KEEP_THE_MODEL_IN_A_VARIABLE;
+
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It does what forward, loss, backward, `synchronize<Policy>` and the optimizer's step do one by one, in
 /// memory that it allocates once: after the first batch of the largest size (or `prepare`) a step of any size up to
@@ -48,6 +52,7 @@ class step_loss {
 template <class Model, class Loss, class Rule, class Policy = collective::in_process_sum>
 class trainer;
 
+/// The trainer of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Loss, class Rule, class Policy>
 class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   using backend_type = placement_backend_t<Where>;
@@ -57,7 +62,9 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
  public:
+  /// The model that it trains.
   using model_type = model<Net, Where, T>;
+  /// What a step returns.
   using loss_type = step_loss<T, backend_type>;
 
   /// Throws argument_error for options of the loss or the rule that make no sense.
@@ -75,9 +82,10 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     reset_mean_loss<Tu>();
   }
   /// A trainer works on a model that lives longer than itself: name it first.
-  template <class... Rest>
+  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
   trainer(const model_type&&, Rest&&...) = delete;
 
+  /// Hands its memory over; the model stays where it is.
   trainer(trainer&&) noexcept = default;
 
   /// Allocates what batches of up to `samples` samples need. Calling it is optional: a larger batch does it itself.
@@ -145,6 +153,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     detail::copy_out<backend_type, Tu>(replica(0).ordinal, totals, memory_[0].totals(), sizeof totals);
     return nn::detail::loss_from<double>(totals[0], totals[1], reduction::mean);
   }
+  /// Starts the mean loss anew, as at the start of an epoch.
   template <class Tu = detail::this_tu>
   void reset_mean_loss() {
     detail::for_each_index<backend_type, Tu>(replica(0).ordinal, 2, 2,
@@ -194,11 +203,14 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   std::size_t capacity_ = 0;
 };
 
+/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, with the policy behind them where it is not the default.
+///@{
 template <class Net, class Where, class T, class Loss, class Rule>
 trainer(model<Net, Where, T>&, const Loss&, const Rule&) -> trainer<model<Net, Where, T>, Loss, Rule>;
 template <class Net, class Where, class T, class Loss, class Rule, class Policy>
 trainer(model<Net, Where, T>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, T>, Loss, Rule, Policy>;
 template <class Net, class Where, class T, class Loss, class Rule, class... Rest>
 trainer(const model<Net, Where, T>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, T>, Loss, Rule>;
+///@}
 
 }  // namespace devplace

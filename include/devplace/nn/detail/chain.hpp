@@ -28,6 +28,16 @@ constexpr bool absorbs() {
     return false;
 }
 
+/// The entries of `List`, then those of the plans, whose arenas follow one another from `Base` on.
+template <std::size_t Base, class List, class... Plans>
+struct parameter_list {
+  using type = List;
+};
+template <std::size_t Base, class List, class First, class... Rest>
+struct parameter_list<Base, List, First, Rest...>
+    : parameter_list<Base + First::parameter_elements, decltype(List{} + typename First::template entries<Base>{}),
+                     Rest...> {};
+
 /// The plan of layers one after another.
 template <class In, class Plans>
 struct chain;
@@ -78,13 +88,9 @@ struct chain<In, std::tuple<Plans...>> {
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
   static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
 
-  template <std::size_t Base, std::size_t... Index>
-  static auto list(std::index_sequence<Index...>)
-      -> decltype((entry_list<>{} + ... +
-                   typename plan<Index>::template entries<Base + sum_before(plan_parameters, Index)>{}));
   /// The type list of the parameters when the chain's arena starts at `Base`.
   template <std::size_t Base>
-  using entries = decltype(list<Base>(std::make_index_sequence<n>{}));
+  using entries = typename parameter_list<Base, entry_list<>, Plans...>::type;
 
   static constexpr std::size_t saved_elements(std::size_t batch, mode m) {
     if (m == mode::predict) return 0;

@@ -9,15 +9,17 @@
 
 namespace devplace::detail {
 
+DEVPLACE_ANY_LOOP_BODY_BEGIN
 /// Writes tree elements begin..end-1 one after the other. Each destination element depends on operand elements of the
 /// same index only, hence the pragma, which lets the compiler form vectors in place too.
 template <class T, class Tree>
-inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
+DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
   DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
   for (std::size_t i = begin; i < end; ++i)
     destination[i] = tree.at(i);
   DEVPLACE_INDEPENDENT_ITERATIONS_END
 }
+DEVPLACE_ANY_LOOP_BODY_END
 
 /// Index functor: no operand is repeated except tensors of one element.
 template <class T, class Tree>

@@ -99,7 +99,7 @@ constexpr shape shape_of(const Extents& e) {
 inline std::string to_string(const shape& s) {
   std::string text;
   for (std::size_t axis = 0; axis < s.rank; ++axis)
-    text += (axis != 0 ? "x" : "") + std::to_string(s.extents[axis]);
+    text.append(axis != 0 ? "x" : "").append(std::to_string(s.extents[axis]));
   return text.empty() ? "scalar" : text;
 }
 

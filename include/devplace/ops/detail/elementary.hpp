@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // What elementwise operations do to one element: functor structs that run on the host and on devices. Every case is
@@ -219,11 +219,11 @@ struct convert {
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
       // The lowest value is a power of two or 0, hence exact; the highest may not be, hence the comparison with
       // the number after it.
-      constexpr From lowest = static_cast<From>(std::numeric_limits<To>::min());
-      constexpr From past_highest = From{2} * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
+      constexpr From from_lowest = static_cast<From>(lowest_number<To>);
+      constexpr From past_highest = From{2} * static_cast<From>(highest_number<To> / 2 + 1);
       if (x != x) return To{0};
-      if (x <= lowest) return std::numeric_limits<To>::min();
-      if (x >= past_highest) return std::numeric_limits<To>::max();
+      if (x <= from_lowest) return lowest_number<To>;
+      if (x >= past_highest) return highest_number<To>;
     }
     return static_cast<To>(x);
   }

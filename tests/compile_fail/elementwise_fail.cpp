@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/elementwise.hpp>
+
+namespace dp = devplace;
+
+using on_cpu = dp::on<dp::cpu>;
+using matrix = dp::tensor<float, dp::extents<2, 3>, on_cpu>;
+template <int I>
+using on_device = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cuda<I>>>;
+
+struct prints {
+  const char* operator()(float) const { return ""; }
+};
+
+void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::extents<2, 3>, on_cpu>& doubles,
+                 dp::tensor<std::int32_t, dp::extents<2, 3>, on_cpu>& integers, on_device<0>& zero, on_device<1>& one,
+                 dp::tensor<float, dp::extents<2>, on_cpu>& pair) {
+  dp::tensor b = a + constant * 2.0f;
+  b += dp::cast<float>(doubles) + dp::cast<float>(integers);
+  auto on_zero = zero + zero;
+  auto on_one = dp::where(one > 0, one, one);
+  dp::tensor pairs = pair + pair;
+#if defined(CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  auto c = a + zero;
+#endif
+#if defined(TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  auto c = zero * one;
+#endif
+#if defined(EXPRESSIONS_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  auto c = on_zero - dp::exp(one);
+#endif
+#if defined(CHOICE_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  auto c = dp::where(zero > 0, one, 0);
+#endif
+#if defined(MAXIMUM_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  auto c = dp::maximum(zero, one);
+#endif
+#if defined(COMPOUND_ON_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+  zero += one;
+#endif
+#if defined(INTO_ANOTHER_PLACE)  // expect: devplace: assign: the destination lives on another place
+  a = zero + 1.0f;
+#endif
+#if defined(ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST_with_cast
+  auto c = a + doubles;
+#endif
+#if defined(COMPOUND_ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST_with_cast
+  a *= integers;
+#endif
+#if defined(INTO_ANOTHER_ELEMENT_TYPE)  // expect: devplace: assign: the destination has another element type
+  a = doubles + 1.0;
+#endif
+#if defined(FRACTION_BESIDE_INTEGERS)  // expect: devplace: elementwise: a floating-point number cannot stand beside
+  auto c = 2.5 * integers;
+#endif
+#if defined(EXP_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid and pow take float or double
+  auto c = dp::exp(integers);
+#endif
+#if defined(CONDITION_OF_FLOATS)  // expect: devplace: where: the condition must have uint8 elements
+  auto c = dp::where(a, a, 0);
+#endif
+#if defined(STATIC_EXTENTS)  // expect: devplace: elementwise: the static extents of the operands differ in an axis
+  auto c = a + pair;
+#endif
+#if defined(EXTENTS_OF_DESTINATION)  // expect: devplace: elementwise: the static extents of the operands differ
+  pair = a + 1.0f;
+#endif
+#if defined(DESTINATION_WOULD_BROADCAST)  // expect: devplace: assign: the expression's extents cannot be broadcast
+  a[0] = a + 1.0f;
+#endif
+#if defined(CONST_DESTINATION)  // expect: devplace: assign: the destination's elements are const
+  constant += a;
+#endif
+#if defined(FUNCTOR_OF_WORDS)  // expect: devplace: elementwise: the functor's result is no element type
+  auto c = dp::map(prints{}, a);
+#endif
+#if defined(EXPRESSION_THAT_OWNS_COPIED)  // expect: (deleted|cannot be referenced)
+  auto owner = a.clone() + 1.0f;
+  auto copied = owner;
+#endif
+  static_cast<void>(on_zero.size() + on_one.size() + pairs.size());
+}

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cstdint>
+#include <span>
+
+#include <devplace/data/loader.hpp>
+#include <devplace/train/progress.hpp>
+
+// g++ and nvcc print the tag that names the fix with the error, clang in the note below it.
+
+namespace dp = devplace;
+using where = dp::on<dp::cpu>;
+
+dp::image_set read();
+void step(const dp::tensor<float, dp::extents<dp::dyn, dp::dyn, dp::dyn>, where>&);
+
+void train(const dp::image_set& data) {
+  dp::loader<where> batches{data, {.batch = 64, .shuffle = dp::seed{2}}};
+  for (int epoch = 0; epoch < 5; ++epoch)
+    for (const auto& [images, labels] : batches.epoch(epoch))
+      step(images);
+}
+
+#if defined(EPOCH_FORGOTTEN)  // expect: LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER
+void forgets(dp::loader<where>& batches) {
+  for (const auto& [images, labels] : batches.epoch())
+    step(images);
+}
+#endif
+
+#if defined(LOOP_OVER_LOADER)  // expect: LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER
+void forgets(dp::loader<where>& batches) {
+  for (const auto& [images, labels] : batches)
+    step(images);
+}
+#endif
+
+#if defined(EPOCH_OF_TEMPORARY)  // expect: KEEP_THE_LOADER_IN_A_VARIABLE
+void dangles(const dp::image_set& data) {
+  for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0))
+    step(images);
+}
+#endif
+
+#if defined(TEMPORARY_DATA)  // expect: KEEP_THE_DATA_IN_A_VARIABLE
+void dangles() {
+  dp::loader<where> batches{read(), {.batch = 64}};
+}
+#endif
+
+#if defined(TEMPORARY_DATA_AND_TRANSFORM)  // expect: KEEP_THE_DATA_IN_A_VARIABLE
+void dangles() {
+  dp::loader<where> batches{read(), {.batch = 64}, [](std::span<float>, std::size_t, int) {}};
+}
+#endif
+
+#if defined(TEMPORARY_TENSOR)  // expect: KEEP_THE_DATA_IN_A_VARIABLE
+void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
+  auto batches =
+      dp::make_loader<where>(dp::tensor<float, dp::extents<4, 2>, where>(dp::extents<4, 2>{}), labels, {.batch = 2});
+}
+#endif
+
+#if defined(MUTABLE_TRANSFORM)  // expect: devplace: a loader's transform is called as transform
+void races(const dp::image_set& data) {
+  dp::loader<where> batches{data, {.batch = 2}, [n = 0](std::span<float>, std::size_t, int) mutable { ++n; }};
+}
+#endif
+
+#if defined(INTEGER_FEATURES)  // expect: devplace: a loader's features are float, double or uint8
+void wrong(const dp::tensor<std::int64_t, dp::extents<4, 2>, where>& features,
+           const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
+  auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
+}
+#endif
+
+#if defined(LABELS_WITH_AXES)  // expect: devplace: labels are one integer for each sample
+void wrong(const dp::tensor<float, dp::extents<4, 2>, where>& features,
+           const dp::tensor<std::int64_t, dp::extents<4, 1>, where>& labels) {
+  auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
+}
+#endif
+
+#if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes the loss as a function that reads it
+void slow(dp::progress& progress, float loss) {
+  progress.update(0, 64, loss);
+}
+#endif

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <utility>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+using on_cpu = dp::on<dp::cpu>;
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
+using cpu_model = dp::model<net, on_cpu>;
+using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, on_cpu>;
+using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu>;
+
+struct not_a_layer {
+  int state = 0;
+};
+
+void steps(cpu_model& model, const samples& x, const labels& y) {
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  step(x, y);
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::cross_entropy{}(output, y);
+  dp::optimizer optimizer{model, dp::optim::sgd{}};
+  optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+#if defined(LAYERS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
+  dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+#endif
+#if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
+  dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}};
+#endif
+#if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
+  dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}};
+#endif
+#if defined(NOT_A_LAYER)  // expect: devplace: this type is not a layer
+  dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}};
+#endif
+#if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated
+  dp::model<net, dp::sharded<0, 0, 1>> wrong{dp::seed{1}};
+#endif
+#if defined(BATCH_SAMPLE_SIZE)  // expect: devplace: one sample of the batch has another number of elements
+  model.predict(dp::tensor<float, dp::extents<dp::dyn, 5>, on_cpu>(dp::extents<dp::dyn, 5>{2}));
+#endif
+#if defined(BATCH_ELEMENT_TYPE)  // expect: devplace: the batch's element type is not the model's
+  model.predict(dp::tensor<double, dp::extents<dp::dyn, 6>, on_cpu>(dp::extents<dp::dyn, 6>{2}));
+#endif
+#if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved
+  model.backward(saved, gradient);
+#endif
+#if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
+  auto copy = saved;
+#endif
+#if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
+  dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}};
+#endif
+#if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
+  dp::optimizer wrong{model, 3.0};
+#endif
+#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: (no match|no matching|no instance)
+  dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
+  auto pass = model.forward(x);
+  optimizer.step(other, model.backward(std::move(pass.saved), gradient));
+#endif
+}

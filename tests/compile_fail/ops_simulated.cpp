@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/softmax.hpp>
+
+namespace dp = devplace;
+
+template <class P>
+using matrix = dp::tensor<float, dp::extents<3, 3>, dp::on<P>>;
+template <class P>
+using labels = dp::tensor<std::int64_t, dp::extents<3>, dp::on<P>>;
+
+void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>& c) {
+  dp::matmul(a, a);
+  dp::matmul(b, b);
+  dp::matmul(c, c);
+#if defined(MATMUL_CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b
+  dp::matmul(a, b);
+#endif
+#if defined(MATMUL_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b
+  dp::matmul(b, c);
+#endif
+#if defined(MATMUL_TRANSPOSED_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b
+  dp::matmul(b, dp::transposed(c));
+#endif
+#if defined(MATMUL_INTO_ANOTHER_PLACE)  // expect: devplace: matmul: the operands live on different places
+  dp::matmul_into(a, b, b);
+#endif
+#if defined(SOFTMAX_INTO_ANOTHER_PLACE)  // expect: devplace: softmax: the operands live on different places
+  dp::softmax_into(a, b);
+#endif
+#if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
+  dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
+#endif
+}
+
+int main() {}

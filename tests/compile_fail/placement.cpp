@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/place/first_available.hpp>
+#include <devplace/place/select.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace dp = devplace;
+
+// Naming a cuda placement is legal in every build; only storage there needs a component.
+using named = dp::on<dp::cuda<1>>;
+using row = dp::tensor<float, dp::extents<3>, named>;
+void takes(const row&);
+
+#if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda
+row make() {
+  return row(dp::extents<3>{});
+}
+#endif
+
+#if defined(SYNCHRONIZE_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda
+void wait() {
+  dp::synchronize<dp::cuda<0>>();
+}
+#endif
+
+#if defined(NEGATIVE_ORDINAL)  // expect: devplace: a cuda ordinal counts from 0
+dp::cuda<-1> negative;
+#endif
+
+#if defined(PLACE_TWICE)  // expect: devplace: this placement names one place twice
+dp::replicated<0, 1, 0> twice;
+#endif
+
+#if defined(NO_PLACE)  // expect: devplace: a placement needs at least one place
+dp::replicated<> nowhere;
+#endif
+
+#if defined(FIRST_AVAILABLE_OF_NOTHING)  // expect: devplace: first_available: none of the placements can be used in this build; list on<cpu>
+void choose() {
+  dp::first_available<dp::replicated<0, 1>, dp::on<dp::cuda<0>>>([](auto) {});
+}
+#endif
+
+#if defined(SELECT_OF_NOTHING)  // expect: devplace: select: none of the placements can be used in this build; list on<cpu>
+void choose() {
+  dp::select<dp::on<dp::cuda<0>>>("cuda:0", [](auto) {});
+}
+#endif
+
+#if defined(DIFFERENT_RESULTS)  // expect: devplace: the function returns different types for different placements
+struct counts {
+  int operator()(dp::on<dp::cpu>) const { return 1; }
+  double operator()(dp::replicated_on<dp::cpu>) const { return 1; }
+};
+double choose() {
+  return dp::first_available<dp::on<dp::cpu>, dp::replicated_on<dp::cpu>>(counts{});
+}
+#endif
+
+#if defined(PLACE_FOR_PLACEMENT)  // expect: no (matching function|instance of function template)
+void choose() {
+  dp::first_available<dp::cpu>([](auto) {});
+}
+#endif

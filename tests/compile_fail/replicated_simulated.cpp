@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <utility>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
+using where = dp::replicated<0, 1>;
+template <class W>
+using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
+template <class W>
+using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
+
+void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& single,
+           const samples<dp::sharded<0, 0, 1>>& x, const labels<dp::sharded<0, 0, 1>>& y,
+           const samples<dp::on<dp::cuda<0>>>& whole, const labels<dp::on<dp::cuda<0>>>& whole_labels,
+           const samples<dp::on<dp::cuda<1>>>& elsewhere) {
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  step(x, y);
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::cross_entropy{}(output, y);
+  dp::optimizer optimizer{model, dp::optim::sgd{}};
+  dp::optimizer of_single{single, dp::optim::sgd{}};
+  auto partial = model.backward(std::move(saved), gradient);
+  single.predict(whole);
+  static_cast<void>(whole_labels);
+  static_cast<void>(elsewhere);
+#if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize
+  optimizer.step(model, std::move(partial));
+#endif
+#if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
+  dp::synchronize(dp::synchronize(std::move(partial)));
+#endif
+#if defined(UNSHARDED_BATCH)  // expect: devplace: the batch does not lie where the model takes it
+  step(whole, whole_labels);
+#endif
+#if defined(BATCH_OF_ANOTHER_DEVICE)  // expect: devplace: the batch does not lie where the model takes it
+  single.predict(elsewhere);
+#endif
+#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: (no match|no matching|no instance)
+  of_single.step(model, dp::synchronize(std::move(partial)));
+#endif
+#if defined(TARGETS_ELSEWHERE)  // expect: devplace: the step's samples and targets lie on different placements
+  step(x, whole_labels);
+#endif
+#if defined(LOSS_OF_TWO_PLACEMENTS)  // expect: devplace: the loss's output and targets lie on different placements
+  nn::cross_entropy{}(output, whole_labels);
+#endif
+}

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What docs/placement.md quotes.
+
+#include <string>
+
+#include <devplace/all.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("docs/placement.md: tensors", "[docs]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> a{{1, 2, 3}, {4, 5, 6}};
+  auto b = dp::to<dp::on<dp::cuda<0>>>(a);   // a new tensor on the GPU
+  dp::tensor c = b + 2.0f * b;               // computed there, in one pass
+  auto result = dp::to<dp::on<dp::cpu>>(c);  // waits for it
+  result(1, 2) = 7;                          // element access exists where the host reaches the memory
+  dp::copy(b, result);                       // into the elements of a tensor that is there already
+  const float sum = dp::item(dp::sum(b));    // reads one number back
+  CHECK(sum == 52);
+}
+
+TEST_CASE("docs/placement.md: several devices", "[docs]") {
+  const dp::tensor x = dp::arange<float, dp::on<dp::cpu>>(10);
+  auto parts = dp::scatter<dp::sharded<0, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
+  auto whole = dp::gather<dp::on<dp::cpu>>(parts);
+  CHECK(parts.first_row(1) == 5);
+  CHECK(whole(7) == 7);
+}
+
+TEST_CASE("docs/placement.md: the choice at run time", "[docs]") {
+  const auto run = [](auto where) { return dp::placement_name<decltype(where)>(); };
+  const std::string first = dp::first_available<dp::replicated<0, 1>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(run);
+  const std::string named = dp::select<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>("cuda:0", run);
+  CHECK(first == "replicated<cuda:0, cuda:1>");
+  CHECK(named == "cuda:0");
+}

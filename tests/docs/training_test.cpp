@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What docs/training.md quotes.
+
+#include <string>
+#include <utility>
+
+#include <devplace/all.hpp>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dp = devplace;
+namespace nn = dp::nn;
+
+namespace {
+
+using net = nn::sequential<nn::linear<64, 32>, nn::relu, nn::linear<32, 10>>;
+using where = dp::on<dp::cpu>;
+
+const dp::labelled_images& digits() {
+  static const std::string name = DEVPLACE_TEST_DATA_DIR "/digits-";
+  static const dp::labelled_images data =
+      dp::split(dp::read_image_set(name + "images-idx3-ubyte", name + "labels-idx1-ubyte"), 360, dp::seed{3});
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("docs/training.md: one step, whole and in parts", "[docs]") {
+  dp::model<net, where> model{dp::seed{1}};
+  dp::model<net, where> same{dp::seed{1}};
+  dp::optimizer optimizer{model, dp::optim::adam{.learning_rate = 1e-3}};
+  dp::trainer step{same, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 1e-3}};
+  dp::loader<where> batches{digits().train, {.batch = 32}};
+  auto epoch = batches.epoch(0);
+  const auto& [images, labels] = *epoch.begin();
+
+  auto [output, saved] = model.forward(images);
+  auto [loss, gradient] = nn::cross_entropy{}(output, labels);
+  auto gradients = model.backward(std::move(saved), gradient);
+  optimizer.step(model, dp::synchronize(std::move(gradients)));
+
+  CHECK(step(images, labels).item() == loss.item());
+  CHECK(same.parameter<0>()(3, 5) == model.parameter<0>()(3, 5));
+}
+
+TEST_CASE("docs/training.md: a whole training", "[docs]") {
+  const dp::labelled_images& data = digits();
+  const int epochs = 8;
+  const dp::loader_options options{.batch = 32, .shuffle = dp::seed{2}, .workers = 1, .scale = 1.0 / 16};
+
+  dp::model<net, where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{.label_smoothing = 0.1}, dp::optim::adamw{.learning_rate = 4e-3}};
+  step.clip({.max_norm = 5});
+  dp::loader<where> batches{data.train, options};
+  dp::progress progress{epochs, batches.samples(), {.stream = nullptr}};
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    step.reset_mean_loss();
+    for (const auto& [images, labels] : batches.epoch(epoch)) {
+      step(images, labels);
+      progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
+    }
+    step.optimizer().rule().learning_rate *= 0.8;
+  }
+  const double right = dp::accuracy(model, data.test, options);
+  CHECK(right > 0.9);
+}
+
+using namespace dp::literals;
+using trained = dp::model<net, dp::on<dp::cpu>>;
+using memory = dp::memory_plan<trained, dp::batch<64>, dp::optim::adam>;
+static_assert(memory::bytes < 1_MiB, "training must fit beside the solver");
+
+TEST_CASE("docs/training.md: parameters in files", "[docs]") {
+  const support::temporary_folder temporary;
+  const std::string folder = temporary.path();
+  dp::model<net, where> model{dp::seed{1}};
+  dp::model<net, where> same{dp::seed{2}};
+
+  model.for_each_parameter(
+      [&](const std::string& name, auto values) { dp::write_npy(folder + "/" + name + ".npy", values); });
+  same.for_each_parameter([&](const std::string& name, auto values) {
+    using extents = typename decltype(values)::extents_type;
+    dp::copy(values, dp::read_npy<float, extents>(folder + "/" + name + ".npy"));
+  });
+
+  CHECK(same.parameter<2>()(9, 31) == model.parameter<2>()(9, 31));
+}

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Sizes of public types, in one program whose files have different components.
+set(with_components public_types_component.cpp=simulated_cuda)
+foreach(component IN ITEMS cblas zlib)
+  if(TARGET devplace::${component})
+    list(APPEND with_components public_types_component.cpp=${component})
+  endif()
+endforeach()
+devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
+
+# One program text on simulated devices; below with nvcc, where it is skipped without a device.
+devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
+
+# A component without a device.
+devplace_add_link_test(no_simulated_device no_simulated_device.cpp=simulated_cuda)
+devplace_add_link_test(mistaken_simulated_devices mistaken_simulated_devices.cpp=simulated_cuda)
+
+# Ordinals cost no code. The control shows that the counting would notice.
+devplace_add_symbol_count_test(ordinals_simulated ordinals_one.cpp=simulated_cuda ordinals_eight.cpp=simulated_cuda)
+devplace_add_symbol_count_test(
+  ordinals_simulated_control ordinal_in_functor_one.cpp=simulated_cuda ordinal_in_functor_eight.cpp=simulated_cuda
+  DIFFERENT large)
+
+devplace_add_link_fail_test(real_and_simulated devplace_cuda_backend_must_be_the_same_in_every_file real.cpp=cuda
+                            simulated.cpp=simulated_cuda)
+devplace_add_link_test(public_types_are_one_cuda public_types_main.cpp public_types_plain.cpp
+                       public_types_component.cpp=cuda public_types.cu)
+devplace_add_link_test(training_cuda training_program.cu)
+devplace_add_link_test(two_languages two_languages.cpp=cuda two_languages.cu)
+devplace_add_symbol_count_test(ordinals_cuda ordinals_one.cu ordinals_eight.cu)
+devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu ordinal_in_functor_eight.cu DIFFERENT
+                               kernels)
+
+if(DEVPLACE_BUILD_CUDA)
+  # Without a device, here by hiding all of them, both end in one clear sentence.
+  foreach(program IN ITEMS training_cuda two_languages)
+    add_test(
+      NAME "link: ${program} without a device"
+      COMMAND
+        ${CMAKE_COMMAND}
+        "-DEXPECT=devplace: cuda:0 (needs an NVIDIA driver, and this machine has none|does not exist: CUDA finds no device)"
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- $<TARGET_FILE:${program}>)
+    set_tests_properties("link: ${program} without a device" PROPERTIES LABELS cuda ENVIRONMENT CUDA_VISIBLE_DEVICES=-1
+                                                                        TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+  endforeach()
+endif()

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <vector>
+
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+using net = nn::sequential<nn::input<50>, nn::dropout<30>>;
+using run = nn::detail::engine<net, float, dp::backend::cpu, dp::detail::this_tu>;
+
+std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
+  const std::vector<float> x(rows * 50, 1.0F);
+  std::vector<float> workspace(run::workspace_elements(rows, nn::mode::train));
+  const auto p = run::make_pass(run::make(0), workspace.data(), rows, nn::mode::train, key);
+  run::forward(p, x.data());
+  return std::vector<float>(run::output_of(p), run::output_of(p) + x.size());
+}
+
+}  // namespace
+
+TEST_CASE("dropout's gradient agrees with differences, its draw being the same in every pass", "[nn]") {
+  CHECK(nn::check_gradients<net>(dp::seed{1}).worst < 1e-7);
+  CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 20>, nn::dropout<30>, nn::linear<20, 3>>>(dp::seed{2}).worst <
+        1e-7);
+}
+
+TEST_CASE("two halves of a batch drop what the whole batch drops", "[nn]") {
+  const nn::random_key key{7, 3, 0, 0};
+  const auto whole = dropped(10, key);
+  const auto first = dropped(6, key), second = dropped(4, {7, 3, 0, 6});
+  CHECK(std::vector<float>(whole.begin(), whole.begin() + 300) == first);
+  CHECK(std::vector<float>(whole.begin() + 300, whole.end()) == second);
+}
+
+TEST_CASE("dropout draws anew for every step, layer and seed", "[nn]") {
+  const auto base = dropped(10, {7, 3, 0, 0});
+  CHECK(base != dropped(10, {7, 4, 0, 0}));
+  CHECK(base != dropped(10, {7, 3, 1, 0}));
+  CHECK(base != dropped(10, {8, 3, 0, 0}));
+  CHECK(base == dropped(10, {7, 3, 0, 0}));
+}

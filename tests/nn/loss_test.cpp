@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/io/npy.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/mse.hpp>
+
+#include "support/layer_fixture.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+/// The loss, and its gradient divided as the optimizer divides, against PyTorch's.
+template <class T, class Loss>
+void compare(const Loss& loss, const std::string& folder) {
+  using matrix = dp::dextents<2>;
+  const std::string typed = folder + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const auto logits = dp::read_npy<T, matrix>(dp::test::reference_path(typed + "logits.npy"));
+  const auto labels = dp::read_npy<std::int64_t, dp::dextents<1>>(dp::test::reference_path(folder + "/labels.npy"));
+  const auto expected = dp::read_npy<T, dp::extents<1>>(dp::test::reference_path(typed + "loss.npy"));
+  const auto dlogits = dp::read_npy<T, matrix>(dp::test::reference_path(typed + "dlogits.npy"));
+  const auto [value, gradient] = loss(logits, labels);
+  INFO(folder << ": " << value.item() << ", PyTorch " << expected(0));
+  CHECK(dp::test::agrees(value.item(), expected(0)));
+  const T weights = loss.reduce == dp::reduction::mean ? gradient.sums(1) : T{1};
+  for (std::size_t i = 0; i < dlogits.size(); ++i) {
+    const T divided = weights == 0 ? T{0} : gradient.gradient.data()[i] / weights;
+    CHECK(dp::test::agrees(divided, dlogits.data()[i]));
+  }
+}
+
+template <class Loss>
+void compare_in_both(const Loss& loss, const std::string& folder) {
+  compare<float>(loss, folder);
+  compare<double>(loss, folder);
+}
+
+std::vector<double> class_weights(const std::string& folder) {
+  return dp::test::read_all<double, dp::dextents<1>>(folder + "/f64/class_weight.npy");
+}
+
+}  // namespace
+
+TEST_CASE("nn::cross_entropy agrees with PyTorch with all its options, as mean and sum", "[nn]") {
+  for (const bool mean : {true, false}) {
+    const std::string how = mean ? "_mean_c10" : "_sum_c10";
+    const dp::reduction reduce = mean ? dp::reduction::mean : dp::reduction::sum;
+    const std::string base = "losses/cross_entropy_";
+    compare_in_both(nn::cross_entropy{.reduce = reduce}, base + "plain" + how);
+    compare_in_both(nn::cross_entropy{.reduce = reduce}, base + "ignore" + how);
+    compare_in_both(nn::cross_entropy{.reduce = reduce}, base + "ignore_all" + how);
+    compare_in_both(nn::cross_entropy{.label_smoothing = 0.1, .reduce = reduce}, base + "smoothing" + how);
+    const std::string weighted = base + "weight" + how;
+    compare_in_both(nn::cross_entropy{.class_weights = class_weights(weighted), .reduce = reduce}, weighted);
+    const std::string combined = base + "combined" + how;
+    compare_in_both(
+        nn::cross_entropy{.label_smoothing = 0.1, .class_weights = class_weights(combined), .reduce = reduce},
+        combined);
+  }
+}
+
+TEST_CASE("options of a loss that make no sense are errors", "[nn]") {
+  using Catch::Matchers::ContainsSubstring;
+  const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> logits{{1, 2, 3}, {4, 5, 6}};
+  const dp::tensor<std::int64_t, dp::extents<2>, dp::on<dp::cpu>> labels{0, 1};
+  CHECK_THROWS_WITH((nn::cross_entropy{.label_smoothing = 1.5}(logits, labels)), ContainsSubstring("between 0 and 1"));
+  CHECK_THROWS_WITH((nn::cross_entropy{.class_weights = {1, 2}}(logits, labels)), ContainsSubstring("3 classes"));
+  CHECK_THROWS_WITH((nn::cross_entropy{.reduce = dp::reduction::max}(logits, labels)), ContainsSubstring("reduce"));
+  CHECK_THROWS_WITH((nn::mse{.reduce = dp::reduction::min}(logits, logits)), ContainsSubstring("reduce"));
+}
+
+TEST_CASE("nn::mse is the mean over elements, and its gradient the sum's", "[nn]") {
+  const dp::tensor<double, dp::extents<2, 2>, dp::on<dp::cpu>> y{{1, 2}, {3, 4}}, t{{1, 0}, {0, 8}};
+  const auto [value, gradient] = nn::mse{}(y, t);
+  CHECK(value.item() == (0 + 4 + 9 + 16) / 4.0);
+  CHECK(gradient.gradient(1, 1) == -8);
+  CHECK(gradient.sums(1) == 4);
+  CHECK((nn::mse{.reduce = dp::reduction::sum}(y, t).loss.item()) == 29);
+}

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/random.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include <devplace/ops/creation.hpp>
+#include <devplace/place/thread_team.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace dp = devplace;
+using dp::cpu;
+using dp::dyn;
+using dp::extents;
+using dp::on;
+
+constexpr dp::seed known_seed{0x123456789abcdef};
+constexpr std::uint64_t known_stream = 7;
+
+template <class T>
+std::vector<T> copied(const dp::tensor<T, extents<dyn>, on<cpu>>& x) {
+  return {x.data(), x.data() + x.size()};
+}
+
+template <class T>
+std::vector<T> uniform_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, T low, T high) {
+  dp::tensor<T, extents<dyn>, on<cpu>> x(extents<dyn>{n});
+  dp::uniform_into(x, seed, stream, low, high);
+  return copied(x);
+}
+
+template <class T>
+std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream, T mean = 0, T deviation = 1) {
+  dp::tensor<T, extents<dyn>, on<cpu>> x(extents<dyn>{n});
+  dp::normal_into(x, seed, stream, mean, deviation);
+  return copied(x);
+}
+
+/// Largest distance between the numbers' distribution and the given one (Kolmogorov and Smirnov), times sqrt(n): above
+/// 1.95 in one of a thousand cases where the distributions are the same.
+template <class T, class Distribution>
+double distance(std::vector<T> x, const Distribution& distribution) {
+  std::sort(x.begin(), x.end());
+  const auto n = static_cast<double>(x.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = distribution(static_cast<double>(x[i]));
+    largest = std::max({largest, std::fabs(expected - static_cast<double>(i) / n),
+                        std::fabs(static_cast<double>(i + 1) / n - expected)});
+  }
+  return largest * std::sqrt(n);
+}
+
+template <class T>
+double correlation(const std::vector<T>& a, const std::vector<T>& b, std::size_t shift) {
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i + shift < a.size(); ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i + shift]);
+    ab += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+}  // namespace
+
+// Expected numbers of the next two cases: the definition written down in Python, with its integers and math module.
+TEST_CASE("uniform numbers are the words' leading bits", "[ops][random]") {
+  CHECK(uniform_numbers<float>(6, known_seed, known_stream, 0, 1) ==
+        std::vector<float>{0.20584452152252197f, 0.5576818585395813f, 0.9912044405937195f, 0.6513698101043701f,
+                           0.975149393081665f, 0.1206275224685669f});
+  CHECK(uniform_numbers<double>(5, known_seed, known_stream, 0, 1) ==
+        std::vector<double>{0.5576818674350726, 0.6513698666801686, 0.12062755692171612, 0.7717981488083541,
+                            0.43503543231951003});
+  CHECK(uniform_numbers<float>(2, known_seed, known_stream, -1, 3) ==
+        std::vector<float>{-1 + 4 * 0.20584452152252197f, -1 + 4 * 0.5576818585395813f});
+}
+
+TEST_CASE("normal numbers follow Box and Muller", "[ops][random]") {
+  const std::vector<double> expected{-0.6276764052757268, -0.8797474346214407, 0.2808121573089423,
+                                     -2.0374590982019343, 0.3089834352085492,  1.2526710789236823};
+  const auto fine = normal_numbers<double>(6, known_seed, known_stream);
+  const auto coarse = normal_numbers<float>(6, known_seed, known_stream);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(fine[i] == Catch::Approx(expected[i]).epsilon(1e-14));
+    CHECK(coarse[i] == static_cast<float>(fine[i]));
+  }
+  const auto odd = normal_numbers<double>(5, known_seed, known_stream);
+  CHECK(std::equal(odd.begin(), odd.end(), fine.begin()));
+  CHECK(normal_numbers<double>(1, known_seed, known_stream, 10, 0) == std::vector<double>{10});
+}
+
+TEST_CASE("logarithm, cosine and sine are accurate to some units in the last place", "[ops][random]") {
+  const double units = 4 * std::numeric_limits<double>::epsilon();
+  for (const double x : uniform_numbers<double>(5000, dp::seed{3}, 0, 0, 1)) {
+    for (const double y : {x, x * 1e-12, 1 - x * 1e-9}) {
+      if (y > 0) REQUIRE(std::fabs(dp::detail::portable_log(y) - std::log(y)) <= units * std::fabs(std::log(y)));
+    }
+    const auto pair = dp::detail::portable_cosine_and_sine(x);
+    const double angle = x * 6.28318530717958648;
+    REQUIRE(std::fabs(pair.cosine - std::cos(angle)) <= 8 * units);  // the angle itself is rounded
+    REQUIRE(std::fabs(pair.sine - std::sin(angle)) <= 8 * units);
+  }
+  CHECK(dp::detail::portable_log(1) == 0);
+  CHECK(dp::detail::portable_log(0x1p-54) == Catch::Approx(-54 * std::log(2.0)).epsilon(1e-15));
+  CHECK(dp::detail::portable_cosine_and_sine(0).cosine == 1);
+  CHECK(dp::detail::portable_cosine_and_sine(0.25).sine == 1);
+  CHECK(dp::detail::portable_cosine_and_sine(0.5).cosine == -1);
+  CHECK(dp::detail::portable_cosine_and_sine(0.75).sine == -1);
+}
+
+TEST_CASE("numbers have the distribution asked for", "[ops][random]") {
+  const auto uniform = [](double low, double high) { return [=](double x) { return (x - low) / (high - low); }; };
+  const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
+  CHECK(distance(uniform_numbers<float>(100000, dp::seed{1}, 0, -2, 5), uniform(-2, 5)) < 1.95);
+  CHECK(distance(uniform_numbers<double>(100000, dp::seed{2}, 0, 0, 1), uniform(0, 1)) < 1.95);
+  CHECK(distance(normal_numbers<float>(100000, dp::seed{3}, 0), normal) < 1.95);
+  CHECK(distance(normal_numbers<double>(100000, dp::seed{4}, 0), normal) < 1.95);
+  CHECK(distance(normal_numbers<double>(100000, dp::seed{5}, 0, 3, 0.5),
+                 [&normal](double x) { return normal((x - 3) / 0.5); }) < 1.95);
+}
+
+TEST_CASE("neighbours, streams and seeds are independent", "[ops][random]") {
+  const std::size_t n = 100000;
+  const double limit = 4 / std::sqrt(static_cast<double>(n));
+  const auto a = normal_numbers<float>(n, dp::seed{1}, 0);
+  for (const std::size_t shift : {1u, 2u, 3u, 4u, 8u, 64u})
+    CHECK(std::fabs(correlation(a, a, shift)) < limit);
+  CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{1}, 1), 0)) < limit);
+  CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{2}, 0), 0)) < limit);
+}
+
+TEST_CASE("bounds hold for every number", "[ops][random]") {
+  for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2))
+    REQUIRE((x >= 1 && x < 2));
+  // All but the last float below 1: rounding would give the upper bound itself.
+  const float low = 1 - 0x1p-23f;
+  for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1))
+    REQUIRE((x >= low && x < 1));
+  CHECK(uniform_numbers<float>(1, dp::seed{9}, 0, 3, 3) == std::vector<float>{3});
+}
+
+TEST_CASE("numbers do not depend on the threads that make them", "[ops][random]") {
+  dp::serial_team alone;
+  dp::builtin_thread_team three(3);
+  const auto with = [](auto& team, const auto& make) {
+    dp::thread_team_scope scope(team);
+    return make();
+  };
+  for (const std::size_t n : {1u, 5u, 4095u, 8192u, 8193u, 50001u}) {
+    const auto uniform = [n] { return uniform_numbers<float>(n, dp::seed{1}, 0, 0, 1); };
+    const auto fine = [n] { return uniform_numbers<double>(n, dp::seed{1}, 0, 0, 1); };
+    const auto normal = [n] { return normal_numbers<float>(n, dp::seed{1}, 0); };
+    const auto dropped = [n] {
+      dp::tensor<float, extents<dyn>, on<cpu>> x = dp::ones<float, on<cpu>>(extents<dyn>{n * 3});
+      dp::dropout_into(x.reshape(extents<dyn, 3>{n}), x.reshape(extents<dyn, 3>{n}), 0.5, {1, 2, 3});
+      return copied(x);
+    };
+    CHECK(with(alone, uniform) == with(three, uniform));
+    CHECK(with(alone, fine) == with(three, fine));
+    CHECK(with(alone, normal) == with(three, normal));
+    CHECK(with(alone, dropped) == with(three, dropped));
+  }
+}
+
+TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][random]") {
+  const std::size_t n = 300;
+  const dp::detail::random_sequence random(5, 6);
+  const auto check = [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> one_by_one(n), in_ranges(n);
+    const dp::detail::uniform_body<T> single{one_by_one.data(), random, 0, 1, T(0.9999)};
+    for (std::size_t i = 0; i < n; ++i)
+      single(i);
+    const dp::detail::uniform_body<T> ranges{in_ranges.data(), random, 0, 1, T(0.9999)};
+    for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
+      ranges.range(begin, std::min(n, begin + length));
+    CHECK(in_ranges == one_by_one);
+  };
+  check(0.0f);
+  check(0.0);
+
+  std::vector<float> x(n, 1.0f), one_by_one(n), in_ranges(n);
+  for (const std::size_t columns : {1u, 3u, 64u, 100u, 300u}) {
+    dp::detail::dropout_body<float> body{one_by_one.data(), x.data(), columns, 9, {{1, 2}}, 1ull << 31, 2.0f};
+    for (std::size_t i = 0; i < n; ++i)
+      body(i);
+    body.destination = in_ranges.data();
+    for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
+      body.range(begin, std::min(n, begin + length));
+    CHECK(in_ranges == one_by_one);
+  }
+}
+
+TEST_CASE("bad arguments throw", "[ops][random]") {
+  dp::tensor<float, extents<2>, on<cpu>> x{0, 0};
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  CHECK_THROWS_AS(dp::uniform_into(x, dp::seed{1}, 0, 1, 0), dp::argument_error);
+  CHECK_THROWS_AS(dp::uniform_into(x, dp::seed{1}, 0, nan, 0), dp::argument_error);
+  CHECK_THROWS_AS(dp::uniform_into(x, dp::seed{1}, 0, 0, infinity), dp::argument_error);
+  CHECK_THROWS_AS(dp::normal_into(x, dp::seed{1}, 0, 0, -1), dp::argument_error);
+  CHECK_THROWS_AS(dp::normal_into(x, dp::seed{1}, 0, nan, 1), dp::argument_error);
+  CHECK_THROWS_AS(dp::dropout_into(x, x, -0.1, {}), dp::argument_error);
+  CHECK_THROWS_AS(dp::dropout_into(x, x, 1.1, {}), dp::argument_error);
+  CHECK_THROWS_AS(dp::dropout_into(x, x, static_cast<double>(nan), {}), dp::argument_error);
+  dp::tensor<float, extents<dyn>, on<cpu>> y(extents<dyn>{3});
+  CHECK_THROWS_AS(dp::dropout_into(y, x, 0.5, {}), dp::shape_error);
+}
+
+TEST_CASE("dropout keeps the share asked for and scales it", "[ops][random]") {
+  const auto x = dp::ones<float, on<cpu>>(extents<1000, 100>{});
+  auto y = dp::zeros_like(x);
+  for (const double probability : {0.1, 0.5, 0.9}) {
+    dp::dropout_into(y, x, probability, {1, 2, 3});
+    const auto scale = static_cast<float>(1 / (1 - probability));
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      REQUIRE((y.data()[i] == 0 || y.data()[i] == scale));
+      kept += y.data()[i] != 0;
+    }
+    const double n = static_cast<double>(y.size()), deviation = std::sqrt(n * probability * (1 - probability));
+    CHECK(std::fabs(static_cast<double>(kept) - n * (1 - probability)) < 4 * deviation);
+  }
+  dp::dropout_into(y, x, 0, {1, 2, 3});
+  CHECK(std::equal(y.data(), y.data() + y.size(), x.data()));
+  dp::dropout_into(y, x, 1, {1, 2, 3});
+  CHECK(std::all_of(y.data(), y.data() + y.size(), [](float v) { return v == 0; }));
+}
+
+TEST_CASE("dropout of a batch's pieces is the batch's", "[ops][random]") {
+  const auto x = dp::normal<float, on<cpu>>(extents<dyn, 37>{50}, dp::seed{1});
+  auto whole = dp::zeros_like(x), pieces = dp::zeros_like(x);
+  const dp::dropout_key key{11, 4, 100};
+  dp::dropout_into(whole, x, 0.3, key, 1000);
+  for (const auto& [first, last] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 17}, {17, 18}, {18, 50}})
+    dp::dropout_into(pieces.slice(first, last), x.slice(first, last), 0.3, key, 1000 + first);
+  CHECK(std::equal(whole.data(), whole.data() + whole.size(), pieces.data()));
+
+  auto in_place = x.clone();
+  dp::dropout_into(in_place, in_place, 0.3, key, 1000);
+  CHECK(std::equal(whole.data(), whole.data() + whole.size(), in_place.data()));
+
+  const auto dropped = [&x](dp::dropout_key k, std::uint64_t first) {
+    auto y = dp::zeros_like(x);
+    dp::dropout_into(y, x, 0.3, k, first);
+    std::vector<bool> zeros;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      zeros.push_back(y.data()[i] == 0);
+    return zeros;
+  };
+  const auto reference = dropped(key, 1000);
+  CHECK(reference == dropped(key, 1000));
+  CHECK(reference != dropped({12, 4, 100}, 1000));
+  CHECK(reference != dropped({11, 5, 100}, 1000));
+  CHECK(reference != dropped({11, 4, 101}, 1000));
+  CHECK(reference != dropped(key, 1001));
+}
+
+TEST_CASE("dropout works on views without an ordinal and on more axes", "[ops][random]") {
+  const auto x = dp::normal<double, on<cpu>>(extents<4, 3, 5>{}, dp::seed{1});
+  auto a = dp::zeros_like(x), b = dp::zeros_like(x);
+  dp::dropout_into(a, x, 0.5, {1, 2, 3});
+  dp::dropout_into(b.view().erased(), x.view().erased(), 0.5, {1, 2, 3});
+  CHECK(std::equal(a.data(), a.data() + a.size(), b.data()));
+}
+
+TEST_CASE("permutation gives each number once", "[ops][random]") {
+  for (const std::size_t n : {0u, 1u, 2u, 7u, 1000u}) {
+    auto order = copied(dp::permutation(n, dp::seed{5}));
+    REQUIRE(order.size() == n);
+    std::sort(order.begin(), order.end());
+    for (std::size_t i = 0; i < n; ++i)
+      REQUIRE(order[i] == static_cast<std::int64_t>(i));
+  }
+  CHECK(copied(dp::permutation(50, dp::seed{5})) == copied(dp::permutation(50, dp::seed{5})));
+  CHECK(copied(dp::permutation(50, dp::seed{5})) != copied(dp::permutation(50, dp::seed{6})));
+}
+
+TEST_CASE("all orders are equally likely", "[ops][random]") {
+  std::map<std::vector<std::int64_t>, int> counts;
+  const int rounds = 24000;
+  for (int k = 0; k < rounds; ++k) {
+    std::vector<std::int64_t> order(4);
+    dp::permutation_into(order.data(), 4, dp::seed{1}, static_cast<std::uint64_t>(k));
+    ++counts[order];
+  }
+  REQUIRE(counts.size() == 24);
+  double chi_square = 0;
+  for (const auto& [order, count] : counts)
+    chi_square += (count - rounds / 24.0) * (count - rounds / 24.0) / (rounds / 24.0);
+  CHECK(chi_square < 49.7);  // one in a thousand for 23 degrees of freedom
+}

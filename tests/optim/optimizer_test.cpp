@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/sgd.hpp>
+
+#include "support/catch.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A rule of a user's own: parameters move by a fixed length against the gradient's sign.
+template <class T>
+struct sign_functor {
+  T* parameters;
+  const T* gradients;
+  T length;
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    parameters[i] -= gradients[i] > 0 ? length : gradients[i] < 0 ? -length : T{0};
+  }
+};
+
+struct sign_descent {
+  double length = 0.5;
+  static constexpr std::size_t state_arenas = 0;
+  void validate() const {}
+  template <class Backend, class Tu, class T>
+  void step(const dp::optim::step_arguments<T>& a) const {
+    dp::detail::for_each_index<Backend, Tu>(a.ordinal, a.n, 1024,
+                                            sign_functor<T>{a.parameters, a.gradients, static_cast<T>(length)});
+  }
+};
+static_assert(dp::optim::optimizer_rule<sign_descent>);
+static_assert(!dp::optim::optimizer_rule<double>);
+
+using cpu_model = dp::model<nn::linear<6, 3>, dp::on<dp::cpu>, double>;
+
+auto gradients_of(cpu_model& model, std::size_t rows, const nn::cross_entropy& loss) {
+  const auto x = dp::test::integer_samples<double, 6>(rows);
+  const auto y = dp::test::square_labels(rows, 3);
+  auto [output, saved] = model.forward(x);
+  const auto result = loss(output, y);
+  return model.backward(std::move(saved), result.gradient);
+}
+
+}  // namespace
+
+TEST_CASE("an optimizer divides the gradients of a mean by the sum of weights, and those of a sum by nothing",
+          "[optim]") {
+  cpu_model model{dp::seed{1}};
+  const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
+  auto lease = gradients_of(model, 5, nn::cross_entropy{});
+  const std::vector<double> sums(lease.local<0>().data(), lease.local<0>().data() + 18);
+  dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 1}};
+  optimizer.step(model, std::move(lease));
+  for (std::size_t i = 0; i < 18; ++i)
+    CHECK(model.parameter<0>().data()[i] == Catch::Approx(before[i] - sums[i] / 5).margin(1e-15));
+
+  cpu_model other{dp::seed{1}};
+  dp::optimizer of_sum{other, dp::optim::sgd{.learning_rate = 1}};
+  of_sum.step(other, gradients_of(other, 5, nn::cross_entropy{.reduce = dp::reduction::sum}));
+  for (std::size_t i = 0; i < 18; ++i)
+    CHECK(other.parameter<0>().data()[i] == Catch::Approx(before[i] - sums[i]).margin(1e-15));
+}
+
+TEST_CASE("an optimizer takes a rule of a user's own", "[optim]") {
+  cpu_model model{dp::seed{1}};
+  const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
+  dp::optimizer optimizer{model, sign_descent{}};
+  optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{}));
+  for (std::size_t i = 0; i < 18; ++i) {
+    const double moved = std::abs(model.parameter<0>().data()[i] - before[i]);
+    CHECK((moved == 0 || moved == Catch::Approx(0.5)));
+  }
+  CHECK(optimizer.steps() == 1);
+}
+
+TEST_CASE("a changed learning rate counts from the next step", "[optim]") {
+  cpu_model model{dp::seed{1}};
+  dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 1}};
+  optimizer.rule().learning_rate = 0;
+  const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
+  optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{}));
+  CHECK(std::vector<double>(model.parameter<0>().data(), model.parameter<0>().data() + 18) == before);
+}
+
+TEST_CASE("gradients of another model are refused", "[optim]") {
+  cpu_model model{dp::seed{1}}, other{dp::seed{1}};
+  dp::optimizer optimizer{other, dp::optim::sgd{}};
+  CHECK_THROWS_WITH(optimizer.step(other, gradients_of(model, 5, nn::cross_entropy{})),
+                    ContainsSubstring("belong to another model"));
+  CHECK_THROWS_AS((dp::optimizer{model, dp::optim::sgd{.learning_rate = -1}}), dp::argument_error);
+}

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cstddef>
+
+#include <devplace/nn/linear.hpp>
+#include <devplace/train/accuracy.hpp>
+
+#include "support/catch.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+/// A model whose outputs are its inputs.
+auto identity() {
+  dp::model<nn::linear<3, 3>, dp::on<dp::cpu>> model{dp::seed{1}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    model.parameter<1>()(i) = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      model.parameter<0>()(i, j) = i == j ? 1.0F : 0.0F;
+  }
+  return model;
+}
+
+using matrix = dp::tensor<float, dp::extents<5, 3>, dp::on<dp::cpu>>;
+using labels = dp::tensor<std::int64_t, dp::extents<5>, dp::on<dp::cpu>>;
+
+double measure(const matrix& x, const labels& y, std::size_t batch) {
+  const auto model = identity();
+  auto batches = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = batch});
+  return dp::accuracy(model, batches.epoch(0));
+}
+
+}  // namespace
+
+TEST_CASE("accuracy is the share of right rows, whatever the batch size; ties go to the first class", "[train]") {
+  const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
+  for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::size_t{100}}) {
+    CHECK(measure(x, labels{0, 1, 2, 0, 1}, batch) == 1);
+    CHECK(measure(x, labels{0, 1, 2, 1, 2}, batch) == 0.6);
+    CHECK(measure(x, labels{1, 2, 0, 2, 0}, batch) == 0);
+  }
+}
+
+TEST_CASE("accuracy over images scales them as the options say", "[train]") {
+  dp::image_set set{dp::tensor<std::uint8_t, dp::dextents<3>, dp::on<dp::cpu>>(dp::dextents<3>{2, 1, 3}),
+                    dp::tensor<std::uint8_t, dp::dextents<1>, dp::on<dp::cpu>>(dp::dextents<1>{2})};
+  const std::uint8_t pixels[] = {0, 200, 10, 9, 0, 1};
+  std::copy(pixels, pixels + 6, set.images.data());
+  set.labels(0) = 1;
+  set.labels(1) = 0;
+  CHECK(dp::accuracy(identity(), set) == 1);
+  CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}) == 0);
+}
