@@ -1,44 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 #include <devplace/data/loader.hpp>
 
+#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"
-
-// Sanitizers bring their own operator new, which must not be replaced.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  #define DEVPLACE_COUNT_ALLOCATIONS 0
-#elif defined(__has_feature)
-  #define DEVPLACE_COUNT_ALLOCATIONS !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-  #define DEVPLACE_COUNT_ALLOCATIONS 1
-#endif
-
-namespace {
-
-std::atomic<long> allocations = 0;
-
-}  // namespace
-
-#if DEVPLACE_COUNT_ALLOCATIONS
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-#endif
 
 namespace dp = devplace;
 
@@ -54,10 +23,10 @@ TEST_CASE("nothing is allocated for a batch, the smaller last one and a new orde
     };
     read(0);
     const std::uint64_t counted = dp::memory_statistics<dp::cpu>().allocations;
-    const long all = allocations;
+    const long all = support::allocations;
     for (int epoch = 1; epoch < 5; ++epoch)
       read(epoch);
-    const long after = allocations;
+    const long after = support::allocations;
     CHECK(after - all == 0);
     CHECK(dp::memory_statistics<dp::cpu>().allocations - counted == 0);
     CHECK(sum == 5 * 700);

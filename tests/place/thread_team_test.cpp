@@ -6,43 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
-
-// Every allocation of the program is counted, so that a test can show that there was none. The sanitizers bring
-// operators of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  #define DEVPLACE_COUNT_ALLOCATIONS 0
-#elif defined(__has_feature)
-  #define DEVPLACE_COUNT_ALLOCATIONS !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-  #define DEVPLACE_COUNT_ALLOCATIONS 1
-#endif
-
-#if DEVPLACE_COUNT_ALLOCATIONS
-namespace {
-
-std::atomic<long> allocations = 0;
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-#endif
 
 namespace dp = devplace;
 
@@ -342,7 +312,7 @@ TEST_CASE("the team may be resized while other threads use it", "[place][thread_
   dp::set_thread_count(before);
 }
 
-#if DEVPLACE_COUNT_ALLOCATIONS
+#if !DEVPLACE_TEST_SANITIZED
 TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   const dp::thread_team_scope scope(team);
@@ -352,7 +322,7 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
       values[i] *= 2;
   };
   dp::detail::parallel_for(values.size(), 16, work);
-  const long before = allocations;
+  const long before = support::allocations;
   for (int repetition = 0; repetition < 20; ++repetition) {
     const dp::team_region region;
     dp::detail::parallel_for(values.size(), 16, work);
@@ -360,7 +330,7 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
     dp::detail::parallel_members(3, [](int) {});
     team.run([](int) {});
   }
-  CHECK(allocations == before);
+  CHECK(support::allocations == before);
   CHECK(values == std::vector<double>(values.size(), 2.0));
 }
 #endif

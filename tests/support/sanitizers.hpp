@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_TEST_SANITIZED 1
+#elif defined(__has_feature)
+  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    #define DEVPLACE_TEST_SANITIZED 1
+  #endif
+#endif
+#if !defined(DEVPLACE_TEST_SANITIZED)
+  #define DEVPLACE_TEST_SANITIZED 0
+#endif
+
 namespace support {
 
 /// Whether AddressSanitizer or ThreadSanitizer has replaced the allocator: it ends the process where operator new
 /// would report that there is no memory.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-  #else
-inline constexpr bool sanitized = false;
-  #endif
-#else
-inline constexpr bool sanitized = false;
-#endif
+inline constexpr bool sanitized = DEVPLACE_TEST_SANITIZED != 0;
 
 }  // namespace support

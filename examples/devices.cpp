@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Lists the places of this machine that this program can use, and what it was compiled with.
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <devplace/core.hpp>
+
+namespace dp = devplace;
+
+double gibibytes(std::size_t bytes) {
+  return static_cast<double>(bytes) / (1 << 30);
+}
+
+int main() try {
+  for (const dp::device_information& device : dp::list_devices()) {
+    std::printf("%s: %s\n", device.place.c_str(), device.processor.c_str());
+    std::printf("  %d %s, %.1f GiB of memory, %.1f GiB free\n", device.units, device.unit_name,
+                gibibytes(device.memory_total), gibibytes(device.memory_free));
+    std::printf("  %s\n", device.support.c_str());
+  }
+  std::printf("CPU work: %d thread(s), matrix products by %s\n", dp::thread_count(),
+              std::string(dp::matrix_engine().name).c_str());
+  std::printf("cuda places: %s\n", dp::cuda_support_description().c_str());
+} catch (const std::exception& problem) {
+  std::fprintf(stderr, "%s\n", problem.what());
+  return 2;
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/log_softmax.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/optim/adamw.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/allocation_counter.hpp"
+#include "support/catch.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+TEST_CASE("a training step on the CPU calls no operator new, for any prepared size", "[train]") {
+  using net = nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<20>,
+                             nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>,
+                             nn::log_softmax>;
+  dp::model<net, dp::on<dp::cpu>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{.label_smoothing = 0.1, .class_weights = {1, 2, 3}}, dp::optim::adamw{}};
+  step.clip(dp::optim::clip_norm{.max_norm = 1});
+  std::vector<std::pair<dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>>,
+                        dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>>>>
+      batches;
+  for (const std::size_t rows : std::vector<std::size_t>{300, 64, 7, 1, 0})
+    batches.emplace_back(dp::test::integer_samples<float, 6>(rows), dp::test::square_labels(rows, 3));
+  step.prepare(300);
+  step(batches[0].first, batches[0].second);
+  const long before = support::allocations;
+  for (int i = 0; i < 3; ++i)
+    for (const auto& [samples, labels] : batches)
+      step(samples, labels);
+  const long after = support::allocations;
+  CHECK(after - before == 0);
+}
