@@ -59,6 +59,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
   auto copy = saved;
 #endif
+#if defined(COPIED_MODEL)  // expect: (deleted|cannot be referenced)
+  cpu_model copy = model;
+#endif
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
   dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}};
 #endif

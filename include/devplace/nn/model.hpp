@@ -62,6 +62,9 @@ class model {
     }
   }
 
+  model(model&&) noexcept = default;
+  model& operator=(model&&) noexcept = default;
+
   /// Number of trained scalars.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 

@@ -36,8 +36,10 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
 /// A stored array's shape in the spelling of detail::to_string(extents): `1797x8x8`.
 inline std::string shape_text(std::span<const std::size_t> extents) {
   std::string text;
-  for (const std::size_t extent : extents)
-    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  for (const std::size_t extent : extents) {
+    if (!text.empty()) text += 'x';  // not "x" + to_string(extent), at which g++ 12 warns without reason (-Wrestrict)
+    text += std::to_string(extent);
+  }
   return text.empty() ? "scalar" : text;
 }
 
@@ -47,7 +49,8 @@ std::string extents_text() {
   std::string text = "extents<";
   for (std::size_t axis = 0; axis < Extents::rank; ++axis) {
     const std::size_t extent = Extents::static_extent(axis);
-    text += (axis == 0 ? "" : ", ") + (extent == dyn ? "dyn" : std::to_string(extent));
+    if (axis != 0) text += ", ";
+    text += extent == dyn ? "dyn" : std::to_string(extent);
   }
   return text + ">";
 }
