@@ -21,19 +21,19 @@ struct set_to_zero {
   DEVPLACE_HD void operator()(std::size_t i) const { x[i] = 0; }
 };
 
-#if defined(FIRST_AVAILABLE)  // expect: devplace: first_available: a cuda placement is listed and devplace::cuda is linked, but this file is compiled as C\+\+; compile it as CUDA: devplace_compile_as_cuda
+#if defined(FIRST_AVAILABLE)  // expect: devplace: first_available: a cuda placement is listed and devplace::cuda is
 void choose() {
   dp::first_available<dp::replicated<0, 1>, dp::on<dp::cpu>>([](auto) {});
 }
 #endif
 
-#if defined(SELECT)  // expect: devplace: select: a cuda placement is listed and devplace::cuda is linked, but this file is compiled as C\+\+
+#if defined(SELECT)  // expect: devplace: select: a cuda placement is listed and devplace::cuda is linked, but this
 void choose() {
   dp::select<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>("cpu", [](auto) {});
 }
 #endif
 
-#if defined(KERNEL)  // expect: devplace: this operation needs a kernel, and the file is compiled as C\+\+; compile it as CUDA: devplace_compile_as_cuda
+#if defined(KERNEL)  // expect: devplace: this operation needs a kernel, and the file is compiled as C\+\+; compile it
 void launch(float* x) {
   dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x});
 }

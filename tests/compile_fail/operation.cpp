@@ -14,7 +14,7 @@ void runs(float* x) {
   dp::detail::for_each_index<dp::backend::cpu>(0, 1, 1, set_to_zero{x});
 }
 
-#if defined(OPERATION_WITHOUT_COMPONENT)  // expect: devplace: this operation runs on a cuda place, and the target links no component that provides one; add devplace::cuda
+#if defined(OPERATION_WITHOUT_COMPONENT)  // expect: devplace: this operation runs on a cuda place, and the target
 void launch(float* x) {
   dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, set_to_zero{x});
 }

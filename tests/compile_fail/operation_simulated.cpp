@@ -25,7 +25,7 @@ void launch(unsigned char* x) {
 }
 #endif
 
-#if defined(ARGUMENT_NOT_TRIVIALLY_COPYABLE)  // expect: devplace: the arguments of an operation on a cuda place must be trivially copyable
+#if defined(ARGUMENT_NOT_TRIVIALLY_COPYABLE)  // expect: devplace: the arguments of an operation on a cuda place must
 void launch() {
   dp::detail::simulated_devices::at(0).submit([text = std::string("x")] { static_cast<void>(text.size()); });
 }

@@ -126,6 +126,15 @@ TEST_CASE("clipping by norm bounds the step", "[train]") {
   CHECK(std::sqrt(squares) == Catch::Approx(0.01).epsilon(1e-3));
 }
 
+TEST_CASE("a trainer goes on with a model that was moved", "[train]") {
+  cpu_model<double> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  const auto moved = std::move(model);
+  const auto before = all_parameters(moved);
+  step(dp::test::integer_samples<double, 6>(4), dp::test::square_labels(4, 3));
+  CHECK(all_parameters(moved) != before);
+}
+
 TEST_CASE("the same training gives the same bits, with dropout too", "[train]") {
   using dropping = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<40>, nn::linear<8, 3>>;
   const auto x = dp::test::integer_samples<float, 6>(20);

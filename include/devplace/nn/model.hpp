@@ -62,8 +62,11 @@ class model {
     }
   }
 
+  /// Hands the arenas over; a trainer made before goes on working with them.
+  ///@{
   model(model&&) noexcept = default;
   model& operator=(model&&) noexcept = default;
+  ///@}
 
   /// Number of trained scalars.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
@@ -179,6 +182,9 @@ class model {
   nn::detail::model_state<T>& state() { return *state_; }
   const nn::detail::model_state<T>& state() const { return *state_; }
   ///@}
+
+  /// The same for those who work on after the model was moved.
+  const std::shared_ptr<nn::detail::model_state<T>>& shared_state() { return state_; }
 
   /// Throws unless the lease is of this model's gradients.
   template <class Lease>

@@ -180,7 +180,7 @@ auto matmul(const A& a, const B& b) {
 
 /// Operands on two places: move one to the placement of the other first, by to<placement_of_A>(b).
 template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B,
-          class FIX = MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b>
+          class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(!detail::multipliable_places<A, B>)
 void matmul(const A& a, const B& b) = delete;
 

@@ -30,7 +30,8 @@ struct count_right_functor {
     for (std::size_t row = 0; row < rows; ++row) {
       const T* values = logits + row * classes;
       std::size_t best = 0;
-      for (std::size_t c = 1; c < classes; ++c) best = values[c] > values[best] || values[c] != values[c] ? c : best;
+      for (std::size_t c = 1; c < classes; ++c)
+        best = values[c] > values[best] || values[c] != values[c] ? c : best;
       *right += static_cast<std::int64_t>(labels[row]) == static_cast<std::int64_t>(best) ? 1 : 0;
     }
   }
@@ -42,10 +43,13 @@ struct count_right_functor {
 /// loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one number back from each place at the
 /// end.
 template <class Tu = detail::this_tu, class Net, placement Where, class T, class Batches>
-  requires requires(Batches& b) { b.begin(); }
+  requires requires(Batches& b) {
+    b.begin();
+  }
 double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
   using backend_type = placement_backend_t<Where>;
-  using counts = tensor<std::int64_t, extents<1>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
+  using counts =
+      tensor<std::int64_t, extents<1>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
   counts right(extents<1>{}, Tu{});
   const std::int64_t zero = 0;
   for (std::size_t k = 0; k < place_count<Where>; ++k) {

@@ -48,7 +48,8 @@ struct KEEP_THE_MODEL_IN_A_VARIABLE;
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It does what forward, loss, backward, `synchronize<Policy>` and the optimizer's step do one by one, in
 /// memory that it allocates once: after the first batch of the largest size (or `prepare`) a step of any size up to
-/// that allocates nothing, and nothing is read back until a loss is asked for. The model must outlive it.
+/// that allocates nothing, and nothing is read back until a loss is asked for. It shares the
+/// model's arenas, so the model may be moved.
 template <class Model, class Loss, class Rule, class Policy = collective::in_process_sum>
 class trainer;
 
@@ -70,7 +71,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   /// Throws argument_error for options of the loss or the rule that make no sense.
   template <class Tu = detail::this_tu>
   trainer(model_type& m, const Loss& loss, const Rule& rule, Policy = {}, Tu = {})
-      : model_(&m), how_(loss.reduce), optimizer_(m, rule, Tu{}) {
+      : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule, Tu{}) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
       losses_[k].emplace(loss.template place<T, backend_type, Tu>(ordinal));
@@ -121,7 +122,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
-    auto& state = model_->state();
+    auto& state = *state_;
     if (state.gradients_out)
       throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
     if (samples.extent(0) != targets.extent(0))
@@ -164,7 +165,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   devplace::optimizer<Rule, model_type>& optimizer() { return optimizer_; }
 
  private:
-  const nn::detail::replica<T>& replica(std::size_t k) const { return model_->state().replicas[k]; }
+  const nn::detail::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
 
   /// CPU threads wait actively from one operation to the next while a step runs.
   auto stay_awake() const {
@@ -193,7 +194,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     return factors;
   }
 
-  model_type* model_;
+  std::shared_ptr<nn::detail::model_state<T>> state_;
   reduction how_;
   devplace::optimizer<Rule, model_type> optimizer_;
   std::array<std::optional<typename Loss::template placed<T>>, places> losses_;

@@ -23,7 +23,10 @@ using file_handle = std::unique_ptr<std::FILE, file_closer>;
 
 /// The path in the quotes that every message about a file uses. (Not `quoted`: std::quoted takes strings, too.)
 inline std::string in_quotes(std::string_view path) {
-  return "'" + std::string(path) + "'";
+  std::string text = "'";  // not "'" + std::string(path), at which g++ 12 warns without reason (-Wrestrict)
+  text += path;
+  text += '\'';
+  return text;
 }
 
 /// "1 byte", "12 bytes".

@@ -13,7 +13,7 @@
 namespace devplace {
 
 /// Named in the message when the operands of an operation live on different places.
-struct MOVE_ONE_OPERAND_FIRST_to_placement_of_A_b;
+struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
 
 namespace detail {
 
