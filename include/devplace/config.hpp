@@ -77,15 +77,26 @@
 #endif
 
 // Real and simulated CUDA in one program would give one name two meanings. Both kinds of object file define this
-// absolute symbol, with different values, and the linker refuses to see it twice unless the values agree.
+// absolute symbol, with different values, and the linker refuses to see it twice unless the values agree. With
+// link-time optimisation all files go through one assembler run, which would take the last value: hence the check.
 #if !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
 __asm__(
     ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".if devplace_cuda_backend_must_be_the_same_in_every_file - 1\n"
+    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
+    ".endif\n"
+    ".endif\n"
     ".set devplace_cuda_backend_must_be_the_same_in_every_file, 1\n");
   #elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
 __asm__(
     ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".if devplace_cuda_backend_must_be_the_same_in_every_file - 2\n"
+    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
+    ".endif\n"
+    ".endif\n"
     ".set devplace_cuda_backend_must_be_the_same_in_every_file, 2\n");
   #endif
 #endif

@@ -35,6 +35,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(LAYERS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
   dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
 #endif
+#if defined(LAYERS_THAT_DO_NOT_FIT_ARE_NAMED)  // expect: position<2.*linear<128.*expects<.*128.*receives<.*256
+  dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+#endif
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
   dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}};
 #endif
@@ -68,7 +71,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
   dp::optimizer wrong{model, 3.0};
 #endif
-#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: (no match|no matching|no instance)
+#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
   dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
   auto pass = model.forward(x);
   optimizer.step(other, model.backward(std::move(pass.saved), gradient));

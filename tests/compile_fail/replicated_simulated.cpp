@@ -40,13 +40,16 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
   dp::synchronize(dp::synchronize(std::move(partial)));
 #endif
+#if defined(GRADIENTS_DECLARED_WHOLE)  // expect: (private|inaccessible)
+  optimizer.step(model, dp::gradients<net, where, float>(model.shared_state(), dp::reduction::mean));
+#endif
 #if defined(UNSHARDED_BATCH)  // expect: devplace: the batch does not lie where the model takes it
   step(whole, whole_labels);
 #endif
 #if defined(BATCH_OF_ANOTHER_DEVICE)  // expect: devplace: the batch does not lie where the model takes it
   single.predict(elsewhere);
 #endif
-#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: (no match|no matching|no instance)
+#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR
   of_single.step(model, dp::synchronize(std::move(partial)));
 #endif
 #if defined(TARGETS_ELSEWHERE)  // expect: devplace: the step's samples and targets lie on different placements

@@ -69,6 +69,25 @@ struct square {
   }
 };
 
+/// The first number of a sample, by a layer that says it works in place.
+struct shrinking {
+  template <class In>
+  using output = dp::extents<1>;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static constexpr bool in_place = true;
+
+  static void forward(const auto& c) {
+    for (std::size_t i = 0; i < c.batch(); ++i)
+      c.output.data()[i] = c.input.data()[i * c.input.extent(1)];
+  }
+  static void backward(const auto& c) {
+    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
+    for (std::size_t i = 0; i < c.batch(); ++i)
+      for (std::size_t j = 0; j < c.input.extent(1); ++j)
+        c.input_gradient.data()[i * c.input.extent(1) + j] = j == 0 ? c.output_gradient.data()[i] : T{0};
+  }
+};
+
 /// The identity, which counts the training passes in a buffer.
 struct counting {
   using input_extents = dp::extents<6>;
@@ -97,6 +116,14 @@ TEST_CASE("a layer with parameters of its own trains like a built-in one", "[nn]
 TEST_CASE("a layer can save numbers of its own for backward", "[nn]") {
   CHECK(nn::check_gradients<nn::sequential<nn::linear<3, 5>, square, nn::linear<5, 2>, square>>(dp::seed{3}).worst <
         1e-7);
+}
+
+TEST_CASE("a layer that works in place but changes the size gets memory of its own", "[nn]") {
+  using last = nn::sequential<nn::linear<4, 4096>, shrinking>;
+  using inside = nn::sequential<nn::linear<4, 40>, shrinking, nn::linear<1, 3>, nn::relu>;
+  STATIC_REQUIRE(nn::detail::network_plan<last>::saved_elements(2, nn::mode::train) == 2 * 4096);
+  CHECK(nn::check_gradients<inside>(dp::seed{4}).worst < 1e-7);
+  CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 40>, shrinking>>(dp::seed{5}).worst < 1e-7);
 }
 
 TEST_CASE("a layer's buffers change in training only", "[nn]") {

@@ -13,6 +13,8 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/optim/sgd.hpp>
 #include <devplace/place/thread_team.hpp>
 
 #include "support/catch.hpp"
@@ -198,6 +200,40 @@ TEST_CASE("a moved model keeps working, and its lease with it", "[nn]") {
   const auto lease =
       moved.backward(std::move(saved), nn::cross_entropy{}(output, dp::test::square_labels(2, 3)).gradient);
   CHECK(moved.predict(x)(1, 2) == output(1, 2));
+}
+
+TEST_CASE("a model that was moved from says so", "[nn]") {
+  cpu_model model{dp::seed{4}};
+  const cpu_model moved = std::move(model);
+  const auto x = dp::test::integer_samples<double, 6>(2);
+  CHECK_THROWS_WITH(model.predict(x), ContainsSubstring("moved from"));      // NOLINT(bugprone-use-after-move)
+  CHECK_THROWS_WITH(model.forward(x), ContainsSubstring("moved from"));      // NOLINT(bugprone-use-after-move)
+  CHECK_THROWS_WITH(model.parameter<0>(), ContainsSubstring("moved from"));  // NOLINT(bugprone-use-after-move)
+}
+
+TEST_CASE("activations saved before an optimizer's step are refused after it", "[nn]") {
+  cpu_model model{dp::seed{4}};
+  const auto x = dp::test::integer_samples<double, 6>(2);
+  const auto y = dp::test::square_labels(2, 3);
+  auto early = model.forward(x);
+  const auto of_early = nn::cross_entropy{}(early.output, y);
+  auto late = model.forward(x);
+  dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 0.1}};
+  optimizer.step(model, model.backward(std::move(late.saved), nn::cross_entropy{}(late.output, y).gradient));
+  CHECK_THROWS_WITH(model.backward(std::move(early.saved), of_early.gradient),
+                    ContainsSubstring("changed the parameters since forward"));
+}
+
+TEST_CASE("a refused backward uses nothing up", "[nn]") {
+  cpu_model model{dp::seed{4}}, other{dp::seed{4}};
+  const auto x = dp::test::integer_samples<double, 6>(5);
+  auto [output, saved] = model.forward(x);
+  const auto right = nn::cross_entropy{}(output, dp::test::square_labels(5, 3));
+  const auto small = other.predict(dp::test::integer_samples<double, 6>(4));
+  const auto wrong = nn::cross_entropy{}(small, dp::test::square_labels(4, 3));
+  CHECK_THROWS_AS(other.backward(std::move(saved), right.gradient), dp::error);
+  CHECK_THROWS_AS(model.backward(std::move(saved), wrong.gradient), dp::shape_error);
+  CHECK_NOTHROW(static_cast<void>(model.backward(std::move(saved), right.gradient)));
 }
 
 TEST_CASE("dropout acts in training and not when predicting", "[nn]") {

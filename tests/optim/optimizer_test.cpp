@@ -102,5 +102,9 @@ TEST_CASE("gradients of another model are refused", "[optim]") {
   dp::optimizer optimizer{other, dp::optim::sgd{}};
   CHECK_THROWS_WITH(optimizer.step(other, gradients_of(model, 5, nn::cross_entropy{})),
                     ContainsSubstring("belong to another model"));
+  CHECK_THROWS_WITH(optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{})),
+                    ContainsSubstring("made for another model"));
   CHECK_THROWS_AS((dp::optimizer{model, dp::optim::sgd{.learning_rate = -1}}), dp::argument_error);
+  optimizer.rule().learning_rate = -1;
+  CHECK_THROWS_AS(optimizer.step(other, gradients_of(other, 5, nn::cross_entropy{})), dp::argument_error);
 }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
 
 #include <devplace/nn/linear.hpp>
 #include <devplace/train/accuracy.hpp>
@@ -43,6 +46,17 @@ TEST_CASE("accuracy is the share of right rows, whatever the batch size; ties go
     CHECK(measure(x, labels{0, 1, 2, 1, 2}, batch) == 0.6);
     CHECK(measure(x, labels{1, 2, 0, 2, 0}, batch) == 0);
   }
+}
+
+TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and refuses missing labels", "[train]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const matrix x{{9, nan, nan}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
+  const auto model = identity();
+  const std::pair<matrix, labels> right[] = {{x.clone(), labels{0, 1, 2, 0, 1}}};
+  CHECK(dp::accuracy(model, std::span(right)) == 1);  // NaN * 0 makes all of the first row NaN
+  const std::pair<matrix, dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>> missing[] = {
+      {x.clone(), dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>{1, 1, 2, 0}}};
+  CHECK_THROWS_WITH(dp::accuracy(model, std::span(missing)), Catch::Matchers::ContainsSubstring("one label"));
 }
 
 TEST_CASE("accuracy over images scales them as the options say", "[train]") {

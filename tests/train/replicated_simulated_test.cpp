@@ -162,6 +162,22 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
+TEST_CASE("a failure on a device stops what was asked after it, and the next step can run", "[train]") {
+  dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  const auto x = placed<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
+  auto labels = dp::test::square_labels(4, 3);
+  const auto good = placed<dp::on<dp::cuda<0>>>(labels);
+  labels(1) = 17;
+  const auto bad = placed<dp::on<dp::cuda<0>>>(labels);
+  const auto before = parameters_of(model, 0);
+  const auto loss = step(x, bad);
+  CHECK_THROWS_AS(loss.item(), dp::argument_error);
+  CHECK(parameters_of(model, 0) == before);
+  CHECK(std::isfinite(step(x, good).item()));
+  CHECK(parameters_of(model, 0) != before);
+}
+
 TEST_CASE("accuracy is the same on one place and on replicas", "[train]") {
   const auto x = dp::test::integer_samples<float, 6>(50);
   const auto y = dp::test::square_labels(50, 3);

@@ -17,6 +17,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
@@ -124,6 +125,42 @@ TEST_CASE("clipping by norm bounds the step", "[train]") {
   for (std::size_t i = 0; i < before.size(); ++i)
     squares += (after[i] - before[i]) * (after[i] - before[i]);
   CHECK(std::sqrt(squares) == Catch::Approx(0.01).epsilon(1e-3));
+}
+
+TEST_CASE("a batch that is too large for the memory leaves the trainer usable", "[train]") {
+  cpu_model<float> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  step(x, y);
+  CHECK_THROWS_AS(step.prepare(std::size_t{1} << 62), dp::argument_error);
+  if (!support::sanitized) CHECK_THROWS_AS(step.prepare(std::size_t{1} << 52), dp::out_of_memory);
+  CHECK_NOTHROW(step(x, y).item());
+}
+
+TEST_CASE("a step's loss is not another step's", "[train]") {
+  cpu_model<float> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  const auto first = step(x, y);
+  CHECK_NOTHROW(first.item());
+  step(x, y);
+  CHECK_THROWS_WITH(first.item(), Catch::Matchers::ContainsSubstring("mean_loss()"));
+}
+
+TEST_CASE("a label out of range is an error that leaves the parameters as they were", "[train]") {
+  cpu_model<float> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  auto y = dp::test::square_labels(4, 3);
+  y(2) = 3;
+  const auto before = all_parameters(model);
+  CHECK_THROWS_AS(step(x, y), dp::argument_error);
+  CHECK(all_parameters(model) == before);
+  y(2) = 1;
+  CHECK_NOTHROW(step(x, y).item());
+  CHECK(all_parameters(model) != before);
 }
 
 TEST_CASE("a trainer goes on with a model that was moved", "[train]") {

@@ -67,7 +67,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
     const double difference = (above - below) / (2 * step);
     const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
     ++result.checked;
-    if (!(relative <= result.worst)) {
+    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN is the worst of all
       result.worst = relative;
       result.where = name + "[" + std::to_string(index) + "]";
     }

@@ -13,12 +13,18 @@
 
 namespace devplace {
 
+namespace nn::detail {
+
+struct gradient_access;
+
+}  // namespace nn::detail
+
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only; while it exists, another backward is an
 /// error unless the lease is handed to it, which adds. `Where` is the gradients' placement: `partial` for a replicated
 /// model until `synchronize` makes them whole, and an optimizer takes no partial ones. They are sums over the samples;
 /// the optimizer divides by the sum of the samples' weights that lies behind them.
 template <class Net, placement Where, class T>
-class gradients {
+class [[nodiscard]] gradients {
  public:
   /// The template's arguments.
   ///@{
@@ -27,10 +33,6 @@ class gradients {
   using value_type = T;
   ///@}
 
-  /// Takes the lease of the model with this state; `how` is the loss's reduction.
-  gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
-    state_->gradients_out = true;
-  }
   /// Hands the lease over.
   gradients(gradients&&) noexcept = default;
   gradients& operator=(gradients&&) = delete;
@@ -45,12 +47,12 @@ class gradients {
   /// Gradient number `Index` (in the order of the model's `parameter_names()`) on place `k` of the placement: a sum
   /// over samples, not yet divided.
   template <std::size_t Index>
+  auto local(std::size_t k = 0) {
+    return window<T, Index>(k);
+  }
+  template <std::size_t Index>
   auto local(std::size_t k = 0) const {
-    using entry = nn::detail::parameter_at<Net, Index>;
-    using where = here<placement_backend_t<Where>>;
-    const auto& replica = arena().replicas.at(k);
-    return view<T, typename entry::extents, where>{
-        replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
+    return window<const T, Index>(k);
   }
 
   /// The model's arenas; throws where the lease was moved away.
@@ -60,16 +62,43 @@ class gradients {
     return *state_;
   }
 
-  /// The lease under another placement, for collectives.
-  template <placement Other>
-  gradients<Net, Other, T> release() && {
-    arena();
-    return gradients<Net, Other, T>(std::move(state_), how_);
+ private:
+  friend struct nn::detail::gradient_access;
+
+  gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
+    state_->gradients_out = true;
   }
 
- private:
+  template <class Element, std::size_t Index>
+  auto window(std::size_t k) const {
+    using entry = nn::detail::parameter_at<Net, Index>;
+    using where = here<placement_backend_t<Where>>;
+    const auto& replica = arena().replicas.at(k);
+    return view<Element, typename entry::extents, where>{
+        replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
+  }
+
   std::shared_ptr<nn::detail::model_state<T>> state_;
   reduction how_;
 };
+
+namespace nn::detail {
+
+/// For backward and for collectives, which alone know whether gradients are whole.
+struct gradient_access {
+  /// The lease of the model with this state; `how` is the loss's reduction.
+  template <class Gradients>
+  static Gradients lease(std::shared_ptr<model_state<typename Gradients::value_type>> state, reduction how) {
+    return Gradients(std::move(state), how);
+  }
+  /// The lease under another placement.
+  template <placement Other, class Net, class Where, class T>
+  static gradients<Net, Other, T> as(gradients<Net, Where, T>&& lease) {
+    static_cast<void>(lease.arena());
+    return gradients<Net, Other, T>(std::move(lease.state_), lease.how_);
+  }
+};
+
+}  // namespace nn::detail
 
 }  // namespace devplace

@@ -41,7 +41,8 @@ struct random_key {
 /// and may have
 ///
 /// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
-/// - `static constexpr bool in_place`: forward may write over its input, backward over its output's gradient;
+/// - `static constexpr bool in_place`: forward may write over its input, backward over its output's gradient
+///   (used where both have the same number of elements);
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in

@@ -74,7 +74,7 @@ struct loss_gradient {
 
 /// What a loss function returns: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
 template <class T, extents_like Extents, class Batch>
-struct loss_result {
+struct [[nodiscard]] loss_result {
   loss_value<T, Batch> loss;                  ///< to be read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 };

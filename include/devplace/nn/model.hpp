@@ -106,12 +106,12 @@ class model {
   /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
   /// [n, input extents...] of type `T` on the batch placement (axes after the first may be flattened differently).
   template <class Tu = detail::this_tu, class Batch>
-  auto predict(const Batch& batch) const {
+  [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_batch<Where, T, input_extents>(batch);
     auto output = make_output<Tu>(batch.extent(0));
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
-      const auto& r = state_->replicas[k];
+      const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       const auto workspace = detail::allocate<backend_type, Tu>(
           r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T));
@@ -130,11 +130,12 @@ class model {
     nn::detail::check_batch<Where, T, input_extents>(batch);
     auto output = make_output<Tu>(batch.extent(0));
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
+    auto& state = live();
     nn::saved<Net, Where, T, held> saved(state_);
-    const nn::random_key key{state_->seed, state_->step++, 0, 0};
+    const nn::random_key key{state.seed, state.step++, 0, 0};
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
-      const auto& r = state_->replicas[k];
+      const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       auto workspace = detail::allocate<backend_type, Tu>(
           r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T));
@@ -153,11 +154,12 @@ class model {
   template <class Tu = detail::this_tu, class Held, class Extents>
   gradient_type backward(nn::saved<Net, Where, T, Held>&& saved,
                          const nn::loss_gradient<T, Extents, batch_placement_type>& loss) {
-    if (state_->gradients_out)
+    if (live().gradients_out)
       throw error(
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
-    gradient_type lease(state_, loss.how);
+    check_pass(saved, loss);
+    auto lease = nn::detail::gradient_access::lease<gradient_type>(state_, loss.how);
     run_backward<Tu>(std::move(saved), loss, false);
     return lease;
   }
@@ -169,6 +171,7 @@ class model {
     check_lease(earlier);
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
+    check_pass(saved, loss);
     run_backward<Tu>(std::move(saved), loss, true);
     return std::move(earlier);
   }
@@ -179,12 +182,15 @@ class model {
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
-  nn::detail::model_state<T>& state() { return *state_; }
-  const nn::detail::model_state<T>& state() const { return *state_; }
+  nn::detail::model_state<T>& state() { return live(); }
+  const nn::detail::model_state<T>& state() const { return live(); }
   ///@}
 
   /// The same for those who work on after the model was moved.
-  const std::shared_ptr<nn::detail::model_state<T>>& shared_state() { return state_; }
+  const std::shared_ptr<nn::detail::model_state<T>>& shared_state() {
+    static_cast<void>(live());
+    return state_;
+  }
 
   /// Throws unless the lease is of this model's gradients.
   template <class Lease>
@@ -196,10 +202,28 @@ class model {
   }
 
  private:
+  nn::detail::model_state<T>& live() const {
+    if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
+    return *state_;
+  }
+
+  /// Refuses what backward cannot use before anything is used up.
+  template <class Held, class Extents>
+  void check_pass(const nn::saved<Net, Where, T, Held>& saved,
+                  const nn::loss_gradient<T, Extents, batch_placement_type>& loss) const {
+    saved.check(&live());
+    for (std::size_t k = 0; k < place_count<Where>; ++k) {
+      const auto dy = detail::local_part(loss.gradient, k);
+      if (dy.size() != saved.pass(k).batch * output_extents{}.size())
+        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
+                          std::to_string(saved.pass(k).batch) + " samples; both must be of the same batch.");
+    }
+  }
+
   /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = state_->replicas.at(k);
+    const auto& r = live().replicas.at(k);
     if constexpr (single_place<Where>) {
       return view<Element, Extents, Where>{r.parameter_data() + offset, e};
     } else {
@@ -235,14 +259,10 @@ class model {
   void run_backward(nn::saved<Net, Where, T, Held>&& saved,
                     const nn::loss_gradient<T, Extents, batch_placement_type>& loss, bool add) {
     const auto used = std::move(saved);
-    used.check(state_.get());
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto& p = used.pass(k);
       const auto dy = detail::local_part(loss.gradient, k);
-      if (dy.size() != p.batch * output_extents{}.size())
-        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
-                          std::to_string(p.batch) + " samples; both must be of the same batch.");
-      const auto& r = state_->replicas[k];
+      const auto& r = live().replicas[k];
       nn::detail::run_backward<Net, T, backend_type, Tu>(p, r, used.input(k), dy.data(),
                                                          detail::local_part(loss.sums, k).data(), add);
     }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -32,7 +33,7 @@ class [[nodiscard]] saved {
 
  public:
   /// Of the model with this state; filled by `model.forward`.
-  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)) {}
+  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)), updates_(state_->updates) {}
   /// Moves; backward refuses what was moved from.
   ///@{
   saved(saved&&) noexcept = default;
@@ -58,10 +59,13 @@ class [[nodiscard]] saved {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state) throw error("backward: these saved activations are another model's.");
+    if (state_->updates != updates_)
+      throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
   }
 
  private:
   std::shared_ptr<detail::model_state<T>> state_;
+  std::uint64_t updates_;
   std::array<devplace::detail::memory_block, places> workspaces_;
   std::array<detail::pass<T>, places> passes_{};
   std::array<const T*, places> inputs_{};
@@ -70,7 +74,7 @@ class [[nodiscard]] saved {
 
 /// What `model.forward` returns.
 template <class Output, class Saved>
-struct forward_result {
+struct [[nodiscard]] forward_result {
   Output output;  ///< [batch, output extents...] on the batch's placement
   Saved saved;    ///< for backward
 };

@@ -18,7 +18,15 @@ namespace devplace {
 /// Named in the message when gradients that are not reduced yet reach an optimizer.
 struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
 
+/// Named in the message when an optimizer meets a model or gradients of another type than its own.
+struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
+
 namespace optim::detail {
+
+template <class Net, class T, class G>
+inline constexpr bool are_gradients_of = false;
+template <class Net, class T, class Where>
+inline constexpr bool are_gradients_of<Net, T, gradients<Net, Where, T>> = true;
 
 /// The state of one replica's optimizer: arenas of the parameters' size, zero at the start.
 template <class Rule, class T>
@@ -78,6 +86,7 @@ class optimizer<Rule, model<Net, Where, T>> {
   template <class Tu = detail::this_tu>
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
+    of_ = &m.state();
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(m.state().replicas[k].ordinal, elements);
   }
@@ -97,14 +106,23 @@ class optimizer<Rule, model<Net, Where, T>> {
     requires(!std::is_same_v<GradientWhere, Where>)
   void step(model_type&, gradients<Net, GradientWhere, T>&&) = delete;
 
+  /// Models and gradients of other types than this optimizer's own.
+  template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
+    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, T, G>))
+  void step(M&, G&&) = delete;
+
   /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
   /// which gradients are multiplied (null: 1).
   template <class Tu = detail::this_tu>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, place_count<Where>>& factors) {
-    ++steps_;
+    if (&state != of_)
+      throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
+    rule_.validate();
+    ++state.updates;
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                       factors[k], steps_);
+                                                       factors[k], steps_ + 1);
+    ++steps_;
   }
 
   /// The hyperparameters; a change counts from the next step.
@@ -119,6 +137,7 @@ class optimizer<Rule, model<Net, Where, T>> {
  private:
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, place_count<Where>> states_;
+  const nn::detail::model_state<T>* of_ = nullptr;
   std::int64_t steps_ = 0;
 };
 

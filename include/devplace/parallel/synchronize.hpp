@@ -76,7 +76,7 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 /// gradients over several. The one line that generic code has for all placements.
 template <class Policy = collective::in_process_sum, class Tu = detail::this_tu, class Net, placement Where, class T>
   requires parallel::detail::can_be_reduced<gradients<Net, Where, T>>
-auto synchronize(gradients<Net, Where, T>&& partial) {
+[[nodiscard]] auto synchronize(gradients<Net, Where, T>&& partial) {
   using reduced = parallel::detail::whole<gradients<Net, Where, T>>;
   if constexpr (!reduced::reduces) {
     return std::move(partial);
@@ -86,7 +86,7 @@ auto synchronize(gradients<Net, Where, T>&& partial) {
     auto& state = partial.arena();
     const auto buffer = detail::allocate<backend_type, Tu>(state.replicas.front().ordinal, elements * sizeof(T));
     parallel::detail::sum_over_replicas<T, backend_type, Tu>(state, elements, static_cast<T*>(buffer.data()));
-    return std::move(partial).template release<typename reduced::type>();
+    return nn::detail::gradient_access::as<typename reduced::type>(std::move(partial));
   }
 }
 

@@ -17,8 +17,9 @@ namespace devplace {
 /// struct openmp_team {
 ///   int size() const { return omp_get_max_threads(); }
 ///   void run(auto function) {
-///     #pragma omp parallel
-///     function(omp_get_thread_num());
+///     const int members = size();
+///     #pragma omp parallel for schedule(static, 1)  // every member is called, however many threads OpenMP grants
+///     for (int member = 0; member < members; ++member) function(member);
 ///   }
 /// };
 /// ```
@@ -124,7 +125,7 @@ inline void set_thread_count(int count) {
 
 /// While it lives, CPU operations called from this thread run on the given team. Scopes nest. The team is used by
 /// reference and must outlive the scope.
-class thread_team_scope {
+class [[nodiscard]] thread_team_scope {
  public:
   /// Chooses `team` for the calling thread.
   template <thread_team Team>
@@ -142,9 +143,10 @@ class thread_team_scope {
 /// fork and join of waiting threads (well under a microsecond) and not the waking of sleeping ones (some 50 us). The
 /// trainer opens one per step. Regions nest. Idle members use their processors in full: do not hold one across waiting
 /// for input.
-class team_region {
+class [[nodiscard]] team_region {
  public:
-  /// Wakes the members of the calling thread's team.
+  /// From now on the members of the calling thread's team do not go to sleep; those that sleep wake at the next
+  /// operation.
   team_region() : team_(detail::current_team()) {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, true);
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include <devplace/data/loader.hpp>
@@ -31,7 +32,7 @@ struct count_right_functor {
       const T* values = logits + row * classes;
       std::size_t best = 0;
       for (std::size_t c = 1; c < classes; ++c)
-        best = values[c] > values[best] || values[c] != values[c] ? c : best;
+        best = values[best] == values[best] && !(values[c] <= values[best]) ? c : best;
       *right += static_cast<std::int64_t>(labels[row]) == static_cast<std::int64_t>(best) ? 1 : 0;
     }
   }
@@ -48,6 +49,8 @@ template <class Tu = detail::this_tu, class Net, placement Where, class T, class
   }
 double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
   using backend_type = placement_backend_t<Where>;
+  static_assert(model<Net, Where, T>::output_extents::rank == 1,
+                "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   using counts =
       tensor<std::int64_t, extents<1>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
   counts right(extents<1>{}, Tu{});
@@ -58,6 +61,15 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
   }
   std::size_t samples = 0;
   for (const auto& [images, labels] : batches) {
+    using labels_type = std::remove_cvref_t<decltype(labels)>;
+    static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
+                  "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
+                  "both there.");
+    static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
+                  "devplace: accuracy: there must be one integer label for each sample.");
+    if (labels.extent(0) != images.extent(0))
+      throw shape_error("accuracy: a batch has " + std::to_string(images.extent(0)) + " samples and " +
+                        std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
     const auto logits = m.template predict<Tu>(images);
     samples += images.extent(0);
     for (std::size_t k = 0; k < place_count<Where>; ++k) {

@@ -4,13 +4,17 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/synchronize.hpp>
@@ -24,20 +28,26 @@ namespace devplace {
 template <class T, class Backend>
 class step_loss {
  public:
-  /// From the loss's sums behind the gradients of a replica.
-  step_loss(const nn::detail::replica<T>& r, const T* tail, reduction how)
-      : ordinal_(r.ordinal), tail_(tail), how_(how) {}
+  /// From the loss's sums behind the gradients of a model's first replica.
+  step_loss(std::shared_ptr<const nn::detail::model_state<T>> state, const T* tail, reduction how)
+      : state_(std::move(state)), step_(state_->step), tail_(tail), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the place. NaN for a mean over no samples.
+  /// The loss of the whole batch on the host; waits for the place. NaN for a mean over no samples. Throws error after
+  /// the model's next pass, which overwrites it.
   template <class Tu = detail::this_tu>
   T item() const {
+    if (state_->step != step_)
+      throw error(
+          "a step's loss was read after the next step had overwritten it; call item() before that, or use "
+          "the trainer's mean_loss().");
     T sums[2];
-    detail::copy_out<Backend, Tu>(ordinal_, sums, tail_, sizeof sums);
+    detail::copy_out<Backend, Tu>(state_->replicas.front().ordinal, sums, tail_, sizeof sums);
     return nn::detail::loss_from<T>(static_cast<double>(sums[1]), static_cast<double>(sums[0]), how_);
   }
 
  private:
-  int ordinal_;
+  std::shared_ptr<const nn::detail::model_state<T>> state_;
+  std::uint64_t step_;
   const T* tail_;
   reduction how_;
 };
@@ -82,7 +92,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
           replica(0).ordinal, (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T));
     reset_mean_loss<Tu>();
   }
-  /// A trainer works on a model that lives longer than itself: name it first.
+  /// A temporary model would be lost after training: name it first.
   template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
   trainer(const model_type&&, Rest&&...) = delete;
 
@@ -94,7 +104,12 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   void prepare(std::size_t samples) {
     if constexpr (on_cpu) detail::gemm_prepare();
     if (samples <= capacity_) return;
+    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
+    if (samples > limit)
+      throw argument_error("trainer: a batch of " + std::to_string(samples) +
+                           " samples takes more memory than there are addresses; use a smaller one.");
     const std::size_t rows = (samples + places - 1) / places;
+    capacity_ = 0;  // nothing is prepared if an allocation fails half-way
     for (std::size_t k = 0; k < places; ++k) {
       memory_[k].workspace = {};
       memory_[k].workspace =
@@ -122,6 +137,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
+    if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
     auto& state = *state_;
     if (state.gradients_out)
       throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
@@ -144,7 +160,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
     detail::for_each_index<backend_type, Tu>(replica(0).ordinal, 1, 1,
                                              train::detail::total_functor<T>{memory_[0].totals(), tail});
     optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>());
-    return {replica(0), tail, how_};
+    return {state_, tail, how_};
   }
 
   /// The loss over all samples since the start or the last reset, on the host; waits for the place.

@@ -40,8 +40,9 @@ class simulated_device {
   ~simulated_device() { stop(); }
 
   /// Calls `function()` on the device's thread, after all that was submitted before. What it throws is kept for the
-  /// next wait().
-  template <class Function>
+  /// next wait(); until then the device skips what it is asked to, so that nothing is computed from a failed result.
+  /// `Always`: done all the same (giving memory back).
+  template <bool Always = false, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
@@ -53,11 +54,13 @@ class simulated_device {
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
     if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
       Function copy = function;
-      keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
+      if (Always || !error_)
+        keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
       return;
     }
     command& next = ring_[submitted_ % pending_limit];
     ::new (static_cast<void*>(next.closure)) Function(function);
+    next.always = Always;
     next.run = [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); };
     ++submitted_;
     lock.unlock();
@@ -87,6 +90,7 @@ class simulated_device {
  private:
   struct command {
     void (*run)(void*) = nullptr;
+    bool always = false;
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
 
@@ -103,10 +107,12 @@ class simulated_device {
       work_.wait(lock, [this] { return stopped_ || finished_ != submitted_; });
       if (finished_ == submitted_) return;
       command& current = ring_[finished_ % pending_limit];
-      lock.unlock();
-      std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
-      lock.lock();
-      keep(std::move(failed));
+      if (current.always || !error_) {
+        lock.unlock();
+        std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
+        lock.lock();
+        keep(std::move(failed));
+      }
       ++finished_;
       if (waiting_ != 0) done_.notify_all();
     }

@@ -49,7 +49,7 @@ struct implementation<backend::cuda, op::memory> {
   /// The memory is given back after the work that was asked for before, some of which may use it.
   static void release(void* data, std::size_t bytes, int ordinal) noexcept {
     detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes);
-    detail::simulated_devices::at(ordinal).submit(
+    detail::simulated_devices::at(ordinal).submit<true>(
         [data] { ::operator delete (data, std::align_val_t{detail::alignment}); });
   }
 };

@@ -51,6 +51,12 @@ struct chain_layout {
   }
 };
 
+/// A layer whose result has another size than its input cannot lie in the same memory, whatever it says of itself.
+template <std::size_t N>
+constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
+  return facts.in_place[i] && facts.size[i] == facts.size[i + 1];
+}
+
 /// A layer that works in place takes over its input's storage if nobody needs that afterwards; one that only renames
 /// axes always does. The input is never written, and the output is never the input.
 template <std::size_t N>
@@ -61,7 +67,7 @@ constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
     const std::size_t from = layout.storage[i];
     const bool keeps_input = m == mode::train && includes(facts.keeps[i], keep::input);
     const bool keeps_output = m == mode::train && includes(facts.keeps[i], keep::output);
-    const bool takes_over = from != 0 && facts.in_place[i] && !keeps_input && !layout.kept[from];
+    const bool takes_over = from != 0 && works_in_place(facts, i) && !keeps_input && !layout.kept[from];
     const bool same = facts.reshapes[i] || takes_over;
     const bool must_be_new = i + 1 == N && from == 0;
     layout.storage[i + 1] = same && !must_be_new ? from : layout.storages++;
@@ -70,7 +76,7 @@ constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
     if (keeps_output) layout.kept[layout.storage[i + 1]] = true;
   }
   for (std::size_t i = N; i-- > 1;) {
-    const bool shares = i + 1 < N && (facts.in_place[i] || facts.reshapes[i]);
+    const bool shares = i + 1 < N && (works_in_place(facts, i) || facts.reshapes[i]);
     layout.gradient_slot[i] = i + 1 == N ? 0 : shares ? layout.gradient_slot[i + 1] : 1 - layout.gradient_slot[i + 1];
   }
   return layout;

@@ -31,6 +31,7 @@ struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;      ///< training passes so far: keys random layers
+  std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
   bool gradients_out = false;  ///< a lease of the gradient arenas exists
 };
 
