@@ -66,14 +66,21 @@ function(devplace_add_link_test name)
   set_tests_properties("link: ${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_link_fail_test(<name> <regex> <source>[=<component>]...): every source compiles, and linking them all
+# devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, and linking them all
 # must fail with a line that matches. The flags are the project's own; no library is needed to find a clash.
 function(devplace_add_link_fail_test name regex)
-  devplace_link_label(${name} ${ARGN})
-  devplace_object_libraries(libraries ${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 2 arg "LTO" "" "")
+  devplace_link_label(${name} ${arg_UNPARSED_ARGUMENTS})
+  devplace_object_libraries(libraries ${name} ${arg_UNPARSED_ARGUMENTS})
   set(objects ${libraries})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+  if(arg_LTO)
+    list(APPEND flags -flto)
+    foreach(library IN LISTS libraries)
+      target_compile_options(${library} PRIVATE -flto)
+    endforeach()
+  endif()
   add_test(
     NAME "link_fail: ${name}"
     COMMAND ${CMAKE_COMMAND} -DEXPECT=${regex} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --

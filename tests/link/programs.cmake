@@ -25,6 +25,10 @@ devplace_add_symbol_count_test(
 
 devplace_add_link_fail_test(real_and_simulated devplace_cuda_backend_must_be_the_same_in_every_file real.cpp=cuda
                             simulated.cpp=simulated_cuda)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # clang's needs a linker plugin of its own
+  devplace_add_link_fail_test(real_and_simulated_lto devplace_cuda_backend_must_be_the_same_in_every_file LTO
+                              real.cpp=cuda simulated.cpp=simulated_cuda)
+endif()
 devplace_add_link_test(public_types_are_one_cuda public_types_main.cpp public_types_plain.cpp
                        public_types_component.cpp=cuda public_types.cu)
 devplace_add_link_test(training_cuda training_program.cu)

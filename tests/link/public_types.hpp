@@ -45,7 +45,12 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(dp::optimizer<dp::optim::sgd, model>),
       LAYOUT(dp::trainer<model, nn::cross_entropy, dp::optim::adam>),
       LAYOUT(dp::trainer<model, nn::mse, dp::optim::sgd>),
+      LAYOUT(dp::step_loss<float, dp::placement_backend_t<Where>>),
+      LAYOUT(nn::loss_result<float, dp::extents<dp::dyn, 3>, batch>),
+      LAYOUT(nn::forward_result<output, nn::saved<net, Where, float, output>>),
+      LAYOUT(output),
       LAYOUT(dp::loader<Where>),
+      LAYOUT(typename dp::loader<Where>::batch_type),
   };
   table.insert(table.end(), mine.begin(), mine.end());
 }
@@ -74,11 +79,22 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(nn::cross_entropy),
       LAYOUT(nn::mse),
       LAYOUT(nn::parameter),
+      LAYOUT(nn::parameter_shape),
+      LAYOUT(nn::initialization),
       LAYOUT(nn::random_key),
+      LAYOUT(nn::gradient_check),
+      LAYOUT(dp::cross_entropy_options<float>),
+      LAYOUT(dp::matmul_options<float>),
+      LAYOUT(dp::dropout_key),
+      LAYOUT(dp::matrix_engine_info),
+      LAYOUT(dp::serial_team),
+      LAYOUT(dp::tensor<float, dp::extents<2>, dp::partial<dp::reduction::sum, 0, 1>>),
       LAYOUT(dp::optim::sgd),
       LAYOUT(dp::optim::adam),
       LAYOUT(dp::optim::adamw),
       LAYOUT(dp::optim::clip_norm),
+      LAYOUT(dp::optim::clip_arguments<float>),
+      LAYOUT(dp::optim::step_arguments<float>),
       LAYOUT(dp::image_set),
       LAYOUT(dp::labelled_images),
       LAYOUT(dp::loader_options),
@@ -87,6 +103,10 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::progress_options),
       LAYOUT(dp::error),
       LAYOUT(dp::shape_error),
+      LAYOUT(dp::argument_error),
+      LAYOUT(dp::placement_unavailable),
+      LAYOUT(dp::out_of_memory),
+      LAYOUT(dp::file_error),
   };
   append_layouts<dp::on<dp::cpu>>(table);
   append_layouts<dp::on<dp::cuda<0>>>(table);
