@@ -14,8 +14,9 @@ struct gemm_split {
   std::size_t rows = 1, columns = 1;
 };
 
-/// Products with fewer multiplications than this per member (about a microsecond) cost more to deal out than to do.
-inline constexpr std::size_t gemm_least_work = 32 * 1024;
+/// Products with fewer multiplications than this per member (some five microseconds) are not dealt out: a fork costs
+/// under a microsecond on idle processors, but a scheduler's time slice where other programs keep them busy.
+inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
 /// The grid that at most `members` threads take for an m x n x k product in tiles of tile_rows x tile_columns. Each
 /// member packs its own rows of A and columns of B, so the best grid is the one whose slowest member has least to
