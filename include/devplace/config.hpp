@@ -26,6 +26,34 @@
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
+// nvcc's front end does not know pragmas that it hands on to the host compiler.
+#if defined(__CUDACC__)
+  #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
+  #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
+#else
+  #define DEVPLACE_HOST_PRAGMAS_BEGIN
+  #define DEVPLACE_HOST_PRAGMAS_END
+#endif
+
+// Before a loop over registers, which must be unrolled in full; -O2 alone does not do it.
+#if defined(__clang__)
+  #define DEVPLACE_UNROLL _Pragma("clang loop unroll(full)")
+#else
+  #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+// What components bring to functions that have a body without them too.
+#if defined(DEVPLACE_WITH_CBLAS)
+  #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
+#else
+  #define DEVPLACE_CBLAS_ENGINE <devplace/backend/none/kernels.hpp>
+#endif
+#if defined(DEVPLACE_WITH_ZLIB)
+  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
+#else
+  #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_absent.hpp>
+#endif
+
 // Around a loop no iteration of which writes what another one reads or writes: the compiler may form vectors without
 // comparing pointers.
 #if defined(__clang__)

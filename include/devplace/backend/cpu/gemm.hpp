@@ -8,9 +8,7 @@
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 #include <devplace/config.hpp>
 
-#if defined(DEVPLACE_WITH_CBLAS)
-  #include <devplace/backend/cpu/gemm_cblas.hpp>
-#endif
+#include DEVPLACE_CBLAS_ENGINE
 
 namespace devplace::detail {
 

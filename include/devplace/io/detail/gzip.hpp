@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <span>
 
+#include <devplace/config.hpp>
+
 // Either header defines `gzip_support`, the tag that every function depending on zlib carries among its template
 // arguments, and `gzip_reader<gzip_support>`. The tags differ, so differing bodies have different names and files
 // built with and without the component zlib can be linked into one program.
-#if defined(DEVPLACE_WITH_ZLIB)
-  #include <devplace/io/detail/gzip_zlib.hpp>
-#else
-  #include <devplace/io/detail/gzip_absent.hpp>
-#endif
+#include DEVPLACE_GZIP_READER
 
 namespace devplace::detail {
 

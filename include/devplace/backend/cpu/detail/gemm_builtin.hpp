@@ -8,21 +8,16 @@
 #include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/config.hpp>
 #include <devplace/place/thread_team.hpp>
 
-#if defined(__CUDACC__)
-  // nvcc's front end does not know the host compiler's unroll pragma, but hands it on.
-  #pragma nv_diagnostic push
-  #pragma nv_diag_suppress 1675
-#endif
+DEVPLACE_HOST_PRAGMAS_BEGIN
 #include <devplace/backend/cpu/detail/gemm_kernel_generic.hpp>
 #if defined(__x86_64__)
   #include <devplace/backend/cpu/detail/gemm_kernel_avx2.hpp>
   #include <devplace/backend/cpu/detail/gemm_kernel_avx512.hpp>
 #endif
-#if defined(__CUDACC__)
-  #pragma nv_diagnostic pop
-#endif
+DEVPLACE_HOST_PRAGMAS_END
 
 namespace devplace::detail {
 

@@ -22,10 +22,10 @@ DEVPLACE_GEMM_TARGET inline void pack_panel(T* __restrict target, const T* __res
   if (stride_i == 1 && count == Width) {
     for (std::size_t p = 0; p < depth; ++p) {
       const T* const from = source + p * stride_p;
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t i = 0; i + lanes <= Width; i += lanes)
         block::copy(target + p * Width + i, from + i);
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t i = Width / lanes * lanes; i < Width; ++i)
         target[p * Width + i] = from[i];
     }
@@ -68,20 +68,20 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
   vector sum[Rows][Vectors];
-  DEVPLACE_GEMM_UNROLL
+  DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i) {
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j)
       sum[i][j] = vector{};
   }
   for (std::size_t p = 0; p < depth; ++p) {
     vector from_b[Vectors];
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Vectors; ++j)
       from_b[j] = *reinterpret_cast<const loaded*>(b + j * lanes);
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Vectors; ++j)
         sum[i][j] += a[i] * from_b[j];
     }
@@ -89,11 +89,11 @@ template <class T, std::size_t Rows, std::size_t Vectors>
     b += stride_b;
   }
   const vector zero{};
-  DEVPLACE_GEMM_UNROLL
+  DEVPLACE_UNROLL
   for (std::size_t j = 0; j < Vectors; ++j) {
     vector bias{};
     if (update.bias != nullptr) bias = *reinterpret_cast<const loaded*>(update.bias + j * lanes);
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       loaded* const to = reinterpret_cast<loaded*>(c + i * ldc + j * lanes);
       vector x = update.alpha * sum[i][j];
@@ -235,22 +235,22 @@ template <class T, std::size_t Rows, std::size_t Columns>
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
   vector sum[Rows][4];
-  DEVPLACE_GEMM_UNROLL
+  DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i) {
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t j = 0; j < 4; ++j)
       sum[i][j] = vector{};
   }
   const std::size_t whole = depth / lanes * lanes;
   for (std::size_t p = 0; p < whole; p += lanes) {
     vector from_b[Columns];
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t j = 0; j < Columns; ++j)
       from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
       const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; ++j)
         sum[i][j] += from_a * from_b[j];
     }
@@ -263,15 +263,15 @@ template <class T, std::size_t Rows, std::size_t Columns>
       for (std::size_t j = 0; j < Columns; ++j)
         rest[Rows + j][p - whole] = b[j][p];
     }
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < Rows; ++i) {
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < Columns; ++j) {
         sum[i][j] += *reinterpret_cast<const loaded*>(rest[i]) * *reinterpret_cast<const loaded*>(rest[Rows + j]);
       }
     }
   }
-  DEVPLACE_GEMM_UNROLL
+  DEVPLACE_UNROLL
   for (std::size_t i = 0; i < Rows; ++i)
     add_lanes<T, vector_bytes>::run(sum[i], out[i]);
 }

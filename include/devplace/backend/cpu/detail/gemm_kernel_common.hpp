@@ -27,13 +27,6 @@ DEVPLACE_GEMM_VECTOR(double, 32);
 DEVPLACE_GEMM_VECTOR(double, 64);
 #undef DEVPLACE_GEMM_VECTOR
 
-// Accumulators must be registers: their loops are unrolled in full, which -O2 alone does not do.
-#if defined(__clang__)
-  #define DEVPLACE_GEMM_UNROLL _Pragma("clang loop unroll(full)")
-#else
-  #define DEVPLACE_GEMM_UNROLL _Pragma("GCC unroll 32")
-#endif
-
 /// Packed blocks of one thread: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns. Together
 /// they fit a second-level cache of 1 MiB; a panel of B (32 KiB at most) fits the first level.
 inline constexpr std::size_t gemm_block_depth = 256;

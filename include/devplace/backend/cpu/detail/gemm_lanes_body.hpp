@@ -30,20 +30,20 @@ struct transpose_block_of_4 {
   DEVPLACE_GEMM_TARGET static void transpose(T* target, std::size_t target_stride, const T* source,
                                              std::size_t source_stride) {
     vector r[4], pairs[4];
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 4; ++i)
       r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 4; i += 2) {
       pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 4, 1, 5);
       pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 6, 3, 7);
     }
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t p = 0; p < 2; ++p) {
       r[2 * p] = __builtin_shufflevector(pairs[p], pairs[p + 2], 0, 1, 4, 5);
       r[2 * p + 1] = __builtin_shufflevector(pairs[p], pairs[p + 2], 2, 3, 6, 7);
     }
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t p = 0; p < 4; ++p)
       *reinterpret_cast<loaded*>(target + p * target_stride) = r[p];
   }
@@ -65,23 +65,23 @@ struct transpose_block_of_8 {
   DEVPLACE_GEMM_TARGET static void transpose(T* target, std::size_t target_stride, const T* source,
                                              std::size_t source_stride) {
     vector r[8], pairs[8];
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 8; ++i)
       r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 8; i += 2) {
       pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
       pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
     }
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t i = 0; i < 8; i += 4) {
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t p = 0; p < 2; ++p) {
         r[i + 2 * p] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 0, 1, 8, 9, 4, 5, 12, 13);
         r[i + 2 * p + 1] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 2, 3, 10, 11, 6, 7, 14, 15);
       }
     }
-    DEVPLACE_GEMM_UNROLL
+    DEVPLACE_UNROLL
     for (std::size_t p = 0; p < 4; ++p) {
       *reinterpret_cast<loaded*>(target + p * target_stride) =
           __builtin_shufflevector(r[p], r[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
@@ -102,7 +102,7 @@ struct add_lanes {
 
   DEVPLACE_GEMM_TARGET static void run(const vector (&v)[4], T (&out)[4]) {
     if constexpr (lanes == 2) {
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j)
         out[j] = v[j][0] + v[j][1];
     } else if constexpr (lanes == 4) {
@@ -112,12 +112,12 @@ struct add_lanes {
           __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5) + __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
       const vector sum =
           __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j)
         out[j] = sum[j];
     } else {
       typename vector_of<T, Bytes / 2>::type half[4];
-      DEVPLACE_GEMM_UNROLL
+      DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j) {
         if constexpr (lanes == 8) {
           half[j] = __builtin_shufflevector(v[j], v[j], 0, 1, 2, 3) + __builtin_shufflevector(v[j], v[j], 4, 5, 6, 7);
