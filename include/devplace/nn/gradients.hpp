@@ -50,6 +50,7 @@ class [[nodiscard]] gradients {
   auto local(std::size_t k = 0) {
     return window<T, Index>(k);
   }
+  /// The same, to read only.
   template <std::size_t Index>
   auto local(std::size_t k = 0) const {
     return window<const T, Index>(k);
