@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/config.hpp>
+
 namespace devplace::detail {
 
 // Vectors are the compilers' own (vector_size), not intrinsics: g++, clang and nvcc's front end all take them in
