@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <devplace/backend/simulated/device.hpp>
+#include <devplace/backend/simulated/devices.hpp>
 
 #include "support/catch.hpp"
 

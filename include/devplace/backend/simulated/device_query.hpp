@@ -5,7 +5,7 @@
 #include <string>
 
 #include <devplace/backend/cpu/device_query.hpp>
-#include <devplace/backend/simulated/device.hpp>
+#include <devplace/backend/simulated/devices.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {

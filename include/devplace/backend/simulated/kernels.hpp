@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/backend/simulated/device.hpp>
+#include <devplace/backend/simulated/devices.hpp>
 #include <devplace/place/backend.hpp>
 
 namespace devplace {

@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include <devplace/backend/simulated/device.hpp>
+#include <devplace/backend/simulated/devices.hpp>
 #include <devplace/memory/block.hpp>
 
 namespace devplace {
