@@ -78,7 +78,7 @@ class simulated_devices {
     std::atomic<simulated_device*>& started = started_[index(ordinal)];
     if (started.load(std::memory_order_relaxed) == nullptr) {
       try {
-        started.store(new simulated_device, std::memory_order_release);
+        started.store(new simulated_device(ordinal), std::memory_order_release);
       } catch (const std::system_error& refusal) {
         throw error("the operating system refused to start the thread of the simulated device " +
                     place_name(backend::cuda{}, ordinal) + " (" + refusal.what() +
