@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include <devplace/config.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel {
@@ -18,6 +19,9 @@ namespace devplace::parallel {
 /// is asked to afterwards comes after the collective; all ranks make the same calls in the same order. After a call
 /// returned nothing of the spans is read any more, while the buffers must live until the devices have done it. If a
 /// rank's device has failed before, all devices fail, and skip what follows.
+///
+/// Each call is a template whose first argument is the translation unit's tag (`devplace::detail::this_tu`), so that
+/// the communicator itself is the same type in every file.
 ///
 /// - `size()`: number of ranks, in all processes; `local_ranks()`: those of this process, ascending.
 /// - `all_reduce(buffers, count, op)`: every rank's elements become `op` over the ranks; in place.
@@ -32,11 +36,11 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
                                 std::size_t count, reduction op, int root) {
   { fixed.size() } -> std::convertible_to<int>;
   { fixed.local_ranks() } -> std::convertible_to<std::span<const int>>;
-  c.all_reduce(buffers, count, op);
-  c.reduce(buffers, count, op, root);
-  c.broadcast(buffers, count, root);
-  c.reduce_scatter(buffers, begins, op);
-  c.all_gather(buffers, begins);
+  c.template all_reduce<devplace::detail::this_tu>(buffers, count, op);
+  c.template reduce<devplace::detail::this_tu>(buffers, count, op, root);
+  c.template broadcast<devplace::detail::this_tu>(buffers, count, root);
+  c.template reduce_scatter<devplace::detail::this_tu>(buffers, begins, op);
+  c.template all_gather<devplace::detail::this_tu>(buffers, begins);
 };
 
 }  // namespace devplace::parallel

@@ -23,11 +23,12 @@ namespace devplace::parallel {
 /// all_reduce and reduce add chunk c in the order g(c) + g(c+1) + ... + g(c+n-1), ranks modulo n, and reduce_scatter
 /// part r in the order g(r+1) + ... + g(r+n): the same bits wherever a ring runs over as many ranks and elements. The
 /// borders of chunks move with the number of elements, so bucket sizes change the bits, unlike `direct`.
-template <class Backend, class Tu = devplace::detail::this_tu>
+template <class Backend>
 class ring {
  public:
   /// Between these devices, rank 0 first, each receiving from the one before it.
-  explicit ring(std::span<const int> ordinals) : devices_(ordinals), received_(ordinals.size()) {}
+  template <class Tu = devplace::detail::this_tu>
+  explicit ring(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu), received_(ordinals.size()) {}
 
   /// Number of ranks.
   int size() const { return devices_.size(); }
@@ -37,57 +38,57 @@ class ring {
   /// The collectives; see parallel/communicator.hpp. Those that reduce allocate memory for one chunk on each device
   /// when it is longer than all before.
   ///@{
-  template <class T>
+  template <class Tu = devplace::detail::this_tu, class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     const auto begins = even_begins(count);
-    add_up<T>(buffers, begins, op, 0);
-    pass_on<T>(buffers, begins, 1);
+    add_up<Tu>(buffers, begins, op, 0);
+    pass_on<Tu>(buffers, begins, 1);
   }
-  template <class T>
+  template <class Tu = devplace::detail::this_tu, class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     devices_.check_root(root);
     const auto begins = even_begins(count);
-    add_up<T>(buffers, begins, op, 0);
-    devices_.mark();
+    add_up<Tu>(buffers, begins, op, 0);
+    devices_.template mark<Tu>();
     for (int chunk = 0; chunk != size(); ++chunk) {
       const int owner = modulo(chunk - 1);
-      devices_.follow(root, owner);
-      if (owner != root) copy(buffers, root, owner, begins, chunk);
+      devices_.template follow<Tu>(root, owner);
+      if (owner != root) copy<Tu>(buffers, root, owner, begins, chunk);
     }
-    devices_.mark(root);
+    devices_.template mark<Tu>(root);
     for (int rank = 0; rank != size(); ++rank)
-      devices_.follow(rank, root);
+      devices_.template follow<Tu>(rank, root);
   }
-  template <class T>
+  template <class Tu = devplace::detail::this_tu, class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     devices_.check_root(root);
     devices_.check(buffers.size());
     const auto begins = even_begins(count);
     const int n = size();
-    devices_.mark();
+    devices_.template mark<Tu>();
     // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links work at once.
     for (int step = 0; step < 2 * n - 2; ++step) {
       for (int distance = 1; distance != n; ++distance)
-        devices_.follow(modulo(root + distance), modulo(root + distance - 1));
+        devices_.template follow<Tu>(modulo(root + distance), modulo(root + distance - 1));
       for (int distance = 1; distance != n; ++distance) {
         const int chunk = step - distance + 1;
         const int rank = modulo(root + distance);
-        if (chunk >= 0 && chunk < n) copy(buffers, rank, modulo(rank - 1), begins, chunk);
-        devices_.mark(rank);
+        if (chunk >= 0 && chunk < n) copy<Tu>(buffers, rank, modulo(rank - 1), begins, chunk);
+        devices_.template mark<Tu>(rank);
       }
     }
-    finish();
+    finish<Tu>();
   }
-  template <class T>
+  template <class Tu = devplace::detail::this_tu, class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     devices_.check(begins);
-    add_up<T>(buffers, begins, op, 1);
-    finish();
+    add_up<Tu>(buffers, begins, op, 1);
+    finish<Tu>();
   }
-  template <class T>
+  template <class Tu = devplace::detail::this_tu, class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     devices_.check(begins);
-    pass_on<T>(buffers, begins, 0);
+    pass_on<Tu>(buffers, begins, 0);
   }
   ///@}
 
@@ -110,14 +111,14 @@ class ring {
 
   /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c begins
   /// at rank c + shift and is complete at the rank to the left of that.
-  template <class T>
+  template <class Tu, class T>
   void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
     devices_.check(buffers.size());
-    reserve(begins, sizeof(T));
+    reserve<Tu>(begins, sizeof(T));
     const int n = size();
-    devices_.mark();
+    devices_.template mark<Tu>();
     for (int step = 0; step != n - 1; ++step) {
-      follow_left();
+      follow_left<Tu>();
       for (int rank = 0; rank != n; ++rank) {
         const int chunk = modulo(rank - step - 1 - shift);
         const auto range = part(begins, chunk);
@@ -132,36 +133,40 @@ class ring {
               detail::add_received<T, Op>{buffers[static_cast<std::size_t>(rank)] + range.first, received,
                                           step == n - 2 ? n : 0});
         });
-        devices_.mark(rank);
+        devices_.template mark<Tu>(rank);
       }
     }
   }
 
   /// n - 1 steps, in each of which every rank receives a chunk that its left neighbour has whole. Rank r has chunk
   /// r + shift at the start.
-  template <class T>
+  template <class Tu, class T>
   void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins, int shift) {
     devices_.check(buffers.size());
-    devices_.mark();
+    devices_.template mark<Tu>();
     for (int step = 0; step != size() - 1; ++step) {
-      follow_left();
+      follow_left<Tu>();
       for (int rank = 0; rank != size(); ++rank) {
-        copy(buffers, rank, modulo(rank - 1), begins, modulo(rank - 1 - step + shift));
-        devices_.mark(rank);
+        copy<Tu>(buffers, rank, modulo(rank - 1), begins, modulo(rank - 1 - step + shift));
+        devices_.template mark<Tu>(rank);
       }
     }
-    finish();
+    finish<Tu>();
   }
 
+  template <class Tu>
   void follow_left() {
     for (int rank = 0; rank != size(); ++rank)
-      devices_.follow(rank, modulo(rank - 1));
+      devices_.template follow<Tu>(rank, modulo(rank - 1));
   }
 
   /// What a rank does next may change what its right neighbour is still reading; and a failure anywhere must reach all.
-  void finish() { devices_.fence(); }
+  template <class Tu>
+  void finish() {
+    devices_.template fence<Tu>();
+  }
 
-  template <class T>
+  template <class Tu, class T>
   void copy(std::span<T* const> buffers, int rank, int from, std::span<const std::size_t> begins, int chunk) {
     const auto range = part(begins, chunk);
     devplace::detail::copy_from_peer<Backend, Tu>(
@@ -169,6 +174,7 @@ class ring {
         buffers[static_cast<std::size_t>(from)] + range.first, range.size() * sizeof(T));
   }
 
+  template <class Tu>
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
     std::size_t bytes = 0;
     for (int chunk = 0; chunk != size(); ++chunk)
@@ -182,7 +188,7 @@ class ring {
     }
   }
 
-  detail::rank_devices<Backend, Tu> devices_;
+  detail::rank_devices<Backend> devices_;
   std::vector<std::size_t> begins_;
   std::vector<devplace::detail::memory_block> received_;
 };

@@ -15,10 +15,11 @@
 namespace devplace::parallel::detail {
 
 /// The devices of this process between which an engine works, an event for each, and how they wait for each other.
-template <class Backend, class Tu>
+template <class Backend>
 class rank_devices {
  public:
-  explicit rank_devices(std::span<const int> ordinals)
+  template <class Tu>
+  rank_devices(std::span<const int> ordinals, Tu)
       : ordinals_(ordinals.begin(), ordinals.end()), ranks_(ordinals.size()) {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
@@ -33,30 +34,36 @@ class rank_devices {
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
   /// Notes how far each rank has got.
+  template <class Tu>
   void mark() {
     for (int rank = 0; rank != size(); ++rank)
-      mark(rank);
+      mark<Tu>(rank);
   }
-  void mark(int rank) { devplace::detail::record_event<Backend, Tu>(events_[index(rank)]); }
+  template <class Tu>
+  void mark(int rank) {
+    devplace::detail::record_event<Backend, Tu>(events_[index(rank)]);
+  }
   /// Rank `rank` goes on after the last mark of rank `other`.
+  template <class Tu>
   void follow(int rank, int other) {
     if (rank != other) devplace::detail::follow_event<Backend, Tu>(ordinal(rank), events_[index(other)]);
   }
   /// Every rank goes on after all ranks have come here. Of many ranks the first one waits for all and all for it, which
   /// takes a number of calls that grows with the ranks and not with their square.
+  template <class Tu>
   void fence() {
-    mark();
+    mark<Tu>();
     if (size() <= 3) {
       for (int rank = 0; rank != size(); ++rank)
         for (int other = 0; other != size(); ++other)
-          follow(rank, other);
+          follow<Tu>(rank, other);
       return;
     }
     for (int rank = 1; rank != size(); ++rank)
-      follow(0, rank);
-    mark(0);
+      follow<Tu>(0, rank);
+    mark<Tu>(0);
     for (int rank = 1; rank != size(); ++rank)
-      follow(rank, 0);
+      follow<Tu>(rank, 0);
   }
 
   template <class T>
