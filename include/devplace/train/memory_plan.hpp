@@ -85,6 +85,8 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
   static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
+  /// Numbers that each replica keeps of its updates and of the last step's loss.
+  static constexpr std::size_t counters = nn::detail::replica_scalar_bytes;
   /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
   /// Sums of losses and weights, and the numbers of clipping.
@@ -93,7 +95,7 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
   static constexpr std::size_t reduction_buffer = place_count<Where> > 1 ? gradients : 0;
   /// All of the above.
   static constexpr std::size_t bytes =
-      parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
+      parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
 };
 
 }  // namespace devplace
