@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -47,32 +46,43 @@ constexpr std::array<std::size_t, sizeof...(Entries)> offsets_of(nn::detail::ent
   return {Entries::offset...};
 }
 
+/// The buckets of a network's gradients in precision T.
+template <class Net, class T, class Policy>
+struct network_buckets {
+ private:
+  using plan = nn::detail::network_plan<Net>;
+  using entries = typename plan::template entries<0>;
+  static constexpr auto offsets = offsets_of(entries{});
+  static constexpr bucket_list<offsets.size()> list{offsets, plan::parameter_elements + nn::detail::gradient_tail,
+                                                    sizeof(T), Policy::bucket_sizes::first_bytes,
+                                                    Policy::bucket_sizes::other_bytes};
+  static constexpr std::size_t largest_count() {
+    std::size_t most = 0;
+    for (std::size_t i = 0; i != list.count; ++i)
+      most = list.buckets[i].count > most ? list.buckets[i].count : most;
+    return most;
+  }
+
+ public:
+  static constexpr std::size_t size = list.count;
+  static constexpr std::size_t largest = largest_count();
+  static constexpr bucket at(std::size_t index) { return list.buckets[index]; }
+};
+
 }  // namespace detail
 }  // namespace parallel
 
 /// In which portions, and in which order, the gradients of a model are reduced under a policy; known at compile time,
 /// because the order is the type's: there is nothing to rebuild after the first step and nothing to agree on. The sums
-/// of the samples' weights and losses lie behind the last parameter, so they are in the first bucket.
+/// of the samples' weights and losses lie behind the last parameter, so they are in the first bucket. Placement has no
+/// part in it. `size` is the number of buckets, `at(i)` bucket i in the order in which they are reduced, `largest` the
+/// number of elements of the largest one.
 template <class Model, class Policy>
 struct bucket_plan;
 
 /// The plan of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Policy>
-struct bucket_plan<model<Net, Where, T>, Policy> {
- private:
-  using plan = nn::detail::network_plan<Net>;
-  using entries = typename plan::template entries<0>;
-  static constexpr auto offsets = parallel::detail::offsets_of(entries{});
-  static constexpr parallel::detail::bucket_list<offsets.size()> list{
-      offsets, plan::parameter_elements + nn::detail::gradient_tail, sizeof(T), Policy::bucket_sizes::first_bytes,
-      Policy::bucket_sizes::other_bytes};
-
- public:
-  /// Number of buckets.
-  static constexpr std::size_t size = list.count;
-  /// Bucket `index`, in the order in which they are reduced.
-  static constexpr parallel::bucket at(std::size_t index) { return list.buckets[index]; }
-};
+struct bucket_plan<model<Net, Where, T>, Policy> : parallel::detail::network_buckets<Net, T, Policy> {};
 
 /// The buckets in words, one a line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy>

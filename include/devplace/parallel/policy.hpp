@@ -28,6 +28,8 @@ struct direct {
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals, Tu{});
   }
+  /// Bytes that it needs on each place to reduce `count` elements.
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
 /// The engine in which chunks go round from neighbour to neighbour; its order of summation is another one and depends
@@ -42,6 +44,10 @@ struct ring {
   template <class Backend, class Tu = detail::this_tu>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals, Tu{});
+  }
+  /// Bytes that it needs on each place to reduce `count` elements: a chunk.
+  static constexpr std::size_t workspace_bytes(std::size_t places, std::size_t count, std::size_t element_bytes) {
+    return (count + places - 1) / places * element_bytes;
   }
 };
 

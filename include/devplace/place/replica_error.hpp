@@ -49,4 +49,18 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   }
 }
 
+/// Calls `f()`; what it throws gets the replica's name where there are several. `place()` gives the name of the place.
+template <class Name, class F>
+void on_behalf_of_replica(std::size_t index, std::size_t count, Name&& place, F&& f) {
+  if (count == 1) {
+    f();
+    return;
+  }
+  try {
+    f();
+  } catch (...) {
+    rethrow_for_replica(std::current_exception(), index, count, place());
+  }
+}
+
 }  // namespace devplace::detail

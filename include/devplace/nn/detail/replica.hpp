@@ -9,6 +9,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace::nn::detail {
 
@@ -41,10 +42,18 @@ template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;      ///< training passes so far: keys random layers
-  std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
-  bool gradients_out = false;  ///< a lease of the gradient arenas exists
-  std::string unusable;        ///< why nothing can be done with the model any more; empty: it can
+  std::uint64_t step = 0;     ///< training passes so far: keys random layers
+  std::uint64_t updates = 0;  ///< optimizer steps so far: activations saved before one do not fit the parameters after
+  std::uint64_t updates_before = 0;  ///< of them, those that the replicas' own counters do not know
+  std::uint64_t failures = 0;        ///< of the model's devices, as far as they were looked into
+  bool gradients_out = false;        ///< a lease of the gradient arenas exists
+  std::string unusable;              ///< why nothing can be done with the model any more; empty: it can
 };
+
+/// Throws where an update has left the replicas different.
+template <class T>
+void require_usable(const model_state<T>& state) {
+  if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);
+}
 
 }  // namespace devplace::nn::detail
