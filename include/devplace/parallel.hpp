@@ -5,7 +5,10 @@
 // Collectives, and training over several places; includes nn.hpp.
 #include <devplace/nn.hpp>
 #include <devplace/parallel/all_gather.hpp>
+#include <devplace/parallel/all_reduce.hpp>
 #include <devplace/parallel/broadcast.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/reduce.hpp>
+#include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/synchronize.hpp>

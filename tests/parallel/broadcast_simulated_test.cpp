@@ -9,7 +9,7 @@
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
-#include "support/nine_devices.hpp"
+#include "parallel/meshes.hpp"
 
 namespace dp = devplace;
 using dp::dyn;
