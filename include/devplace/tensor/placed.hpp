@@ -49,7 +49,7 @@ inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
 template <std::size_t Places>
 struct division {
   part_begins<Places> begins{};
-  split::rule rule = split::even;
+  split_by::rule rule = split_by::even;
 
   constexpr void set(std::size_t size) { begins = divide<Places>(size, rule); }
 };
@@ -97,7 +97,7 @@ class tensor<T, Extents, Where> {
   /// address space.
   template <class Tu = detail::this_tu>
     requires(!split_rule<Tu>)
-  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split::even); }
+  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split_by::even); }
 
   /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
   /// up to it.
@@ -169,11 +169,11 @@ class tensor<T, Extents, Where> {
       return division_.begins[k];
     }
     /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
-    split::sizes<places> split_sizes() const requires divided {
+    split_by::sizes<places> split_sizes() const requires divided {
       std::array<std::size_t, places> result{};
       for (std::size_t k = 0; k < places; ++k)
         result[k] = division_.begins[k + 1] - division_.begins[k];
-      return split::sizes<places>(result);
+      return split_by::sizes<places>(result);
     }
     /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
     std::size_t first_row(std::size_t k) const {
