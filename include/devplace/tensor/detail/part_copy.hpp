@@ -24,7 +24,7 @@ struct axis_geometry {
 template <std::size_t Axis, class T, class Extents>
 axis_geometry along(const Extents& whole) {
   std::size_t rows = 1;
-  for (std::size_t before = 0; before < Axis; ++before)
+  for (std::size_t before = 0; before != Axis; ++before)
     rows *= whole.extent(before);
   return {rows, whole.stride(Axis) * sizeof(T), whole.extent(Axis)};
 }
