@@ -47,8 +47,10 @@ struct engine {
   using output_extents = typename plan::output;
 
   static replica<T> make(int ordinal) {
-    return {ordinal, zeros(ordinal, plan::parameter_elements), zeros(ordinal, plan::parameter_elements + gradient_tail),
-            zeros(ordinal, plan::buffer_elements)};
+    using devplace::memory_purpose;
+    return {ordinal, zeros(ordinal, plan::parameter_elements, memory_purpose::parameters),
+            zeros(ordinal, plan::parameter_elements + gradient_tail, memory_purpose::gradients),
+            zeros(ordinal, plan::buffer_elements, memory_purpose::parameters)};
   }
 
   /// Draws all parameters and buffers, keyed by seed and name: the same on every place and for every thread count.
@@ -109,8 +111,8 @@ struct engine {
   }
 
  private:
-  static devplace::detail::memory_block zeros(int ordinal, std::size_t elements) {
-    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T));
+  static devplace::detail::memory_block zeros(int ordinal, std::size_t elements, devplace::memory_purpose purpose) {
+    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T), purpose);
     devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
                                                   zero_functor<T>{static_cast<T*>(block.data())});
     return block;
