@@ -124,7 +124,7 @@ class model {
       const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       const auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T));
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T), memory_purpose::activations);
       const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::predict, {});
       if (rows != 0) engine<Tu>::forward(p, x.data());
       copy_output<Tu>(output, k, p);
@@ -148,7 +148,7 @@ class model {
       const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T));
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T), memory_purpose::activations);
       const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::train,
                                            nn::detail::key_of_part(key, batch, k));
       if (rows != 0) engine<Tu>::forward(p, x.data());
