@@ -44,6 +44,11 @@ void write(const View& view, std::size_t at, Element value) {
   dp::detail::copy_in<dp::backend::cuda>(view.ordinal(), view.data() + at, &value, sizeof value);
 }
 
+/// Fails on its device.
+struct fail {
+  DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("a test fails."); }
+};
+
 template <class Model>
 std::string difference(const Model& model) {
   try {
@@ -127,5 +132,13 @@ TEST_CASE("on one place there is nothing to compare, but failures are waited for
   labels(0) = 17;
   step(dp::to<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4)), dp::to<dp::on<dp::cuda<0>>>(labels));
   CHECK_THROWS_AS(dp::check_replicas(model), dp::argument_error);
+  CHECK_NOTHROW(dp::check_replicas(model));
+}
+
+TEST_CASE("a failure that comes to light while waiting names its replica", "[parallel]") {
+  dp::model<nn::linear<6, 3>, where> model{dp::seed{3}};
+  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(1, 1, 1, fail{});
+  CHECK_THROWS_WITH(dp::check_replicas(model),
+                    Catch::Matchers::StartsWith("devplace: replica 2 of 3 (cuda:1): a test fails"));
   CHECK_NOTHROW(dp::check_replicas(model));
 }

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -116,10 +118,9 @@ void check_arenas(const nn::detail::model_state<T>& state,
 }
 
 template <class Net, class T, class Backend, class Tu>
-void check_replicas(const nn::detail::model_state<T>& state) {
+void check_replicas(const nn::detail::model_state<T>& state, std::span<const int> ordinals) {
   using plan = nn::detail::network_plan<Net>;
-  for (const auto& r : state.replicas)
-    devplace::detail::synchronize<Backend, Tu>(r.ordinal);
+  devplace::detail::wait_for_replicas<Backend, Tu>(ordinals);
   if (state.replicas.size() == 1) return;
   const auto shapes = [](const auto& f) {
     return [&f](const std::string& name, auto entry, std::size_t offset) { f(name, entry.info.shape, offset); };
@@ -138,7 +139,8 @@ void check_replicas(const nn::detail::model_state<T>& state) {
 /// places, also for the only one of a model on one place, and copies each replica to the host.
 template <class Tu = detail::this_tu, class Net, placement Where, floating_element T>
 void check_replicas(const model<Net, Where, T>& m) {
-  parallel::detail::check_replicas<Net, T, placement_backend_t<Where>, Tu>(m.state());
+  parallel::detail::check_replicas<Net, T, placement_backend_t<Where>, Tu>(
+      m.state(), detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals);
 }
 
 }  // namespace devplace
