@@ -19,19 +19,17 @@ namespace parallel::detail {
 /// The prediction of one of several models; what it throws names the model.
 template <std::size_t Index, std::size_t Count, class Tu, class Model, class Input>
 auto apply_one(const Model& model, const Input& input) {
-  using where = typename Model::placement_type;
-  static_assert(
-      std::is_same_v<typename Input::placement_type, where>,
-      "devplace: parallel_apply: an input does not lie on the place of the model with the same position; move "
-      "it there with to<on<P>>(input).");
-  if constexpr (std::is_same_v<typename Input::placement_type, where>) {
-    try {
-      return model.template predict<Tu>(input);
-    } catch (...) {
-      devplace::detail::rethrow_for_replica(std::current_exception(), Index, Count, placement_name<where>());
-    }
+  try {
+    return model.template predict<Tu>(input);
+  } catch (...) {
+    devplace::detail::rethrow_for_replica(std::current_exception(), Index, Count,
+                                          placement_name<typename Model::placement_type>());
   }
 }
+
+template <class Model, class Input>
+inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
+                                                    typename std::remove_cvref_t<Input>::placement_type>;
 
 template <class Tu, class Models, class Inputs, std::size_t... Index>
 auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<Index...>) {
@@ -50,8 +48,14 @@ template <class Tu = detail::this_tu, class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
                 "devplace: parallel_apply: there are more models than inputs, or fewer; give each model one input.");
-  if constexpr (sizeof...(Models) == sizeof...(Inputs))
-    return parallel::detail::apply_all<Tu>(models, inputs, std::index_sequence_for<Models...>{});
+  if constexpr (sizeof...(Models) == sizeof...(Inputs)) {
+    constexpr bool in_place = (parallel::detail::lie_together<Models, Inputs> && ...);
+    static_assert(in_place,
+                  "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
+                  "move it there with to<on<P>>(input).");
+    if constexpr (in_place)
+      return parallel::detail::apply_all<Tu>(models, inputs, std::index_sequence_for<Models...>{});
+  }
 }
 
 }  // namespace devplace
