@@ -65,6 +65,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::replicated<0, 1>),
       LAYOUT(dp::memory_usage),
       LAYOUT(dp::device_information),
+      LAYOUT(dp::device_map_entry),
       LAYOUT(dp::detail::memory_block),
       LAYOUT(dp::extents<2, 3>),
       LAYOUT(row),

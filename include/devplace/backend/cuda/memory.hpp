@@ -46,7 +46,8 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     synchronize(from_ordinal);
     const detail::cuda_device_guard device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeer(to, to_ordinal, from, from_ordinal, bytes), "cudaMemcpyPeer", to_ordinal);
+    detail::check_cuda(cudaMemcpyPeer(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes),
+                       "cudaMemcpyPeer", to_ordinal);
     synchronize(from_ordinal);
     synchronize(to_ordinal);
   }
@@ -76,11 +77,12 @@ struct implementation<backend::cuda, op::memory> {
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
   static void release(void* data, std::size_t bytes, int ordinal) noexcept {
     detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes);
-    int previous = ordinal;
+    const int visible = detail::device_map::of_process().visible(ordinal);
+    int previous = visible;
     static_cast<void>(cudaGetDevice(&previous));
-    if (previous != ordinal) static_cast<void>(cudaSetDevice(ordinal));
+    if (previous != visible) static_cast<void>(cudaSetDevice(visible));
     static_cast<void>(cudaFree(data));
-    if (previous != ordinal) static_cast<void>(cudaSetDevice(previous));
+    if (previous != visible) static_cast<void>(cudaSetDevice(previous));
   }
 };
 
