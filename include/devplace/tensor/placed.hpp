@@ -76,6 +76,21 @@ class tensor<T, Extents, Where> {
       blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
   }
 
+  /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
+  ///@{
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor(const Expression& expression, Tu = {}) : tensor(expression.template storage<tensor, Tu>()) {
+    expression.template into<Tu>(*this);
+  }
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor& operator=(const Expression& expression) {
+    expression.template into<Tu>(*this);
+    return *this;
+  }
+  ///@}
+
   /// Hands the memory over; nothing is copied.
   ///@{
   tensor(tensor&&) noexcept = default;
