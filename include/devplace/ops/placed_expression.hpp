@@ -104,7 +104,7 @@ class placed_expression {
     static_assert(std::is_same_v<typename Result::value_type, value_type>,
                   "devplace: a tensor has another element type than the expression it is made from; convert the "
                   "expression with cast<T>(...).");
-    return detail::make_like<typename Result::value_type, Tu>(typename Result::extents_type(extents_), like());
+    return detail::make_like<typename Result::value_type, Where, Tu>(typename Result::extents_type(extents_), like());
   }
 
  private:

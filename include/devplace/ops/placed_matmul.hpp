@@ -66,6 +66,18 @@ template <class A, class B>
 concept placed_matrix_pair = (placed_matrix<A> && (placed_matrix<B> || matrix_operand<B>)) ||
                              (matrix_operand<A> && placed_matrix<B>);
 
+/// The operand whose rows or columns a product has: the split one, if there is one.
+template <class A, class B>
+const auto& split_operand(const A& a, const B& b) {
+  if constexpr (rules_of<typename B::placement_type>::split) {
+    static_cast<void>(a);
+    return b;
+  } else {
+    static_cast<void>(b);
+    return a;
+  }
+}
+
 /// Where a product lies.
 template <class A, class B>
 struct placed_product : refused<mismatch::places> {};
@@ -87,7 +99,6 @@ auto matmul(const A& a, const B& b) {
   if constexpr (detail::common_result<rule>::value) {
     using of_a = detail::placed_matrix_traits<A>;
     using of_b = detail::placed_matrix_traits<B>;
-    using result_placement = typename rule::type;
     using value = typename of_a::stored::value_type;
     static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
                   "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
@@ -101,14 +112,8 @@ auto matmul(const A& a, const B& b) {
       detail::require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
     using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
     const product whole(a.extents().extent(0), b.extents().extent(1));
-    auto c = [&] {
-      if constexpr (std::is_same_v<result_placement, typename of_a::stored::placement_type>)
-        return detail::make_like<value, Tu>(whole, of_a::matrix(a));
-      else if constexpr (std::is_same_v<result_placement, typename of_b::stored::placement_type>)
-        return detail::make_like<value, Tu>(whole, of_b::matrix(b));
-      else
-        return tensor<value, product, result_placement>(whole, Tu{});
-    }();
+    auto c = detail::make_like<value, typename rule::type, Tu>(whole,
+                                                               detail::split_operand(of_a::matrix(a), of_b::matrix(b)));
     for (std::size_t k = 0; k != c.places; ++k)
       matmul_into<Tu>(c.local(k), of_a::part(a, k), of_b::part(b, k));
     return c;

@@ -95,15 +95,8 @@ auto reduced_on_places(const tensor<T, E, Where>& x) {
   static_assert(Axis == all_axes || Axis < E::rank,
                 "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
   if constexpr (common_result<rule>::value && (Axis == all_axes || Axis < E::rank)) {
-    using result_placement = typename rule::type;
     using result_element = typename Operation::template result<T>;
-    const auto extents = reduced_extents<Axis>(x.extents());
-    auto result = [&] {
-      if constexpr (std::is_same_v<result_placement, Where>)
-        return make_like<result_element, Tu>(extents, x);
-      else
-        return tensor<result_element, std::remove_const_t<decltype(extents)>, result_placement>(extents, Tu{});
-    }();
+    auto result = make_like<result_element, typename rule::type, Tu>(reduced_extents<Axis>(x.extents()), x);
     std::size_t count = x.size();
     if constexpr (Axis != all_axes) count = x.extent(Axis);
     for (std::size_t k = 0; k != x.places; ++k)

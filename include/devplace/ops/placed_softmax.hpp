@@ -18,7 +18,7 @@ auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
   using rule = row_function_result<E::rank - 1, Where>;
   if constexpr (common_result<rule>::value && E::rank > 0) {
-    auto y = make_like<T, Tu>(x.extents(), x);
+    auto y = make_like<T, Where, Tu>(x.extents(), x);
     for (std::size_t k = 0; k != x.places; ++k)
       for_each_row<Row, Tu>(operation, y.local(k), x.local(k));
     return y;

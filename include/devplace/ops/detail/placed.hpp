@@ -23,11 +23,15 @@ inline constexpr bool is_placed_tensor<tensor<T, E, W>> = !single_place<W>;
 template <class X>
 concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X>>;
 
-/// An uninitialised tensor for a result that lies as `source` does, split as it is split.
-template <class T, class Tu, class Extents, class Source>
-auto make_like(const Extents& extents, const Source& source) {
-  static_cast<void>(source);
-  return tensor<T, Extents, typename Source::placement_type>(extents, Tu{});
+/// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
+/// the same indices.
+template <class T, class Where, class Tu, class Extents, class Source>
+auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
+  using result = tensor<T, Extents, Where>;
+  if constexpr (rules_of<Where>::split && requires { source.split_sizes(); })
+    return result(extents, source.split_sizes(), Tu{});
+  else
+    return result(extents, Tu{});
 }
 
 /// Throws unless two tensors that are split along equal extents have parts of the same sizes.
