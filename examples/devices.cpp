@@ -18,12 +18,14 @@ double gibibytes(std::size_t bytes) {
 int main() try {
   for (const dp::device_information& device : dp::list_devices()) {
     std::printf("%s: %s\n", device.place.c_str(), device.processor.c_str());
+    if (!device.device.empty()) std::printf("  %s\n", device.device.c_str());
     std::printf("  %d %s, %.1f GiB of memory, %.1f GiB free\n", device.units, device.unit_name,
                 gibibytes(device.memory_total), gibibytes(device.memory_free));
     std::printf("  %s\n", device.support.c_str());
   }
   std::printf("CPU work: %d thread(s), matrix products by %s\n", dp::thread_count(),
               std::string(dp::matrix_engine().name).c_str());
+  std::printf("device map: %s\n", dp::device_map_description().c_str());
   std::printf("cuda places: %s\n", dp::cuda_support_description().c_str());
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "%s\n", problem.what());

@@ -17,6 +17,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
+#include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/first_available.hpp>
 #include <devplace/place/place.hpp>

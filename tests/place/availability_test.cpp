@@ -8,7 +8,6 @@
 namespace dp = devplace;
 
 TEST_CASE("the CPU is always available, a cuda place never without a component", "[place]") {
-  STATIC_REQUIRE(noexcept(dp::available<dp::on<dp::cpu>>()));
   CHECK(dp::available<dp::on<dp::cpu>>());
   CHECK(dp::available<dp::replicated_on<dp::cpu>>());
   CHECK_FALSE(dp::available<dp::on<dp::cuda<0>>>());

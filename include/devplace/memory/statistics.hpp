@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/place/device_map.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -25,14 +26,12 @@ struct memory_counters {
   std::atomic<std::uint64_t> allocations{0};
 };
 
-/// Ordinals above this share the last counter; no machine has so many devices.
-inline constexpr int counted_ordinals = 64;
-
 inline memory_counters& counters(backend::cpu, int) {
   static memory_counters of_cpu;
   return of_cpu;
 }
 
+/// Ordinals beyond the last one that is counted share its counters.
 inline memory_counters& counters(backend::cuda, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];

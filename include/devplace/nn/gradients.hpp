@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/engine.hpp>
@@ -13,6 +14,11 @@
 
 namespace devplace {
 
+/// The placement of the gradients that a model on `Where` makes from a batch on `Batch`: from parts of a batch each
+/// place has a summand, from a copy on each place the whole.
+template <placement Where, placement Batch>
+using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
+
 namespace nn::detail {
 
 struct gradient_access;
@@ -21,7 +27,8 @@ struct gradient_access;
 
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only; while it exists, another backward is an
 /// error unless the lease is handed to it, which adds. `Where` is the gradients' placement: `partial` for a replicated
-/// model until `synchronize` makes them whole, and an optimizer takes no partial ones. They are sums over the samples;
+/// model and a sharded batch until `synchronize` makes them whole, and an optimizer takes no partial ones; `replicated`
+/// for a replicated batch, of which every place has the whole gradient already. They are sums over the samples;
 /// the optimizer divides by the sum of the samples' weights that lies behind them.
 template <class Net, placement Where, class T>
 class [[nodiscard]] gradients {

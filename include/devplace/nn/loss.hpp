@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/place/placement.hpp>
+#include <devplace/place/replica_error.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
 
@@ -14,7 +16,8 @@ namespace devplace::nn {
 
 namespace detail {
 
-/// The two sums of a loss, one pair on each place: of the (weighted) losses of the samples, and of their weights.
+/// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
+/// weights. Of a split batch they are summands, of a replicated one copies.
 template <class T, class Batch>
 struct loss_sums {
   using type = tensor<T, extents<2>, Batch>;
@@ -40,11 +43,15 @@ class loss_value {
   /// From the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
-  /// The loss on the host; waits for the places. The mean over no samples is NaN, as in PyTorch.
+  /// The loss of the whole batch on the host; waits for the places that it is read from. The mean over no samples is
+  /// NaN, as in PyTorch.
   template <class Tu = devplace::detail::this_tu>
   T item() const {
     double total[2] = {0, 0};
-    for (std::size_t k = 0; k < place_count<Batch>; ++k) {
+    constexpr std::size_t summands = devplace::detail::is_split<typename placement_traits<Batch>::kind>
+                                         ? place_count<Batch>
+                                         : 1;  // every copy is the whole
+    for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
       T sums[2];
       devplace::detail::copy_out<typename decltype(part)::backend_type, Tu>(part.ordinal(), sums, part.data(),
@@ -81,6 +88,32 @@ struct [[nodiscard]] loss_result {
 
 namespace detail {
 
+/// Waits for the places of a value, all of them, so that none keeps what failed there for whoever waits next; throws
+/// what failed first in their order.
+template <class Tu, class X>
+void wait_for_parts(const X& x) {
+  using where = typename X::placement_type;
+  std::exception_ptr failed;
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < place_count<where>; ++k) {
+    const auto part = devplace::detail::local_part(x, k);
+    try {
+      devplace::detail::synchronize<typename decltype(part)::backend_type, Tu>(part.ordinal());
+    } catch (...) {
+      if (!failed) failed = std::current_exception(), place = k;
+    }
+  }
+  if (!failed) return;
+  if constexpr (single_place<where>) {
+    std::rethrow_exception(failed);
+  } else {
+    const auto part = devplace::detail::local_part(x, place);
+    devplace::detail::rethrow_for_replica(
+        failed, place, place_count<where>,
+        devplace::detail::place_name(typename decltype(part)::backend_type{}, part.ordinal()));
+  }
+}
+
 /// Runs a loss on every place of a batch. `Loss::place<T, Backend, Tu>(ordinal)` gives what a place needs of it.
 template <class Tu, class Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
@@ -105,8 +138,8 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
     placed.template into<Tu>(to, devplace::detail::local_part(gradient, k), workspace, part,
                              devplace::detail::local_part(targets, k));
     copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
-    devplace::detail::synchronize<backend_type, Tu>(part.ordinal());
   }
+  wait_for_parts<Tu>(output);
   return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
                                              {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
 }

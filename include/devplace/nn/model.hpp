@@ -12,6 +12,7 @@
 
 #include <devplace/nn/detail/batch.hpp>
 #include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/gradients.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
@@ -20,6 +21,18 @@
 #include <devplace/tensor/placed.hpp>
 
 namespace devplace {
+
+namespace nn::detail {
+
+/// For what makes models of other models.
+struct model_access {
+  template <class Model>
+  static Model adopt(std::shared_ptr<model_state<typename Model::value_type>> state) {
+    return Model(std::move(state));
+  }
+};
+
+}  // namespace nn::detail
 
 /// The parameters of `Net` in precision `T`, on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. One
 /// arena on each place, with a layout known at compile time; started by seed exactly as PyTorch's layers start, with
@@ -47,20 +60,16 @@ class model {
   using input_extents = nn::detail::network_input_t<Net>;
   using output_extents = typename plan::output;
   ///@}
-  /// Where batches lie that the model takes.
+  /// Where the batches of a loader lie: `on<P>` itself, or in parts over several places. A batch may also be
+  /// replicated like the model.
   using batch_placement_type = batch_placement_t<Where>;
-  /// What backward returns.
+  /// What backward returns for such a batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
 
   /// Draws the parameters by `start`: the same values on every placement.
   template <class Tu = detail::this_tu>
-  explicit model(seed start, Tu = {}) : state_(std::make_shared<nn::detail::model_state<T>>()) {
-    state_->seed = start.value;
-    for (const int ordinal : mesh::ordinals) {
-      state_->replicas.push_back(engine<Tu>::make(ordinal));
-      engine<Tu>::initialize(state_->replicas.back(), start.value);
-    }
-  }
+  explicit model(seed start, Tu = {})
+      : state_(nn::detail::drawn_state<Net, T, backend_type, Tu>(mesh::ordinals, start.value)) {}
 
   /// Hands the arenas over; a trainer made before goes on working with them.
   ///@{
@@ -104,11 +113,12 @@ class model {
   ///@}
 
   /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
-  /// [n, input extents...] of type `T` on the batch placement (axes after the first may be flattened differently).
+  /// [n, input extents...] of type `T` (axes after the first may be flattened differently); the outputs lie as it does.
+  /// On several places the batch is split over them, or replicated: then every place does all of it.
   template <class Tu = detail::this_tu, class Batch>
   [[nodiscard]] auto predict(const Batch& batch) const {
-    nn::detail::check_batch<Where, T, input_extents>(batch);
-    auto output = make_output<Tu>(batch.extent(0));
+    nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    auto output = make_output<Tu, typename Batch::placement_type>(batch.extent(0));
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
       const auto& r = live().replicas[k];
@@ -127,11 +137,11 @@ class model {
   template <class Tu = detail::this_tu, class Batch>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    nn::detail::check_batch<Where, T, input_extents>(batch);
-    auto output = make_output<Tu>(batch.extent(0));
+    nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    auto output = make_output<Tu, typename batch_type::placement_type>(batch.extent(0));
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     auto& state = live();
-    nn::saved<Net, Where, T, held> saved(state_);
+    nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
@@ -150,24 +160,30 @@ class model {
   }
 
   /// Gradients of the parameters from what forward saved and the loss's gradient. `saved` is used up. Throws while
-  /// another lease of this model's gradients exists.
-  template <class Tu = detail::this_tu, class Held, class Extents>
-  gradient_type backward(nn::saved<Net, Where, T, Held>&& saved,
-                         const nn::loss_gradient<T, Extents, batch_placement_type>& loss) {
+  /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
+  /// replicated one gives the whole on every place, bitwise equal.
+  template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch>
+  auto backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
+    check_placements<Batch, LossBatch>();
+    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, T>;
     if (live().gradients_out)
       throw error(
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
     check_pass(saved, loss);
-    auto lease = nn::detail::gradient_access::lease<gradient_type>(state_, loss.how);
+    auto lease = nn::detail::gradient_access::lease<lease_type>(state_, loss.how);
     run_backward<Tu>(std::move(saved), loss, false);
     return lease;
   }
 
-  /// The same, added to the gradients of an earlier backward.
-  template <class Tu = detail::this_tu, class Held, class Extents>
-  gradient_type backward(nn::saved<Net, Where, T, Held>&& saved,
-                         const nn::loss_gradient<T, Extents, batch_placement_type>& loss, gradient_type&& earlier) {
+  /// The same, added to the gradients of an earlier backward: summands to summands, whole ones to whole ones.
+  template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch, class EarlierWhere>
+  auto backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
+                gradients<Net, EarlierWhere, T>&& earlier) {
+    check_placements<Batch, LossBatch>();
+    static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
+                  "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
+                  "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
     check_lease(earlier);
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
@@ -177,8 +193,8 @@ class model {
   }
 
   /// What forward saved is used up by backward: move it in.
-  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Held, class... Rest>
-  void backward(nn::saved<Net, Where, T, Held>&, Rest&&...) = delete;
+  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
+  void backward(nn::saved<Net, Where, T, Batch, Held>&, Rest&&...) = delete;
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
@@ -202,15 +218,26 @@ class model {
   }
 
  private:
+  friend struct nn::detail::model_access;
+  explicit model(std::shared_ptr<nn::detail::model_state<T>> state) : state_(std::move(state)) {}
+
   nn::detail::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
+    if (!state_->unusable.empty()) throw error("this model cannot be used any more: " + state_->unusable);
     return *state_;
   }
 
+  template <class Batch, class LossBatch>
+  static constexpr void check_placements() {
+    static_assert(std::is_same_v<Batch, LossBatch>,
+                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
+                  "functions the same batch.");
+  }
+
   /// Refuses what backward cannot use before anything is used up.
-  template <class Held, class Extents>
-  void check_pass(const nn::saved<Net, Where, T, Held>& saved,
-                  const nn::loss_gradient<T, Extents, batch_placement_type>& loss) const {
+  template <class Batch, class Held, class Extents>
+  void check_pass(const nn::saved<Net, Where, T, Batch, Held>& saved,
+                  const nn::loss_gradient<T, Extents, Batch>& loss) const {
     saved.check(&live());
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto dy = detail::local_part(loss.gradient, k);
@@ -243,10 +270,10 @@ class model {
     });
   }
 
-  template <class Tu>
+  template <class Tu, class Batch>
   auto make_output(std::size_t samples) const {
     using extents_type = detail::prepend_t<dyn, output_extents>;
-    return tensor<T, extents_type, batch_placement_type>(nn::detail::batch_extents<output_extents>(samples), Tu{});
+    return tensor<T, extents_type, Batch>(nn::detail::batch_extents<output_extents>(samples), Tu{});
   }
 
   template <class Tu, class Output>
@@ -255,9 +282,9 @@ class model {
     detail::copy_within<backend_type, Tu>(p.ordinal, part.data(), engine<Tu>::output_of(p), part.size() * sizeof(T));
   }
 
-  template <class Tu, class Held, class Extents>
-  void run_backward(nn::saved<Net, Where, T, Held>&& saved,
-                    const nn::loss_gradient<T, Extents, batch_placement_type>& loss, bool add) {
+  template <class Tu, class Batch, class Held, class Extents>
+  void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, Batch>& loss,
+                    bool add) {
     const auto used = std::move(saved);
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto& p = used.pass(k);

@@ -26,8 +26,9 @@ struct nothing {};
 
 }  // namespace detail
 
-/// What forward keeps for backward: move-only, used once. Its type belongs to one network, placement and precision.
-template <class Net, placement Where, class T, class Held>
+/// What forward keeps for backward: move-only, used once. Its type belongs to one network, placement, precision and
+/// placement of the batch.
+template <class Net, placement Where, class T, placement Batch, class Held>
 class [[nodiscard]] saved {
   static constexpr std::size_t places = place_count<Where>;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/nn/detail/settle.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
@@ -20,6 +21,17 @@ struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
 
 /// Named in the message when an optimizer meets a model or gradients of another type than its own.
 struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
+
+namespace optim {
+
+/// Who runs an optimizer on several places: every place for its own replica, or the first one for all of them, which
+/// then alone has its state.
+///@{
+struct on_every_place {};
+struct on_first_place {};
+///@}
+
+}  // namespace optim
 
 namespace optim::detail {
 
@@ -65,18 +77,21 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 }  // namespace optim::detail
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`,
-/// or `optimizer opt{model, optim::adam{...}}`. Every place keeps the state of its own replica.
-template <class Rule, class Model>
+/// or `optimizer opt{model, optim::adam{...}}`. Every place keeps the state of its own replica, unless `Who` is
+/// `optim::on_first_place`, as in a trainer by `collective::scatter_gather`.
+template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
 /// The optimizer of a `model<Net, Where, T>`.
-template <class Rule, class Net, class Where, class T>
-class optimizer<Rule, model<Net, Where, T>> {
+template <class Rule, class Net, class Where, class T, class Who>
+class optimizer<Rule, model<Net, Where, T>, Who> {
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
   using backend_type = placement_backend_t<Where>;
   static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
+  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
 
  public:
   /// The models that it updates.
@@ -87,14 +102,15 @@ class optimizer<Rule, model<Net, Where, T>> {
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
     of_ = &m.state();
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
+    last_update_ = m.state().updates;
+    for (std::size_t k = 0; k < updating_places; ++k)
       states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(m.state().replicas[k].ordinal, elements);
   }
 
   /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
-  /// is a mean. All places update alike.
+  /// is a mean. All places update alike. Throws what failed on a place before; then nothing was changed.
   template <class Tu = detail::this_tu, placement GradientWhere>
-    requires std::is_same_v<GradientWhere, Where>
+    requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
   void step(model_type& m, gradients<Net, GradientWhere, T>&& gradients) {
     m.check_lease(gradients);
     const auto lease = std::move(gradients);
@@ -112,17 +128,33 @@ class optimizer<Rule, model<Net, Where, T>> {
   void step(M&, G&&) = delete;
 
   /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
-  /// which gradients are multiplied (null: 1).
-  template <class Tu = detail::this_tu>
-  void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, place_count<Where>>& factors) {
+  /// which gradients are multiplied (null: 1). `spread()` is called when the updating places have been asked to do
+  /// their part, to bring the parameters to the others.
+  template <class Tu = detail::this_tu, class Spread>
+  void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
+              Spread&& spread) {
     if (&state != of_)
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
-    ++state.updates;
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
-      optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                       factors[k], steps_ + 1);
+    nn::detail::settle_after_failures<backend_type, Tu>(state);
+    forget_lost_updates(state.updates);
+    nn::detail::begin_update<backend_type, Tu>(state);
+    last_update_ = state.updates;
     ++steps_;
+    try {
+      for (std::size_t k = 0; k < updating_places; ++k)
+        optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
+                                                         factors[k], steps_);
+      spread();
+      nn::detail::finish_update<backend_type, Tu>(state);
+    } catch (...) {
+      nn::detail::judge_updates<backend_type, Tu>(state);
+      throw;
+    }
+  }
+  template <class Tu = detail::this_tu>
+  void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
+    update<Tu>(state, divide, factors, [] {});
   }
 
   /// The hyperparameters; a change counts from the next step.
@@ -131,14 +163,23 @@ class optimizer<Rule, model<Net, Where, T>> {
   const Rule& rule() const { return rule_; }
   ///@}
 
-  /// Number of steps taken.
+  /// Number of steps asked for. Steps that were not done because of a failure on a device are taken off at the next
+  /// one.
   std::int64_t steps() const { return steps_; }
 
  private:
+  /// Updates after a failure were asked for but not done, and the model has forgotten them.
+  void forget_lost_updates(std::uint64_t updates) {
+    if (updates >= last_update_) return;
+    const auto lost = static_cast<std::int64_t>(last_update_ - updates);
+    steps_ -= lost < steps_ ? lost : steps_;
+  }
+
   Rule rule_;
-  std::array<optim::detail::replica_state<Rule, T>, place_count<Where>> states_;
+  std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
   const nn::detail::model_state<T>* of_ = nullptr;
   std::int64_t steps_ = 0;
+  std::uint64_t last_update_ = 0;  ///< the model's number of updates after this optimizer's last one
 };
 
 /// `optimizer opt{model, optim::adam{}}`.

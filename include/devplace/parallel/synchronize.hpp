@@ -3,50 +3,89 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include <devplace/memory/block.hpp>
 #include <devplace/nn/gradients.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace {
 
-/// How a data-parallel step makes its gradients whole.
-namespace collective {
-
-/// Gradients are summed on the first place, in the order of the places, and copied back to all: every place has the
-/// same bits.
-struct in_process_sum {};
-
-}  // namespace collective
-
 namespace parallel::detail {
 
-/// Adds another replica's elements.
+/// One arena's data on each place of a model.
 template <class T>
-struct add_functor {
-  T* to;
-  const T* from;
-  DEVPLACE_HD void operator()(std::size_t i) const { to[i] += from[i]; }
+struct arena_pointers {
+  T* of[max_ranks];
+  std::size_t places;
+
+  /// From element `first` on.
+  std::span<T* const> from(std::size_t first) {
+    for (std::size_t k = 0; k != places; ++k)
+      shifted[k] = of[k] + first;
+    return {shifted, places};
+  }
+
+ private:
+  T* shifted[max_ranks];
 };
 
-/// Sums the gradient arenas of all replicas, with the sums behind them, through a buffer of one arena's size on the
-/// first place; then gives every replica the result.
-template <class T, class Backend, class Tu>
-void sum_over_replicas(nn::detail::model_state<T>& state, std::size_t elements, T* buffer) {
-  namespace d = devplace::detail;
-  const auto& first = state.replicas.front();
-  const std::size_t bytes = elements * sizeof(T);
-  for (std::size_t k = 1; k < state.replicas.size(); ++k) {
-    d::copy_between<Backend, Tu>(first.ordinal, buffer, state.replicas[k].ordinal, state.replicas[k].gradient_data(),
-                                 bytes);
-    d::for_each_index<Backend, Tu>(first.ordinal, elements, 16384, add_functor<T>{first.gradient_data(), buffer});
+template <class T>
+arena_pointers<T> gradient_arenas(const nn::detail::model_state<T>& state) {
+  arena_pointers<T> arenas;
+  arenas.places = state.replicas.size();
+  for (std::size_t k = 0; k != arenas.places; ++k)
+    arenas.of[k] = state.replicas[k].gradient_data();
+  return arenas;
+}
+template <class T>
+arena_pointers<T> parameter_arenas(const nn::detail::model_state<T>& state) {
+  arena_pointers<T> arenas;
+  arenas.places = state.replicas.size();
+  for (std::size_t k = 0; k != arenas.places; ++k)
+    arenas.of[k] = state.replicas[k].parameter_data();
+  return arenas;
+}
+
+/// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
+/// first one.
+template <class Net, class Policy, class Tu, class Communicator, class T>
+void reduce_gradients(Communicator& communicator, const nn::detail::model_state<T>& state) {
+  using plan = network_buckets<Net, T, Policy>;
+  arena_pointers<T> arenas = gradient_arenas(state);
+  for (std::size_t i = 0; i != plan::size; ++i) {
+    const bucket b = plan::at(i);
+    if constexpr (Policy::every_place_updates)
+      communicator.template all_reduce<Tu>(arenas.from(b.first), b.count, reduction::sum);
+    else
+      communicator.template reduce<Tu>(arenas.from(b.first), b.count, reduction::sum, 0);
   }
-  for (std::size_t k = 1; k < state.replicas.size(); ++k)
-    d::copy_between<Backend, Tu>(state.replicas[k].ordinal, state.replicas[k].gradient_data(), first.ordinal,
-                                 first.gradient_data(), bytes);
+}
+
+/// Brings the first place's parameters to the others.
+template <class Net, class Tu, class Communicator, class T>
+void broadcast_parameters(Communicator& communicator, const nn::detail::model_state<T>& state) {
+  arena_pointers<T> arenas = parameter_arenas(state);
+  communicator.template broadcast<Tu>(arenas.from(0), nn::detail::network_plan<Net>::parameter_elements, 0);
+}
+
+/// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
+template <class Net, class Policy, class Backend, class Tu, class T>
+void make_whole(const Policy& policy, const nn::detail::model_state<T>& state) {
+  std::vector<int> ordinals;
+  for (const auto& r : state.replicas)
+    ordinals.push_back(r.ordinal);
+  auto communicator = policy.engine.template connect<Backend, Tu>(std::span<const int>(ordinals));
+  reduce_gradients<Net, Policy, Tu>(communicator, state);
+  if constexpr (!Policy::every_place_updates) {
+    using plan = network_buckets<Net, T, Policy>;
+    arena_pointers<T> arenas = gradient_arenas(state);
+    for (std::size_t i = 0; i != plan::size; ++i)
+      communicator.template broadcast<Tu>(arenas.from(plan::at(i).first), plan::at(i).count, 0);
+  }
 }
 
 template <class Gradients>
@@ -73,27 +112,28 @@ concept can_be_reduced = requires {
 struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
-/// gradients over several. The one line that generic code has for all placements.
-template <class Policy = collective::in_process_sum, class Tu = detail::this_tu, class Net, placement Where, class T>
+/// gradients over several. The one line that generic code has for all placements. Under `collective::scatter_gather`
+/// the sums are formed on the first place and broadcast from it. Asynchronous; makes the policy's communicator anew
+/// each time, while a trainer keeps it.
+template <class Policy = collective::ring_all_reduce, class Tu = detail::this_tu, class Net, placement Where, class T>
   requires parallel::detail::can_be_reduced<gradients<Net, Where, T>>
-[[nodiscard]] auto synchronize(gradients<Net, Where, T>&& partial) {
+[[nodiscard]] auto synchronize(gradients<Net, Where, T>&& partial, const Policy& policy = {}) {
+  static_assert(collective_policy<Policy>,
+                "devplace: synchronize: this type is not a collective policy; use collective::ring_all_reduce or "
+                "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
   using reduced = parallel::detail::whole<gradients<Net, Where, T>>;
-  if constexpr (!reduced::reduces) {
+  if constexpr (!reduced::reduces || !collective_policy<Policy>) {
     return std::move(partial);
   } else {
-    using backend_type = placement_backend_t<Where>;
-    constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements + nn::detail::gradient_tail;
-    auto& state = partial.arena();
-    const auto buffer = detail::allocate<backend_type, Tu>(state.replicas.front().ordinal, elements * sizeof(T));
-    parallel::detail::sum_over_replicas<T, backend_type, Tu>(state, elements, static_cast<T*>(buffer.data()));
+    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>, Tu>(policy, partial.arena());
     return nn::detail::gradient_access::as<typename reduced::type>(std::move(partial));
   }
 }
 
 /// Gradients that were reduced already would be multiplied by the number of places.
-template <class Policy = collective::in_process_sum, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
+template <class Policy = collective::ring_all_reduce, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class T>
   requires(!parallel::detail::can_be_reduced<gradients<Net, Where, T>>)
-void synchronize(gradients<Net, Where, T>&&) = delete;
+void synchronize(gradients<Net, Where, T>&&, const Policy& = {}) = delete;
 
 }  // namespace devplace

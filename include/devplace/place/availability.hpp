@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <exception>
 #include <string>
 #include <type_traits>
 
@@ -51,14 +50,11 @@ inline constexpr bool wrong_language =
 
 }  // namespace detail
 
-/// Whether all places of `Where` exist on this machine and this program can put tensors there.
+/// Whether all places of `Where` exist on this machine and this program can put tensors there. A mistaken setting
+/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) is thrown as argument_error: it is no missing device.
 template <placement Where, class Tu = detail::this_tu>
-bool available() noexcept {
-  try {
-    return detail::why_unavailable<Where, Tu>().empty();
-  } catch (const std::exception&) {
-    return false;
-  }
+bool available() {
+  return detail::why_unavailable<Where, Tu>().empty();
 }
 
 /// Throws placement_unavailable, with the reason and what to do, unless `available<Where>()`. To be called early, so

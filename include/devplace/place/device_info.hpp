@@ -21,6 +21,7 @@ struct device_information {
   std::size_t memory_total = 0;  ///< bytes
   std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
   std::string support;           ///< what this program was compiled with for it
+  std::string device;            ///< where ordinals differ: `visible device 0, physical device 2`; empty otherwise
 };
 
 namespace op {
@@ -74,7 +75,8 @@ std::string support_description() {
 }  // namespace detail
 
 /// The places of this machine that this program can use now: the CPU, and each CUDA device that a component of this
-/// translation unit works with (real or simulated). Asking a GPU for its free memory starts its context.
+/// translation unit works with (real or simulated). Asking a GPU for its free memory starts its context, and asking for
+/// cuda devices freezes the device map.
 template <class Tu = detail::this_tu>
 std::vector<device_information> list_devices() {
   std::vector<device_information> found;

@@ -7,6 +7,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace {
@@ -56,8 +57,8 @@ struct step_layout {
   }
 };
 
-/// A step's loss sums, their sums over steps, and the factor and norm of clipping: a cache line each.
-inline constexpr std::size_t scalar_bytes = 3 * devplace::detail::alignment;
+/// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
+inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
 }  // namespace train::detail
 
@@ -65,12 +66,12 @@ inline constexpr std::size_t scalar_bytes = 3 * devplace::detail::alignment;
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
 /// optimizer and trainer allocate there; batches, class weights, the norm's workspace of `clip_norm`, and the packing
 /// buffers of the matrix engine (one set for each thread and process) come on top.
-template <class Model, class Batch, class Rule>
+template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 
-/// The plan of one model, batch and rule; each number is bytes on the fullest place.
-template <class Net, class Where, class T, std::size_t Samples, class Rule>
-struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
+/// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
+template <class Net, class Where, class T, std::size_t Samples, class Rule, class Policy>
+struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
  private:
   using plan = nn::detail::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
@@ -85,15 +86,21 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule> {
   static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
+  /// Numbers that each replica keeps of its updates and of the last step's loss.
+  static constexpr std::size_t counters = nn::detail::replica_scalar_bytes;
   /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
-  /// Sums of losses and weights, and the numbers of clipping.
+  /// Sums of losses over steps, and the numbers of clipping.
   static constexpr std::size_t sums = train::detail::scalar_bytes;
-  /// Where the other places' gradients arrive to be added; only the first place of several has it.
-  static constexpr std::size_t reduction_buffer = place_count<Where> > 1 ? gradients : 0;
+  /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
+  static constexpr std::size_t reduction_buffer =
+      place_count<Where> > 1
+          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, T>, Policy>::largest,
+                                                 sizeof(T))
+          : 0;
   /// All of the above.
   static constexpr std::size_t bytes =
-      parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
+      parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
 };
 
 }  // namespace devplace

@@ -5,71 +5,93 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/nn/detail/settle.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
+#include <devplace/place/replica_error.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace {
 
-/// The loss of one training step, on its place until `item()` reads it. Valid until the next step.
+/// The loss of one call of a trainer, on the places until `item()` reads it. Valid until the next call.
 template <class T, class Backend>
 class step_loss {
  public:
-  /// From the loss's sums behind the gradients of a model's first replica.
-  step_loss(std::shared_ptr<const nn::detail::model_state<T>> state, const T* tail, reduction how)
-      : state_(std::move(state)), step_(state_->step), tail_(tail), how_(how) {}
+  /// From the sums that the model's replicas keep of their parts of the batch.
+  step_loss(std::shared_ptr<nn::detail::model_state<T>> state, reduction how)
+      : state_(std::move(state)), step_(state_->step), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the place. NaN for a mean over no samples. Throws error after
-  /// the model's next pass, which overwrites it.
+  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
+  /// on one of them, with its name; and error after the model's next pass, which overwrites the loss.
   template <class Tu = detail::this_tu>
   T item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
-    T sums[2];
-    detail::copy_out<Backend, Tu>(state_->replicas.front().ordinal, sums, tail_, sizeof sums);
-    return nn::detail::loss_from<T>(static_cast<double>(sums[1]), static_cast<double>(sums[0]), how_);
+    return train::detail::loss_of_replicas<Backend, Tu>(*state_, how_);
   }
 
  private:
-  std::shared_ptr<const nn::detail::model_state<T>> state_;
+  std::shared_ptr<nn::detail::model_state<T>> state_;
   std::uint64_t step_;
-  const T* tail_;
   reduction how_;
 };
 
 /// Named in the message when a trainer is made for a temporary model.
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
 
+/// Gradient accumulation: a trainer with `accumulate<k>` updates the parameters in every k-th call, by the gradient of
+/// the k batches together. A step of k times the samples in the memory of one batch.
+template <std::size_t Batches>
+struct accumulate {
+  static_assert(Batches > 0, "devplace: accumulate<k> adds up the gradients of k batches; k is at least 1.");
+  /// The number as a value.
+  static constexpr std::size_t batches = Batches;
+};
+
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It does what forward, loss, backward, `synchronize<Policy>` and the optimizer's step do one by one, in
 /// memory that it allocates once: after the first batch of the largest size (or `prepare`) a step of any size up to
-/// that allocates nothing, and nothing is read back until a loss is asked for. It shares the
-/// model's arenas, so the model may be moved.
-template <class Model, class Loss, class Rule, class Policy = collective::in_process_sum>
+/// that allocates nothing, and nothing is read back until a loss is asked for. On several places all of them run at the
+/// same time, each on its part of the batch, and `Policy` says how they agree on the update: behind the rule comes,
+/// where it is not the default, `collective::ring_all_reduce{}` or `collective::scatter_gather{}`, and behind that
+/// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved.
+///
+/// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name. If it
+/// failed before the update, no place has updated and the next step can run; gradients that were accumulated are lost.
+/// If an update failed on some places only, the model says from then on that it cannot be used.
+template <class Model, class Loss, class Rule, class Policy = collective::ring_all_reduce,
+          class Accumulate = accumulate<1>>
 class trainer;
 
 /// The trainer of a `model<Net, Where, T>`.
-template <class Net, class Where, class T, class Loss, class Rule, class Policy>
-class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
+template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
+class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
+  static_assert(collective_policy<Policy>,
+                "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
+                "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
+                "policy must have.");
   using backend_type = placement_backend_t<Where>;
-  using plan = nn::detail::network_plan<Net>;
-  using layout = train::detail::step_layout<Net>;
+  using who_updates = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
+  using communicator_type = typename Policy::engine_type::template communicator<backend_type>;
   static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t updating_places = Policy::every_place_updates ? places : 1;
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
  public:
@@ -77,10 +99,14 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   using model_type = model<Net, Where, T>;
   /// What a step returns.
   using loss_type = step_loss<T, backend_type>;
+  /// The optimizer, of all places or of the first one.
+  using optimizer_type = devplace::optimizer<Rule, model_type, who_updates>;
 
   /// Throws argument_error for options of the loss or the rule that make no sense.
+  ///@{
   template <class Tu = detail::this_tu>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, Policy = {}, Tu = {})
+  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {},
+          Tu = {})
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule, Tu{}) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
@@ -88,10 +114,14 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
       memory_[k].scalars = detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes);
     }
     if constexpr (places > 1)
-      reduction_buffer_ = detail::allocate<backend_type, Tu>(
-          replica(0).ordinal, (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T));
+      communicator_.emplace(policy.engine.template connect<backend_type, Tu>(
+          std::span<const int>(detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals)));
     reset_mean_loss<Tu>();
   }
+  template <class Tu = detail::this_tu>
+  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches, Tu tu = {})
+      : trainer(m, loss, rule, Policy{}, batches, tu) {}
+  ///@}
   /// A temporary model would be lost after training: name it first.
   template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
   trainer(const model_type&&, Rest&&...) = delete;
@@ -99,89 +129,107 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   /// Hands its memory over; the model stays where it is.
   trainer(trainer&&) noexcept = default;
 
-  /// Allocates what batches of up to `samples` samples need. Calling it is optional: a larger batch does it itself.
+  /// Allocates what batches of up to `samples` samples, split evenly, need. Calling it is optional: a larger batch, or
+  /// part of one, does it itself.
   template <class Tu = detail::this_tu>
   void prepare(std::size_t samples) {
-    if constexpr (on_cpu) detail::gemm_prepare();
-    if (samples <= capacity_) return;
-    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
-    if (samples > limit)
-      throw argument_error("trainer: a batch of " + std::to_string(samples) +
-                           " samples takes more memory than there are addresses; use a smaller one.");
-    const std::size_t rows = (samples + places - 1) / places;
-    capacity_ = 0;  // nothing is prepared if an allocation fails half-way
-    for (std::size_t k = 0; k < places; ++k) {
-      memory_[k].workspace = {};
-      memory_[k].workspace =
-          detail::allocate<backend_type, Tu>(replica(k).ordinal, layout::workspace(rows) * sizeof(T));
-    }
-    capacity_ = samples;
+    const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
+    for (std::size_t k = 0; k < places; ++k)
+      prepare_place<Tu>(k, rows);
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
   template <class Tu = detail::this_tu>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
-    for (std::size_t k = 0; k < places; ++k)
+    for (std::size_t k = 0; k < updating_places; ++k)
       memory_[k].clipping = detail::allocate<backend_type, Tu>(
-          replica(k).ordinal, optim::clip_workspace_size(plan::parameter_elements) * sizeof(double));
+          replica(k).ordinal,
+          optim::clip_workspace_size(nn::detail::network_plan<Net>::parameter_elements) * sizeof(double));
     clip_ = rule;
   }
 
-  /// One step on a batch: gradients of the loss, reduced over the places, and the optimizer's update. Returns at once
-  /// on devices; the loss stays there until it is read. `samples` is [n, input extents...] and `targets` what the loss
-  /// takes, both on the model's batch placement.
+  /// One step on a batch: gradients of the loss, reduced over the places, and the optimizer's update; with
+  /// `accumulate<k>` the update comes in every k-th call. Returns at once on devices; the loss stays there until it is
+  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
+  /// and split alike.
   template <class Tu = detail::this_tu, class Samples, class Targets>
   loss_type operator()(const Samples& samples, const Targets& targets) {
     nn::detail::check_batch<Where, T, typename model_type::input_extents>(samples);
+    static_assert(std::is_same_v<typename Samples::placement_type, batch_placement_t<Where>>,
+                  "devplace: the step's batch is a full copy on every place, so that all would do the same work; give "
+                  "each its part: scatter<batch_placement_t<Where>>(batch), or a loader<Where>.");
     static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
-    if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
-    auto& state = *state_;
-    if (state.gradients_out)
-      throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
+    auto& state = usable_state();
+    train::detail::begin_pass<backend_type, Tu>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       throw shape_error("trainer: " + std::to_string(samples.extent(0)) + " samples and " +
                         std::to_string(targets.extent(0)) + " targets; a batch has one target for each sample.");
-    if (samples.extent(0) > capacity_ || capacity_ == 0) prepare<Tu>(samples.extent(0));
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
-    for (std::size_t k = 0; k < places; ++k) {
-      const auto x = detail::local_part(samples, k);
-      train::detail::forward_and_backward<Net, T, backend_type, Tu>(
-          replica(k), memory_[k], *losses_[k], nn::detail::checked_rows<typename model_type::input_extents>(x),
-          x.data(), detail::local_part(targets, k), nn::detail::key_of_part(key, samples, k));
-    }
-    if constexpr (places > 1)
-      parallel::detail::sum_over_replicas<T, backend_type, Tu>(
-          state, plan::parameter_elements + nn::detail::gradient_tail, static_cast<T*>(reduction_buffer_.data()));
-    const T* const tail = replica(0).gradient_data() + plan::parameter_elements;
-    detail::for_each_index<backend_type, Tu>(replica(0).ordinal, 1, 1,
-                                             train::detail::total_functor<T>{memory_[0].totals(), tail});
-    optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>());
-    return {state_, tail, how_};
+    const train::detail::step_guard<T> guard(state, accumulation_);
+    for (std::size_t k = 0; k < places; ++k)
+      detail::on_behalf_of_replica(
+          k, places, [&] { return place_name_of(k); },
+          [&] {
+            run_place<Tu>(k, detail::local_part(samples, k), detail::local_part(targets, k),
+                          nn::detail::key_of_part(key, samples, k));
+          });
+    if (++accumulation_.batches == Batches) update<Tu>(state);
+    guard.done();
+    return {state_, how_};
   }
 
-  /// The loss over all samples since the start or the last reset, on the host; waits for the place.
+  /// Updates the parameters by the gradients accumulated since the last update, as at the end of an epoch whose number
+  /// of batches `accumulate<k>` does not divide. Returns whether there were any.
+  template <class Tu = detail::this_tu>
+  bool flush() {
+    auto& state = usable_state();
+    train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
+    if (accumulation_.batches == 0) return false;
+    [[maybe_unused]] const auto awake = stay_awake();
+    const train::detail::step_guard<T> guard(state, accumulation_);
+    update<Tu>(state);
+    guard.done();
+    return true;
+  }
+
+  /// The loss over all samples since the start or the last reset, on the host; waits for the places and throws what
+  /// failed on them.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
-    double totals[2];
-    detail::copy_out<backend_type, Tu>(replica(0).ordinal, totals, memory_[0].totals(), sizeof totals);
-    return nn::detail::loss_from<double>(totals[0], totals[1], reduction::mean);
+    nn::detail::settle<backend_type, Tu>(*state_);
+    double sum[2] = {0, 0};
+    for (std::size_t k = 0; k < places; ++k) {
+      double totals[2];
+      detail::copy_out<backend_type, Tu>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
+      sum[0] += totals[0];
+      sum[1] += totals[1];
+    }
+    return nn::detail::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
   /// Starts the mean loss anew, as at the start of an epoch.
   template <class Tu = detail::this_tu>
   void reset_mean_loss() {
-    detail::for_each_index<backend_type, Tu>(replica(0).ordinal, 2, 2,
-                                             train::detail::clear_totals_functor{memory_[0].totals()});
+    for (std::size_t k = 0; k < places; ++k)
+      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 2, 2,
+                                               train::detail::clear_totals_functor{memory_[k].totals()});
   }
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
-  devplace::optimizer<Rule, model_type>& optimizer() { return optimizer_; }
+  optimizer_type& optimizer() { return optimizer_; }
 
  private:
   const nn::detail::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
+  std::string place_name_of(std::size_t k) const { return detail::place_name(backend_type{}, replica(k).ordinal); }
+
+  nn::detail::model_state<T>& usable_state() const {
+    if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
+    nn::detail::require_usable(*state_);
+    return *state_;
+  }
 
   /// CPU threads wait actively from one operation to the next while a step runs.
   auto stay_awake() const {
@@ -192,40 +240,68 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy> {
   }
 
   template <class Tu>
+  void prepare_place(std::size_t k, std::size_t rows) {
+    if constexpr (on_cpu) detail::gemm_prepare();
+    if (rows <= memory_[k].rows && memory_[k].prepared) return;
+    detail::on_behalf_of_replica(
+        k, places, [&] { return place_name_of(k); },
+        [&] { train::detail::prepare<Net, T, backend_type, Tu>(memory_[k], replica(k).ordinal, rows); });
+  }
+
+  template <class Tu, class Samples, class Targets>
+  void run_place(std::size_t k, const Samples& samples, const Targets& targets, const nn::random_key& key) {
+    const std::size_t rows = nn::detail::checked_rows<typename model_type::input_extents>(samples);
+    if (rows != targets.extent(0))
+      throw shape_error("trainer: the batch's part here has " + std::to_string(rows) + " samples and " +
+                        std::to_string(targets.extent(0)) + " targets; split both alike.");
+    prepare_place<Tu>(k, rows);
+    train::detail::forward_and_backward<Net, T, backend_type, Tu>(
+        replica(k), memory_[k], *losses_[k], rows, samples.data(), targets, key, accumulation_.batches != 0);
+  }
+
+  /// Reduces the gradients and updates the parameters.
+  template <class Tu>
+  void update(nn::detail::model_state<T>& state) {
+    accumulation_.batches = 0;
+    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, Policy, Tu>(*communicator_, state);
+    optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>(), [&] {
+      if constexpr (places > 1 && !Policy::every_place_updates)
+        parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
+    });
+  }
+
+  template <class Tu>
   std::array<const T*, places> clip_factors() {
     std::array<const T*, places> factors{};
     if (!clip_) return factors;
-    for (std::size_t k = 0; k < places; ++k) {
-      optim::clip_arguments<T> arguments;
-      arguments.ordinal = replica(k).ordinal;
-      arguments.n = plan::parameter_elements;
-      arguments.gradients = replica(k).gradient_data();
-      arguments.divisor = how_ == reduction::mean ? arguments.gradients + plan::parameter_elements : nullptr;
-      arguments.factor = memory_[k].clip();
-      arguments.norm = memory_[k].clip() + 1;
-      arguments.workspace = static_cast<double*>(memory_[k].clipping.data());
-      optim::clip_norm_into<backend_type, Tu>(*clip_, arguments);
-      factors[k] = arguments.factor;
-    }
+    for (std::size_t k = 0; k < updating_places; ++k)
+      factors[k] = train::detail::clip<Net, backend_type, Tu>(*clip_, replica(k), memory_[k], how_);
     return factors;
   }
 
   std::shared_ptr<nn::detail::model_state<T>> state_;
   reduction how_;
-  devplace::optimizer<Rule, model_type> optimizer_;
+  optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template placed<T>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  detail::memory_block reduction_buffer_;
+  std::optional<communicator_type> communicator_;
   std::optional<optim::clip_norm> clip_;
-  std::size_t capacity_ = 0;
+  train::detail::accumulation accumulation_;
 };
 
-/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, with the policy behind them where it is not the default.
+/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, with the policy behind them where it is not the default,
+/// and `accumulate<k>{}` at the end.
 ///@{
 template <class Net, class Where, class T, class Loss, class Rule>
 trainer(model<Net, Where, T>&, const Loss&, const Rule&) -> trainer<model<Net, Where, T>, Loss, Rule>;
 template <class Net, class Where, class T, class Loss, class Rule, class Policy>
 trainer(model<Net, Where, T>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, T>, Loss, Rule, Policy>;
+template <class Net, class Where, class T, class Loss, class Rule, std::size_t Batches>
+trainer(model<Net, Where, T>&, const Loss&, const Rule&, accumulate<Batches>)
+    -> trainer<model<Net, Where, T>, Loss, Rule, collective::ring_all_reduce, accumulate<Batches>>;
+template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
+trainer(model<Net, Where, T>&, const Loss&, const Rule&, Policy, accumulate<Batches>)
+    -> trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>>;
 template <class Net, class Where, class T, class Loss, class Rule, class... Rest>
 trainer(const model<Net, Where, T>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, T>, Loss, Rule>;
 ///@}

@@ -13,7 +13,6 @@
 #include "support/catch.hpp"
 
 namespace dp = devplace;
-using dp::detail::parse_simulated_device_count;
 using dp::detail::simulated_device;
 using dp::detail::simulated_devices;
 
@@ -127,21 +126,6 @@ TEST_CASE("a stopped device does its work on the caller's thread, after what was
   CHECK(seen == std::vector<int>{1, 2});
   device.submit([] { throw dp::error("late."); });
   CHECK_THROWS_AS(device.wait(), dp::error);
-}
-
-TEST_CASE("DEVPLACE_SIMULATED_DEVICES is read strictly", "[backend]") {
-  CHECK(parse_simulated_device_count(nullptr) == 4);
-  CHECK(parse_simulated_device_count("0") == 0);
-  CHECK(parse_simulated_device_count("1") == 1);
-  CHECK(parse_simulated_device_count("64") == 64);
-  for (const char* wrong :
-       {"", " ", "-1", "65", "4 ", " 4", "4x", "x", "0x2", "1e1", "2.0", "99999999999999999999", "+4"}) {
-    INFO(wrong);
-    CHECK_THROWS_AS(parse_simulated_device_count(wrong), dp::argument_error);
-    CHECK_THROWS_WITH(parse_simulated_device_count(wrong),
-                      Catch::Matchers::ContainsSubstring("DEVPLACE_SIMULATED_DEVICES is \"" + std::string(wrong)) &&
-                          Catch::Matchers::ContainsSubstring("0 to 64"));
-  }
 }
 
 TEST_CASE("an ordinal outside the simulated devices is an error that names the variable", "[backend]") {

@@ -71,7 +71,8 @@ struct implementation<backend::cpu, op::device_query> {
             "cores",
             detail::host_memory_total(),
             detail::host_memory_free(),
-            support()};
+            support(),
+            {}};
   }
 };
 

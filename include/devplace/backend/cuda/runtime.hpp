@@ -4,8 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
 #include <string>
 
+#include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
@@ -79,10 +81,16 @@ inline const cuda_device_list& cuda_devices() {
   return list;
 }
 
-/// Why CUDA device `ordinal` cannot be used; empty when it can.
+/// Number of cuda places: the devices that CUDA gives to this process, or what the device map binds to them; freezes
+/// the map.
+inline int cuda_place_count(const char* used_by) {
+  return device_map::of_process().use(cuda_devices().count, used_by);
+}
+
+/// Why the cuda place `ordinal` cannot be used; empty when it can.
 inline std::string why_no_cuda_device(int ordinal) {
+  if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return {};
   const cuda_device_list& list = cuda_devices();
-  if (ordinal >= 0 && ordinal < list.count) return {};
   const std::string name = place_name(backend::cuda{}, ordinal);
   const std::string answer =
       list.code == cudaSuccess ? "" : " (cudaGetDeviceCount: " + cuda_error_text(list.code) + ")";
@@ -93,25 +101,36 @@ inline std::string why_no_cuda_device(int ordinal) {
   if (list.count == 0)
     return name + " does not exist: CUDA finds no device for this process" + answer +
            "; see nvidia-smi and the environment variable CUDA_VISIBLE_DEVICES, or run on cpu";
-  return name + " does not exist: this process sees " + std::to_string(list.count) +
-         " CUDA device(s), counted from 0; see CUDA_VISIBLE_DEVICES, or use a lower ordinal";
+  if (device_map::of_process().given()) return device_map::of_process().why_absent(ordinal);
+  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string shown =
+      variable == nullptr ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
+                          : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" + std::string(variable) +
+                                "\"; name more devices of nvidia-smi -L there, or unset it, or ";
+  return name + " does not exist: this process sees " + std::to_string(list.count) + " CUDA device(s), counted from 0" +
+         shown + "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal";
 }
 
 /// Throws placement_unavailable unless device `ordinal` exists.
 inline void require_cuda_device(int ordinal) {
-  if (ordinal >= 0 && ordinal < cuda_devices().count) return;
+  if (ordinal >= 0 && ordinal < cuda_place_count("work or memory on a device")) return;
   throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
 }
 
-/// Makes a device the current one of this thread for the object's lifetime. Throws placement_unavailable when there is
-/// no such device.
+/// The device of CUDA's numbering behind the cuda place `ordinal`. Throws placement_unavailable when there is none.
+inline int cuda_visible_device(int ordinal) {
+  require_cuda_device(ordinal);
+  return device_map::of_process().visible(ordinal);
+}
+
+/// Makes the device behind a cuda place the current one of this thread for the object's lifetime. Throws
+/// placement_unavailable when there is no such device.
 class cuda_device_guard {
  public:
-  explicit cuda_device_guard(int ordinal) {
-    require_cuda_device(ordinal);
+  explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
-    if (previous_ != ordinal) {
-      check_cuda(cudaSetDevice(ordinal), "cudaSetDevice", ordinal);
+    if (previous_ != visible_) {
+      check_cuda(cudaSetDevice(visible_), "cudaSetDevice", ordinal);
       changed_ = true;
     }
   }
@@ -121,7 +140,11 @@ class cuda_device_guard {
     if (changed_) static_cast<void>(cudaSetDevice(previous_));
   }
 
+  /// CUDA's own number of the device.
+  int visible() const { return visible_; }
+
  private:
+  int visible_;
   int previous_ = 0;
   bool changed_ = false;
 };

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/place/device_failure.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace devplace::detail {
@@ -26,7 +27,7 @@ class simulated_device {
   /// The limit of CUDA's kernel arguments, so that what fits here fits there.
   static constexpr std::size_t closure_bytes = 4096;
 
-  simulated_device() : worker_([this] { work(); }) {}
+  explicit simulated_device(int ordinal = 0) : ordinal_(ordinal), worker_([this] { work(); }) {}
   simulated_device(const simulated_device&) = delete;
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
@@ -46,7 +47,7 @@ class simulated_device {
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
     if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
       Function copy = function;
-      if (Always || !error_)
+      if (Always || !failure_)
         keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
       return;
     }
@@ -61,11 +62,35 @@ class simulated_device {
 
   /// Waits for all that was submitted before; throws the first error since the last wait().
   void wait() {
+    if (const device_failure failed = drain()) std::rethrow_exception(failed.what);
+  }
+
+  /// Waits for all that was submitted before and returns the first failure since the last wait, which is over then.
+  device_failure drain() {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
-    const std::exception_ptr failed = std::exchange(error_, nullptr);
-    lock.unlock();
-    if (failed) std::rethrow_exception(failed);
+    return std::exchange(failure_, {});
+  }
+
+  /// The failure because of which the device skips its work now.
+  device_failure failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+  /// Makes the device skip its work because of what failed on another one, whose results it was to use.
+  void fail_with(const device_failure& other) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) {
+      failure_ = other;
+      ++failures_;
+    }
+  }
+
+  /// Number of failures so far, those from other devices included.
+  std::uint64_t failures() const {
+    const std::lock_guard lock(mutex_);
+    return failures_;
   }
 
   /// Finishes what was submitted and ends the thread; from then on submit() does its work itself.
@@ -99,7 +124,7 @@ class simulated_device {
       work_.wait(lock, [this] { return stopped_ || finished_ != submitted_; });
       if (finished_ == submitted_) return;
       command& current = ring_[finished_ % pending_limit];
-      if (current.always || !error_) {
+      if (current.always || !failure_) {
         lock.unlock();
         std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
         lock.lock();
@@ -112,7 +137,9 @@ class simulated_device {
 
   /// Later errors follow from the first, which nobody has seen yet.
   void keep(std::exception_ptr failed) noexcept {
-    if (failed && !error_) error_ = std::move(failed);
+    if (!failed || failure_) return;
+    failure_ = {std::move(failed), ordinal_};
+    ++failures_;
   }
 
   /// Operations of the CPU find a team of one here: many devices on one machine would ask for its threads at once.
@@ -126,14 +153,16 @@ class simulated_device {
     return nullptr;
   }
 
-  std::mutex mutex_;
+  const int ordinal_;
+  mutable std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable done_;
   std::uint64_t submitted_ = 0;
   std::uint64_t finished_ = 0;
   int waiting_ = 0;
   bool stopped_ = false;
-  std::exception_ptr error_;
+  device_failure failure_;
+  std::uint64_t failures_ = 0;
   std::array<command, pending_limit> ring_;
   std::thread worker_;  // last: it uses all of the above
 };

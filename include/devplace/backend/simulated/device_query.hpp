@@ -5,25 +5,40 @@
 #include <string>
 
 #include <devplace/backend/cpu/device_query.hpp>
-#include <devplace/backend/simulated/devices.hpp>
+#include <devplace/backend/simulated/driver.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {
 
-/// Simulated devices exist as far as DEVPLACE_SIMULATED_DEVICES says; each is one thread on the host's memory.
+namespace detail {
+
+/// The devices behind the place `ordinal`; empty where all have its number.
+inline std::string simulated_binding(int ordinal) {
+  const int visible = device_map::of_process().visible(ordinal), physical = simulated_physical_device(ordinal);
+  if (visible == ordinal && physical == ordinal) return {};
+  return "visible device " + std::to_string(visible) + ", physical device " + std::to_string(physical);
+}
+
+}  // namespace detail
+
+/// Simulated devices exist as far as DEVPLACE_SIMULATED_DEVICES says and CUDA_VISIBLE_DEVICES shows them; each place is
+/// one thread on the host's memory.
 template <>
 struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }
   static device_information describe(int ordinal) {
+    const std::string missing = why_unavailable(ordinal);
+    if (!missing.empty()) throw placement_unavailable(missing + ".");
     return {detail::place_name(backend::cuda{}, ordinal),
             "simulated on " + detail::processor_name(),
             1,
             "cores",
             detail::host_memory_total(),
             detail::host_memory_free(),
-            support()};
+            support(),
+            detail::simulated_binding(ordinal)};
   }
 };
 

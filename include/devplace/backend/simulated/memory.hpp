@@ -9,6 +9,7 @@
 
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
@@ -41,6 +42,23 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     synchronize(from_ordinal);
     copy_within(to_ordinal, to, from, bytes);
+    synchronize(to_ordinal);
+  }
+  static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    copy_rows_within(ordinal, to, from, block);
+    synchronize(ordinal);
+  }
+  static void copy_rows_out(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    copy_rows_within(ordinal, to, from, block);
+    synchronize(ordinal);
+  }
+  static void copy_rows_within(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    detail::simulated_devices::at(ordinal).submit([=] { detail::copy_row_block(to, from, block); });
+  }
+  static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
+                                const detail::row_block& block) {
+    synchronize(from_ordinal);
+    copy_rows_within(to_ordinal, to, from, block);
     synchronize(to_ordinal);
   }
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }

@@ -39,17 +39,34 @@ constexpr bool can_be_batch() {
     return true;
 }
 
-/// Refuses at compile time a batch of another placement, element type or sample size than the model's.
-template <class Where, class T, class Sample, class Batch>
-constexpr void check_batch(const Batch&) {
-  static_assert(std::is_same_v<typename Batch::placement_type, batch_placement_t<Where>>,
-                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
-                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>).");
+/// Refuses at compile time a batch of another element type or sample size than the model's.
+template <class T, class Sample, class Batch>
+constexpr void check_samples(const Batch&) {
   static_assert(std::is_same_v<typename Batch::value_type, T>,
                 "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
   static_assert(can_be_batch<typename Batch::extents_type, Sample>(),
                 "devplace: one sample of the batch has another number of elements than the network's input.");
+}
+
+/// Refuses at compile time all but the parts of a batch that a training step takes.
+template <class Where, class T, class Sample, class Batch>
+constexpr void check_batch(const Batch& batch) {
+  static_assert(std::is_same_v<typename Batch::placement_type, batch_placement_t<Where>>,
+                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
+                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
+                "loader<Where>); a step on a replicated batch would do the same on every place.");
+  check_samples<T, Sample>(batch);
+}
+
+/// Refuses at compile time a batch that is neither in parts over the model's places nor a copy on each.
+template <class Where, class T, class Sample, class Batch>
+constexpr void check_whole_or_split_batch(const Batch& batch) {
+  using batch_where = typename Batch::placement_type;
+  static_assert(std::is_same_v<batch_where, batch_placement_t<Where>> || std::is_same_v<batch_where, Where>,
+                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
+                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
+                "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
+  check_samples<T, Sample>(batch);
 }
 
 /// Number of samples of a part of a batch; throws where a run-time sample size is not the network's.
@@ -63,7 +80,8 @@ std::size_t checked_rows(const Part& x) {
   return rows;
 }
 
-/// The key of place k's part of a batch: its samples are counted in the whole batch.
+/// The key of place k's part of a batch: its samples are counted in the whole batch. A copy starts at its first, so
+/// that random layers draw alike on every place.
 template <class Batch>
 random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   if constexpr (requires { batch.first_row(k); })

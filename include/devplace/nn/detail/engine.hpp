@@ -47,8 +47,9 @@ struct engine {
   using output_extents = typename plan::output;
 
   static replica<T> make(int ordinal) {
-    return {ordinal, zeros(ordinal, plan::parameter_elements), zeros(ordinal, plan::parameter_elements + gradient_tail),
-            zeros(ordinal, plan::buffer_elements)};
+    return {ordinal, zeros<T>(ordinal, plan::parameter_elements),
+            zeros<T>(ordinal, plan::parameter_elements + gradient_tail), zeros<T>(ordinal, plan::buffer_elements),
+            zeros<std::uint64_t>(ordinal, replica_scalar_bytes / sizeof(std::uint64_t))};
   }
 
   /// Draws all parameters and buffers, keyed by seed and name: the same on every place and for every thread count.
@@ -109,10 +110,11 @@ struct engine {
   }
 
  private:
+  template <class Element>
   static devplace::detail::memory_block zeros(int ordinal, std::size_t elements) {
-    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T));
+    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(Element));
     devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
-                                                  zero_functor<T>{static_cast<T*>(block.data())});
+                                                  zero_functor<Element>{static_cast<Element*>(block.data())});
     return block;
   }
 };

@@ -4,25 +4,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace::nn::detail {
 
+/// Bytes of a replica's scalars: two counters and two sums, a cache line each.
+inline constexpr std::size_t replica_scalar_bytes = 2 * devplace::detail::alignment;
+
 /// One replica's arenas: parameters, gradients (with two sums behind them) and buffers, each one block with the same
-/// constexpr offsets on every place.
+/// constexpr offsets on every place; and a few numbers of its own.
 template <class T>
 struct replica {
   int ordinal = 0;
   devplace::detail::memory_block parameters;
   devplace::detail::memory_block gradients;
   devplace::detail::memory_block buffers;
+  devplace::detail::memory_block scalars;
 
   T* parameter_data() const { return static_cast<T*>(parameters.data()); }
   T* gradient_data() const { return static_cast<T*>(gradients.data()); }
   T* buffer_data() const { return static_cast<T*>(buffers.data()); }
+  /// Updates of the parameters that this place has begun, and has finished.
+  std::uint64_t* update_counters() const { return static_cast<std::uint64_t*>(scalars.data()); }
+  /// The last step's sums of losses and of weights.
+  T* loss_sums() const {
+    return reinterpret_cast<T*>(static_cast<std::byte*>(scalars.data()) + devplace::detail::alignment);
+  }
 };
 
 /// What a model keeps beside its type: shared with leases and saved activations, so that they notice misuse.
@@ -30,9 +42,18 @@ template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;      ///< training passes so far: keys random layers
-  std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
-  bool gradients_out = false;  ///< a lease of the gradient arenas exists
+  std::uint64_t step = 0;     ///< training passes so far: keys random layers
+  std::uint64_t updates = 0;  ///< optimizer steps so far: activations saved before one do not fit the parameters after
+  std::uint64_t updates_before = 0;  ///< of them, those that the replicas' own counters do not know
+  std::uint64_t failures = 0;        ///< of the model's devices, as far as they were looked into
+  bool gradients_out = false;        ///< a lease of the gradient arenas exists
+  std::string unusable;              ///< why nothing can be done with the model any more; empty: it can
 };
+
+/// Throws where an update has left the replicas different.
+template <class T>
+void require_usable(const model_state<T>& state) {
+  if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);
+}
 
 }  // namespace devplace::nn::detail

@@ -28,7 +28,7 @@ concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X
 template <class T, class Where, class Tu, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
-  if constexpr (rules_of<Where>::split && requires { source.split_sizes(); })
+  if constexpr (rules_of<Where>::split)
     return result(extents, source.split_sizes(), Tu{});
   else
     return result(extents, Tu{});

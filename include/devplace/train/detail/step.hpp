@@ -3,24 +3,29 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/detail/batch.hpp>
 #include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/detail/replica.hpp>
+#include <devplace/optim/clip.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
 
-/// Adds a step's sums, which lie behind the gradients, to those of the steps before.
+/// Adds a place's sums of losses and of weights to those of the steps before.
 template <class T>
 struct total_functor {
   double* totals;
-  const T* tail;
+  const T* sums;
   DEVPLACE_HD void operator()(std::size_t) const {
-    totals[0] += static_cast<double>(tail[1]);
-    totals[1] += static_cast<double>(tail[0]);
+    totals[0] += static_cast<double>(sums[0]);
+    totals[1] += static_cast<double>(sums[1]);
   }
 };
 
@@ -36,16 +41,50 @@ struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
+  std::size_t rows = 0;   ///< samples for which the workspace is enough
+  bool prepared = false;  ///< whether there is one
 
-  T* sums() const { return static_cast<T*>(scalars.data()); }
-  double* totals() const { return static_cast<double*>(scalars.data()) + devplace::detail::alignment / sizeof(double); }
-  T* clip() const { return static_cast<T*>(scalars.data()) + 2 * devplace::detail::alignment / sizeof(T); }
+  double* totals() const { return static_cast<double*>(scalars.data()); }
+  T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
 };
 
-/// Forward, loss and backward of one replica on its part of the batch; ordinals are values here.
+/// Makes a place's workspace large enough for `rows` samples.
+template <class Net, class T, class Backend, class Tu>
+void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
+  using layout = step_layout<Net>;
+  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
+  if (rows > limit)
+    throw argument_error("trainer: a batch of " + std::to_string(rows) +
+                         " samples on one place takes more memory than there are addresses; use a smaller one.");
+  memory.prepared = false;  // nothing is prepared if the allocation fails
+  memory.rows = 0;
+  memory.workspace = {};
+  memory.workspace = devplace::detail::allocate<Backend, Tu>(ordinal, layout::workspace(rows) * sizeof(T));
+  memory.rows = rows;
+  memory.prepared = true;
+}
+
+/// The factor of clipping for one place's gradients, which are whole; it is formed there later.
+template <class Net, class Backend, class Tu, class T>
+const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, const step_memory<T>& memory,
+              reduction how) {
+  optim::clip_arguments<T> arguments;
+  arguments.ordinal = r.ordinal;
+  arguments.n = nn::detail::network_plan<Net>::parameter_elements;
+  arguments.gradients = r.gradient_data();
+  arguments.divisor = how == reduction::mean ? arguments.gradients + arguments.n : nullptr;
+  arguments.factor = memory.clip();
+  arguments.norm = memory.clip() + 1;
+  arguments.workspace = static_cast<double*>(memory.clipping.data());
+  optim::clip_norm_into<Backend, Tu>(rule, arguments);
+  return arguments.factor;
+}
+
+/// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
+/// gradients of the batches before.
 template <class Net, class T, class Backend, class Tu, class PlacedLoss, class Targets>
 void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>& memory, const PlacedLoss& loss,
-                          std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key) {
+                          std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
   using run = nn::detail::engine<Net, T, Backend, Tu>;
   using layout = step_layout<Net>;
   using where = here<Backend>;
@@ -57,11 +96,12 @@ void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>&
   if (rows != 0) run::forward(p, x);
   const auto outputs = nn::detail::batch_extents<typename run::output_extents>(rows);
   using batch_extents = std::remove_const_t<decltype(outputs)>;
-  loss.template into<Tu>(view<T, extents<2>, where>{memory.sums(), {}, device},
+  loss.template into<Tu>(view<T, extents<2>, where>{r.loss_sums(), {}, device},
                          view<T, batch_extents, where>{output_gradient, outputs, device},
                          view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
                          view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
-  nn::detail::run_backward<Net, T, Backend, Tu>(p, r, x, output_gradient, memory.sums(), false);
+  nn::detail::run_backward<Net, T, Backend, Tu>(p, r, x, output_gradient, r.loss_sums(), add);
+  devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, total_functor<T>{memory.totals(), r.loss_sums()});
 }
 
 }  // namespace devplace::train::detail

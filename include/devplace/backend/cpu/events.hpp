@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+
+#include <devplace/memory/event.hpp>
+
+namespace devplace {
+
+/// The CPU has done its work when a call returns, and throws there: every event has happened.
+template <>
+struct implementation<backend::cpu, op::events> {
+  /// Whether the device can be used after an operation on it has failed.
+  static constexpr bool survives_failures = true;
+
+  static detail::event_handle create(int) { return {}; }
+  static void record(int, void*) {}
+  static void follow(int, void*) {}
+  static void wait(void*, int) {}
+  static bool ready(void*) { return true; }
+  static detail::device_failure drain(int) { return {}; }
+  static std::uint64_t failures(int) { return 0; }
+};
+
+}  // namespace devplace

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <exception>
+
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/memory/event.hpp>
+
+namespace devplace {
+
+/// Events of CUDA devices, on their default streams, without times.
+template <>
+struct implementation<backend::cuda, op::events> {
+  /// A kernel that fails takes the whole device with it.
+  static constexpr bool survives_failures = false;
+
+  static detail::event_handle create(int ordinal) {
+    const detail::cuda_device_guard device(ordinal);
+    cudaEvent_t created = nullptr;
+    detail::check_cuda(cudaEventCreateWithFlags(&created, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
+    return {created, ordinal, &release};
+  }
+  static void record(int ordinal, void* state) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaEventRecord(of(state), nullptr), "cudaEventRecord", ordinal);
+  }
+  static void follow(int ordinal, void* state) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaStreamWaitEvent(nullptr, of(state), 0), "cudaStreamWaitEvent", ordinal);
+  }
+  static void wait(void* state, int ordinal) {
+    detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
+  }
+  static bool ready(void* state) { return cudaEventQuery(of(state)) != cudaErrorNotReady; }
+  static detail::device_failure drain(int ordinal) {
+    try {
+      const detail::cuda_device_guard device(ordinal);
+      detail::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize", ordinal);
+    } catch (...) {
+      return {std::current_exception(), ordinal};
+    }
+    return {};
+  }
+  /// Failures stay with the device: every later call reports them.
+  static std::uint64_t failures(int) { return 0; }
+
+ private:
+  static cudaEvent_t of(void* state) { return static_cast<cudaEvent_t>(state); }
+  static void release(void* state, int) noexcept { static_cast<void>(cudaEventDestroy(of(state))); }
+};
+
+}  // namespace devplace

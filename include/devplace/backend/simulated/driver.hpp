@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <devplace/place/device_map.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::detail {
+
+/// Number of devices that `text`, a value of DEVPLACE_SIMULATED_DEVICES, asks for: 0 to 64; 4 when it is null.
+inline int parse_simulated_device_count(const char* text) {
+  if (text == nullptr) return 4;
+  const std::string_view given = text;
+  int count = -1;
+  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), count);
+  if (code != std::errc{} || end != given.data() + given.size() || count < 0 || count > counted_ordinals)
+    throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(given) +
+                         "\", which is not a whole number from 0 to " + std::to_string(counted_ordinals) +
+                         ". Set it to the number of devices to simulate, or unset it for 4.");
+  return count;
+}
+
+/// The physical devices that `text`, a value of CUDA_VISIBLE_DEVICES, makes visible, in its order; all when it is null.
+/// As CUDA's driver reads it, without errors: the list ends at the first entry that is no device (-1, a number too
+/// large, anything else), characters after a number are passed over, and a device listed twice leaves none.
+inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
+  std::vector<int> visible;
+  if (text == nullptr) {
+    for (int device = 0; device < physical_count; ++device)
+      visible.push_back(device);
+    return visible;
+  }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    item.remove_prefix(std::min(item.find_first_not_of(" \t"), item.size()));
+    int device = -1;
+    const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), device);
+    if (code != std::errc{} || device < 0 || device >= physical_count) return visible;
+    if (std::find(visible.begin(), visible.end(), device) != visible.end()) return {};
+    visible.push_back(device);
+    if (comma == std::string_view::npos) return visible;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+/// What a driver knows: the physical devices, and which of them this process sees.
+class simulated_driver {
+ public:
+  /// From the values of DEVPLACE_SIMULATED_DEVICES and CUDA_VISIBLE_DEVICES, null where unset.
+  simulated_driver(const char* devices, const char* visible)
+      : physical_count_(parse_simulated_device_count(devices)),
+        visible_(parse_visible_devices(visible, physical_count_)),
+        restricted_(visible != nullptr),
+        visible_text_(visible != nullptr ? visible : "") {}
+
+  /// Read from the environment at first use, as CUDA's driver does.
+  static const simulated_driver& of_process() {
+    static const simulated_driver& driver =
+        *new simulated_driver(std::getenv("DEVPLACE_SIMULATED_DEVICES"), std::getenv("CUDA_VISIBLE_DEVICES"));
+    return driver;
+  }
+
+  int physical_count() const { return physical_count_; }
+  int visible_count() const { return static_cast<int>(visible_.size()); }
+  int physical(int visible) const { return visible_[static_cast<std::size_t>(visible)]; }
+
+  /// Why device `ordinal` is not visible, and what to do.
+  std::string why_absent(int ordinal) const {
+    const std::string name = place_name(backend::cuda{}, ordinal);
+    const std::string enough =
+        ordinal >= physical_count_
+            ? "set the environment variable DEVPLACE_SIMULATED_DEVICES to " + std::to_string(ordinal + 1) + " or more"
+            : std::string();
+    const std::string lower = visible_.empty() ? ", or run on cpu" : ", or use a lower ordinal";
+    if (!restricted_)
+      return name + " does not exist: this program simulates " + std::to_string(physical_count_) +
+             " CUDA device(s), counted from 0; " + (ordinal < 0 ? "use an ordinal from 0" : enough + lower);
+    std::string text = name + " does not exist: of " + std::to_string(physical_count_) + " simulated CUDA device(s) " +
+                       std::to_string(visible_count()) + " are visible, because the environment variable " +
+                       "CUDA_VISIBLE_DEVICES is \"" + visible_text_ + "\"" + explained_end();
+    for (int i = 0; i < visible_count(); ++i)
+      text.append(i == 0 ? " (" : ", ")
+          .append(place_name(backend::cuda{}, i))
+          .append(" is physical device ")
+          .append(std::to_string(physical(i)))
+          .append(i + 1 == visible_count() ? ")" : "");
+    text.append("; name ").append(std::to_string(ordinal + 1)).append(" or more different devices there, or unset it");
+    if (!enough.empty()) text.append(", and ").append(enough);
+    return text + lower;
+  }
+
+ private:
+  /// What is to be known of CUDA's way to read a list that gives fewer devices than it has entries.
+  std::string explained_end() const {
+    const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
+    if (visible_text_.empty() || entries == visible_count()) return {};
+    return ", a list that CUDA reads up to the first entry that is no device from 0 to " +
+           std::to_string(physical_count_ - 1) + " and takes for empty when it names one twice";
+  }
+
+  int physical_count_;
+  std::vector<int> visible_;
+  bool restricted_;
+  std::string visible_text_;
+};
+
+/// Number of cuda places: what is visible, or what the device map binds to that; freezes the map.
+inline int simulated_device_count(const char* used_by = "a query of the devices") {
+  return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by);
+}
+
+/// The physical device behind the cuda place `ordinal`, which must exist.
+inline int simulated_physical_device(int ordinal) {
+  return simulated_driver::of_process().physical(device_map::of_process().visible(ordinal));
+}
+
+/// Why device `ordinal` is not simulated; empty when it is.
+inline std::string why_not_simulated(int ordinal, const char* used_by = "a query of the devices") {
+  if (ordinal >= 0 && ordinal < simulated_device_count(used_by)) return {};
+  const device_map& map = device_map::of_process();
+  if (map.given() && simulated_driver::of_process().visible_count() != 0) return map.why_absent(ordinal);
+  return simulated_driver::of_process().why_absent(ordinal);
+}
+
+}  // namespace devplace::detail

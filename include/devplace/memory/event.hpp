@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/device_failure.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// Events of a backend: `create`, `record`, `follow`, `wait`, `ready`, and how a device fares: `drain`, `failures`.
+struct events {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Sole owner of a backend's event. Like a memory_block it carries the function that releases it, so that its size is
+/// the same in every translation unit.
+class event_handle {
+ public:
+  using release_function = void (*)(void* state, int ordinal) noexcept;
+
+  event_handle() = default;
+  event_handle(void* state, int ordinal, release_function release)
+      : state_(state), ordinal_(ordinal), release_(release) {}
+  event_handle(event_handle&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)),
+        ordinal_(other.ordinal_),
+        release_(std::exchange(other.release_, nullptr)) {}
+  event_handle& operator=(event_handle&& other) noexcept {
+    event_handle taken(std::move(other));
+    std::swap(state_, taken.state_);
+    std::swap(ordinal_, taken.ordinal_);
+    std::swap(release_, taken.release_);
+    return *this;
+  }
+  ~event_handle() {
+    if (release_ != nullptr) release_(state_, ordinal_);
+  }
+
+  void* state() const { return state_; }
+  int ordinal() const { return ordinal_; }
+
+ private:
+  void* state_ = nullptr;
+  int ordinal_ = 0;
+  release_function release_ = nullptr;
+};
+
+/// The events of a backend, or one sentence that says how to get them.
+template <class Backend, class Tu>
+constexpr auto events_of() {
+  static_assert(provided<Backend, op::events, Tu>,
+                "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
+                "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  constexpr bool have = provided<Backend, op::events, Tu>;
+  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::events>{};
+}
+
+/// An event of a device, which has happened until it is recorded.
+template <class Backend, class Tu = this_tu>
+event_handle make_event(int ordinal) {
+  return events_of<Backend, Tu>().create(ordinal);
+}
+
+/// The event happens when its device has done all that it was asked to so far.
+template <class Backend, class Tu = this_tu>
+void record_event(const event_handle& e) {
+  events_of<Backend, Tu>().record(e.ordinal(), e.state());
+}
+
+/// What device `ordinal` is asked to from now on it does after the event as it was last recorded. If the event's device
+/// has failed before, device `ordinal` fails with it.
+template <class Backend, class Tu = this_tu>
+void follow_event(int ordinal, const event_handle& e) {
+  events_of<Backend, Tu>().follow(ordinal, e.state());
+}
+
+/// Waits until a device has done all it was asked to, and returns the failure that the host has not seen yet, which
+/// is over then.
+template <class Backend, class Tu = this_tu>
+device_failure drain(int ordinal) {
+  return events_of<Backend, Tu>().drain(ordinal);
+}
+
+/// Number of failures of a device so far.
+template <class Backend, class Tu = this_tu>
+std::uint64_t failure_count(int ordinal) {
+  return events_of<Backend, Tu>().failures(ordinal);
+}
+
+}  // namespace detail
+
+/// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
+template <place P>
+class event {
+ public:
+  /// An event that has happened.
+  template <class Tu = detail::this_tu>
+  explicit event(Tu = {}) : handle_(detail::make_event<backend_of_t<P>, Tu>(place_traits<P>::ordinal)) {}
+
+  /// The event is now what `P` was asked to do so far. Returns at once.
+  template <class Tu = detail::this_tu>
+  void record() {
+    detail::record_event<backend_of_t<P>, Tu>(handle_);
+  }
+
+  /// Whether that has been done, or has failed.
+  template <class Tu = detail::this_tu>
+  bool ready() const {
+    return detail::events_of<backend_of_t<P>, Tu>().ready(handle_.state());
+  }
+
+  /// Waits, on the host, until it has been done; throws what failed on `P` before.
+  template <class Tu = detail::this_tu>
+  void wait() const {
+    detail::events_of<backend_of_t<P>, Tu>().wait(handle_.state(), handle_.ordinal());
+  }
+
+  /// What `Other`, a place of the same backend, is asked to from now on it does after this event. The host goes on. A
+  /// failure on `P` before the event becomes one of `Other` too.
+  template <place Other, class Tu = detail::this_tu>
+  void before() const {
+    static_assert(
+        std::is_same_v<backend_of_t<P>, backend_of_t<Other>>,
+        "devplace: event::before: a device can wait for devices of its own kind only; call wait() on the host "
+        "instead.");
+    if constexpr (std::is_same_v<backend_of_t<P>, backend_of_t<Other>>)
+      detail::follow_event<backend_of_t<P>, Tu>(place_traits<Other>::ordinal, handle_);
+  }
+
+ private:
+  detail::event_handle handle_;
+};
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/events.hpp>
+#include DEVPLACE_CUDA_EVENTS

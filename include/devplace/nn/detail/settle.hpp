@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/nn/detail/replica.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/replica_error.hpp>
+
+namespace devplace::nn::detail {
+
+/// Counts an update that a place begins or has finished, in the order of its work.
+struct count_functor {
+  std::uint64_t* counter;
+  DEVPLACE_HD void operator()(std::size_t) const { ++*counter; }
+};
+
+/// Whether a device can be used after an operation on it has failed. Where it cannot, nothing need be counted.
+template <class Backend, class Tu>
+constexpr bool survives_failures() {
+  return devplace::detail::events_of<Backend, Tu>().survives_failures;
+}
+
+/// From here to finish_update the replicas differ.
+template <class Backend, class Tu, class T>
+void begin_update(model_state<T>& state) {
+  ++state.updates;
+  if constexpr (survives_failures<Backend, Tu>())
+    for (const auto& r : state.replicas)
+      devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, count_functor{r.update_counters()});
+}
+template <class Backend, class Tu, class T>
+void finish_update(model_state<T>& state) {
+  if constexpr (survives_failures<Backend, Tu>())
+    for (const auto& r : state.replicas)
+      devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, count_functor{r.update_counters() + 1});
+}
+
+/// After a failure, when all devices have come to rest: an update that no place has begun is forgotten, and the model
+/// is as before it. Where one was done in part, the model is marked as unusable.
+template <class Backend, class Tu, class T>
+void judge_updates(model_state<T>& state) {
+  if constexpr (!survives_failures<Backend, Tu>()) {
+    state.unusable = "a device failed, and CUDA gives a failed device back to no process; start the program anew.";
+  } else {
+    std::uint64_t first[2] = {};
+    for (std::size_t k = 0; k < state.replicas.size(); ++k) {
+      const auto& r = state.replicas[k];
+      std::uint64_t counters[2];
+      devplace::detail::copy_out<Backend, Tu>(r.ordinal, counters, r.update_counters(), sizeof counters);
+      if (k == 0) first[0] = counters[0], first[1] = counters[1];
+      if (counters[0] != counters[1] || counters[0] != first[0] || counters[1] != first[1]) {
+        state.unusable =
+            "an update of its parameters failed on some places when others had begun it, so the replicas differ; make "
+            "the model anew, or copy one that was saved before.";
+        return;
+      }
+    }
+    state.updates = state.updates_before + first[1];
+  }
+}
+
+template <class Backend, class Tu, class T>
+std::uint64_t failures_of(const model_state<T>& state) {
+  std::uint64_t failures = 0;
+  for (const auto& r : state.replicas)
+    failures += devplace::detail::failure_count<Backend, Tu>(r.ordinal);
+  return failures;
+}
+
+/// Waits for all places of a model. If something has failed on one of them, throws that, with the name of the replica
+/// on which it began; all places work again then, and what they were to do after the failure was not done.
+template <class Backend, class Tu, class T>
+void settle(model_state<T>& state) {
+  devplace::detail::device_failure failed;
+  std::size_t replica = 0;
+  for (std::size_t k = 0; k < state.replicas.size(); ++k) {
+    const int ordinal = state.replicas[k].ordinal;
+    const devplace::detail::device_failure found = devplace::detail::drain<Backend, Tu>(ordinal);
+    if (!found || (failed && found.ordinal != ordinal)) continue;
+    failed = found;
+    replica = k;
+  }
+  const std::uint64_t failures = failures_of<Backend, Tu>(state);
+  if (!failed && failures == state.failures) return;
+  state.failures = failures;
+  judge_updates<Backend, Tu>(state);
+  if (!failed) return;
+  if (state.replicas.size() == 1) std::rethrow_exception(failed.what);
+  devplace::detail::rethrow_for_replica(failed.what, replica, state.replicas.size(),
+                                        devplace::detail::place_name(Backend{}, state.replicas[replica].ordinal));
+}
+
+/// The same without waiting, where nothing has failed so far.
+template <class Backend, class Tu, class T>
+void settle_after_failures(model_state<T>& state) {
+  if (failures_of<Backend, Tu>(state) != state.failures) settle<Backend, Tu>(state);
+}
+
+}  // namespace devplace::nn::detail

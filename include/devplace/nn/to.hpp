@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+/// A model with the same parameters, buffers, seed and count of steps, to the bit, on another placement of copies:
+/// `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. From a replicated model the first place's copy is taken, so
+/// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
+/// trainers, which belong to the model that they were made for, stay behind. Complete when it returns.
+template <placement Where, class Tu = detail::this_tu, class Net, placement From, floating_element T>
+model<Net, Where, T> to(const model<Net, From, T>& source) {
+  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
+  return nn::detail::model_access::adopt<model<Net, Where, T>>(
+      nn::detail::copied_state<Net, T, placement_backend_t<Where>, placement_backend_t<From>, Tu>(mesh::ordinals,
+                                                                                                  source.state()));
+}
+
+/// The same from a temporary: where it lies on `Where` already, it is moved.
+template <placement Where, class Tu = detail::this_tu, class Net, placement From, floating_element T>
+model<Net, Where, T> to(model<Net, From, T>&& source) {
+  if constexpr (std::is_same_v<From, Where>)
+    return std::move(source);
+  else
+    return to<Where, Tu>(std::as_const(source));
+}
+
+}  // namespace devplace

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <devplace/config.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(to_ordinal, to, from_ordinal, from, bytes)`: copies between two devices in the order of the destination's work;
+/// events order it with the source's. `why_apart(a, b)`, where devices may have memory that others cannot reach: why
+/// kernels of device a cannot read memory of b; empty if they can, from then on.
+struct peer_copy {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Copies between two devices of one backend, later, as part of the destination's work.
+template <class Backend, class Tu = this_tu>
+void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  if (bytes != 0) dispatch<op::peer_copy, Backend, Tu>(to_ordinal, to, from_ordinal, from, bytes);
+}
+
+/// `Tu` only makes the answer belong to one kind of translation unit.
+template <class Backend, class Tu>
+concept says_why_apart = requires(int ordinal) {
+  implementation<Backend, op::peer_copy>::why_apart(ordinal, ordinal);
+};
+
+/// Why kernels of device `ordinal` cannot read and write another device's memory; empty if they can.
+template <class Backend, class Tu = this_tu>
+std::string why_apart(int ordinal, int other) {
+  if constexpr (says_why_apart<Backend, Tu>)
+    return implementation<Backend, op::peer_copy>::why_apart(ordinal, other);
+  else
+    return static_cast<void>(ordinal), static_cast<void>(other), std::string();
+}
+
+}  // namespace detail
+}  // namespace devplace
+
+#include <devplace/backend/cpu/peer_copy.hpp>
+#include DEVPLACE_CUDA_BACKEND(peer_copy)

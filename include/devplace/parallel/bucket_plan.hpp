@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/model.hpp>
+#include <devplace/parallel/policy.hpp>
+
+namespace devplace {
+
+namespace parallel {
+
+/// A part of the gradient arena that is reduced in one call, in elements.
+struct bucket {
+  std::size_t first = 0;  ///< its first element
+  std::size_t count = 0;  ///< number of elements, padding included
+};
+
+namespace detail {
+
+/// Cuts `elements` elements, of which parameter i begins at `offsets[i]`, into buckets from the back.
+template <std::size_t Parameters>
+struct bucket_list {
+  std::array<bucket, Parameters == 0 ? 1 : Parameters> buckets{};
+  std::size_t count = 0;
+
+  constexpr bucket_list(const std::array<std::size_t, Parameters>& offsets, std::size_t elements,
+                        std::size_t element_bytes, std::size_t first_bytes, std::size_t other_bytes) {
+    std::size_t end = elements;
+    for (std::size_t left = Parameters; left != 0; --left) {
+      const std::size_t begin = left == 1 ? 0 : offsets[left - 1];
+      if (left != 1 && (end - begin) * element_bytes < (count == 0 ? first_bytes : other_bytes)) continue;
+      buckets[count++] = {begin, end - begin};
+      end = begin;
+    }
+    if (Parameters == 0) buckets[count++] = {0, elements};
+  }
+};
+
+template <class... Entries>
+constexpr std::array<std::size_t, sizeof...(Entries)> offsets_of(nn::detail::entry_list<Entries...>) {
+  return {Entries::offset...};
+}
+
+/// The buckets of a network's gradients in precision T.
+template <class Net, class T, class Policy>
+struct network_buckets {
+ private:
+  using plan = nn::detail::network_plan<Net>;
+  using entries = typename plan::template entries<0>;
+  static constexpr auto offsets = offsets_of(entries{});
+  static constexpr bucket_list<offsets.size()> list{offsets, plan::parameter_elements + nn::detail::gradient_tail,
+                                                    sizeof(T), Policy::bucket_sizes::first_bytes,
+                                                    Policy::bucket_sizes::other_bytes};
+  static constexpr std::size_t largest_count() {
+    std::size_t most = 0;
+    for (std::size_t i = 0; i != list.count; ++i)
+      most = list.buckets[i].count > most ? list.buckets[i].count : most;
+    return most;
+  }
+
+ public:
+  static constexpr std::size_t size = list.count;
+  static constexpr std::size_t largest = largest_count();
+  static constexpr bucket at(std::size_t index) { return list.buckets[index]; }
+};
+
+}  // namespace detail
+}  // namespace parallel
+
+/// In which portions, and in which order, the gradients of a model are reduced under a policy; known at compile time,
+/// because the order is the type's: there is nothing to rebuild after the first step and nothing to agree on. The sums
+/// of the samples' weights and losses lie behind the last parameter, so they are in the first bucket. Placement has no
+/// part in it. `size` is the number of buckets, `at(i)` bucket i in the order in which they are reduced, `largest` the
+/// number of elements of the largest one.
+template <class Model, class Policy>
+struct bucket_plan;
+
+/// The plan of a `model<Net, Where, T>`.
+template <class Net, class Where, class T, class Policy>
+struct bucket_plan<model<Net, Where, T>, Policy> : parallel::detail::network_buckets<Net, T, Policy> {};
+
+/// The buckets in words, one a line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
+template <class Model, class Policy>
+std::string describe_buckets() {
+  using plan = bucket_plan<Model, Policy>;
+  std::vector<std::size_t> offsets;
+  std::vector<std::string> names;
+  nn::detail::network_plan<typename Model::network_type>::for_each_parameter(
+      "", 0, [&](const std::string& name, auto, std::size_t offset) {
+        offsets.push_back(offset);
+        names.push_back(name);
+      });
+  std::string text;
+  for (std::size_t i = 0; i < plan::size; ++i) {
+    const parallel::bucket b = plan::at(i);
+    std::string first, last;
+    for (std::size_t p = 0; p < names.size(); ++p)
+      if (offsets[p] >= b.first && offsets[p] < b.first + b.count) {
+        if (first.empty()) first = names[p];
+        last = names[p];
+      }
+    text.append("bucket ").append(std::to_string(i)).append(": ").append(first.empty() ? "no parameter" : first);
+    if (last != first) text.append(" to ").append(last);
+    text.append(", ").append(std::to_string(b.count * sizeof(typename Model::value_type))).append(" bytes\n");
+  }
+  return text;
+}
+
+}  // namespace devplace

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <devplace/config.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::parallel {
+
+/// What carries out collectives between ranks: the devices of this process (`direct`, `ring`), or later those of
+/// several processes. A call takes one buffer for each rank of this process, in the order of `local_ranks()`; all have
+/// the same number of elements at the same offsets, so that one call site serves every kind.
+///
+/// Calls are asynchronous. Each starts, on every rank's device, after what the device was asked to before, and what it
+/// is asked to afterwards comes after the collective; all ranks make the same calls in the same order. After a call
+/// returned nothing of the spans is read any more, while the buffers must live until the devices have done it. If a
+/// rank's device has failed before, all devices fail, and skip what follows.
+///
+/// Each call is a template whose first argument is the translation unit's tag (`devplace::detail::this_tu`), so that
+/// the communicator itself is the same type in every file.
+///
+/// - `size()`: number of ranks, in all processes; `local_ranks()`: those of this process, ascending.
+/// - `all_reduce(buffers, count, op)`: every rank's elements become `op` over the ranks; in place.
+/// - `reduce(buffers, count, op, root)`: the same on rank `root`; elsewhere the elements are unspecified afterwards.
+/// - `broadcast(buffers, count, root)`: every rank's elements become those of rank `root`.
+/// - `reduce_scatter(buffers, begins, op)`: of rank r the elements `begins[r]` up to `begins[r + 1]` become `op` over
+///   the ranks; its others are unspecified afterwards. `begins` has size() + 1 ascending numbers.
+/// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
+/// r.
+template <class C, class T = float>
+concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
+                                std::size_t count, reduction op, int root) {
+  { fixed.size() } -> std::convertible_to<int>;
+  { fixed.local_ranks() } -> std::convertible_to<std::span<const int>>;
+  c.template all_reduce<devplace::detail::this_tu>(buffers, count, op);
+  c.template reduce<devplace::detail::this_tu>(buffers, count, op, root);
+  c.template broadcast<devplace::detail::this_tu>(buffers, count, root);
+  c.template reduce_scatter<devplace::detail::this_tu>(buffers, begins, op);
+  c.template all_gather<devplace::detail::this_tu>(buffers, begins);
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Places that one collective can have, which is as many as have memory statistics.
+inline constexpr std::size_t max_ranks = 64;
+
+/// The buffers of all ranks, as kernels take them.
+template <class T>
+struct rank_table {
+  T* of[max_ranks];
+  int ranks;
+};
+
+/// One step of a reduction. Means are sums until finish().
+template <class T, reduction Op>
+struct combine {
+  DEVPLACE_HD static T both(T a, T b) {
+    // NaN wins, as in maximum and minimum.
+    if constexpr (Op == reduction::max)
+      return a != a || a > b ? a : b;
+    else if constexpr (Op == reduction::min)
+      return a != a || a < b ? a : b;
+    else
+      return static_cast<T>(a + b);
+  }
+  DEVPLACE_HD static T finish(T total, int ranks) {
+    if constexpr (Op == reduction::mean)
+      return static_cast<T>(total / static_cast<T>(ranks));
+    else
+      return static_cast<void>(ranks), total;
+  }
+};
+
+/// Elements [first, first + n) of the ranks' buffers, reduced in the order of the ranks: ((g0 + g1) + g2) + ... The
+/// result goes to every rank, or to one (`target` from 0). So the bits do not depend on who does which part.
+template <class T, reduction Op>
+struct reduce_in_rank_order {
+  rank_table<T> table;
+  std::size_t first;
+  int target;  ///< the rank that gets the result; -1: all
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t at = first + i;
+    T total = table.of[0][at];
+    for (int rank = 1; rank < table.ranks; ++rank)
+      total = combine<T, Op>::both(total, table.of[rank][at]);
+    total = combine<T, Op>::finish(total, table.ranks);
+    if (target >= 0) {
+      table.of[target][at] = total;
+      return;
+    }
+    for (int rank = 0; rank < table.ranks; ++rank)
+      table.of[rank][at] = total;
+  }
+
+  /// On the CPU by blocks that stay in the first-level cache, so that every buffer is read once and written once.
+  void range(std::size_t begin, std::size_t end) const {
+    constexpr std::size_t block = 1024;
+    T totals[block];
+    for (std::size_t from = first + begin; from < first + end; from += block) {
+      const std::size_t n = first + end - from < block ? first + end - from : block;
+      const T* const start = table.of[0] + from;
+      for (std::size_t i = 0; i != n; ++i)
+        totals[i] = start[i];
+      for (int rank = 1; rank < table.ranks; ++rank) {
+        const T* const more = table.of[rank] + from;
+        for (std::size_t i = 0; i != n; ++i)
+          totals[i] = combine<T, Op>::both(totals[i], more[i]);
+      }
+      if constexpr (Op == reduction::mean)
+        for (std::size_t i = 0; i != n; ++i)
+          totals[i] = combine<T, Op>::finish(totals[i], table.ranks);
+      for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
+        T* const to = table.of[rank] + from;
+        for (std::size_t i = 0; i != n; ++i)
+          to[i] = totals[i];
+      }
+    }
+  }
+};
+
+/// What has come from the neighbour, and this rank's own elements behind it; divided where it was the last step.
+template <class T, reduction Op>
+struct add_received {
+  T* own;
+  const T* received;
+  int divisor;  ///< the number of ranks in the last step, else 0
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const T total = combine<T, Op>::both(received[i], own[i]);
+    own[i] = divisor == 0 ? total : combine<T, Op>::finish(total, divisor);
+  }
+};
+
+/// Calls `f.template operator()<Op>()` for the operation that is known at run time.
+template <class T, class F>
+void with_reduction(reduction op, F&& f) {
+  switch (op) {
+    case reduction::sum:
+      return f.template operator()<reduction::sum>();
+    case reduction::mean:
+      if constexpr (std::is_floating_point_v<T>) return f.template operator()<reduction::mean>();
+      break;
+    case reduction::max:
+      return f.template operator()<reduction::max>();
+    case reduction::min:
+      return f.template operator()<reduction::min>();
+  }
+  throw argument_error("collective: a mean over places is defined for float and double elements; use the sum.");
+}
+
+}  // namespace devplace::parallel::detail

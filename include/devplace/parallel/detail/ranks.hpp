@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <devplace/memory/event.hpp>
+#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The devices of this process between which an engine works, an event for each, and how they wait for each other.
+template <class Backend>
+class rank_devices {
+ public:
+  template <class Tu>
+  rank_devices(std::span<const int> ordinals, Tu)
+      : ordinals_(ordinals.begin(), ordinals.end()), ranks_(ordinals.size()) {
+    if (ordinals.empty() || ordinals.size() > max_ranks)
+      throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
+                           std::to_string(max_ranks) + ".");
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+    for (const int ordinal : ordinals_)
+      events_.push_back(devplace::detail::make_event<Backend, Tu>(ordinal));
+  }
+
+  int size() const { return static_cast<int>(ordinals_.size()); }
+  std::span<const int> ranks() const { return ranks_; }
+  int ordinal(int rank) const { return ordinals_[index(rank)]; }
+
+  /// Notes how far each rank has got.
+  template <class Tu>
+  void mark() {
+    for (int rank = 0; rank != size(); ++rank)
+      mark<Tu>(rank);
+  }
+  template <class Tu>
+  void mark(int rank) {
+    devplace::detail::record_event<Backend, Tu>(events_[index(rank)]);
+  }
+  /// Rank `rank` goes on after the last mark of rank `other`.
+  template <class Tu>
+  void follow(int rank, int other) {
+    if (rank != other) devplace::detail::follow_event<Backend, Tu>(ordinal(rank), events_[index(other)]);
+  }
+  /// Every rank goes on after all ranks have come here. Of many ranks the first one waits for all and all for it, which
+  /// takes a number of calls that grows with the ranks and not with their square.
+  template <class Tu>
+  void fence() {
+    mark<Tu>();
+    if (size() <= 3) {
+      for (int rank = 0; rank != size(); ++rank)
+        for (int other = 0; other != size(); ++other)
+          follow<Tu>(rank, other);
+      return;
+    }
+    for (int rank = 1; rank != size(); ++rank)
+      follow<Tu>(0, rank);
+    mark<Tu>(0);
+    for (int rank = 1; rank != size(); ++rank)
+      follow<Tu>(rank, 0);
+  }
+
+  template <class T>
+  rank_table<T> table(std::span<T* const> buffers) const {
+    check(buffers.size());
+    rank_table<T> result{};
+    result.ranks = size();
+    for (std::size_t k = 0; k != buffers.size(); ++k)
+      result.of[k] = buffers[k];
+    return result;
+  }
+
+  void check(std::size_t buffers) const {
+    if (buffers != ordinals_.size())
+      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
+                           std::to_string(ordinals_.size()) + " places; give one for each.");
+  }
+  void check(std::span<const std::size_t> begins) const {
+    bool ascending = begins.size() == ordinals_.size() + 1;
+    for (std::size_t k = 1; ascending && k != begins.size(); ++k)
+      ascending = begins[k - 1] <= begins[k];
+    if (!ascending)
+      throw argument_error(
+          "collective: the boundaries of the parts must be ascending, one more than there are places.");
+  }
+  void check_root(int root) const {
+    if (root < 0 || root >= size())
+      throw argument_error("collective: there is no place number " + std::to_string(root) + " among " +
+                           std::to_string(size()) + ", counted from 0.");
+  }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+  std::vector<int> ordinals_;
+  std::vector<int> ranks_;
+  std::vector<devplace::detail::event_handle> events_;
+};
+
+/// Part `part` of `count` elements dealt out to `parts`, as [first, last): equal up to one unit of `unit` elements.
+struct element_range {
+  std::size_t first;
+  std::size_t last;
+  std::size_t size() const { return last - first; }
+};
+inline element_range part_of(std::size_t count, int parts, int part, std::size_t unit) {
+  const std::size_t units = (count + unit - 1) / unit, each = units / static_cast<std::size_t>(parts),
+                    rest = units % static_cast<std::size_t>(parts);
+  const auto begin = [&](std::size_t k) {
+    const std::size_t at = (k * each + (k < rest ? k : rest)) * unit;
+    return at < count ? at : count;
+  };
+  return {begin(static_cast<std::size_t>(part)), begin(static_cast<std::size_t>(part) + 1)};
+}
+
+}  // namespace devplace::parallel::detail

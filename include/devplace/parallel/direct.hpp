@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/peer_copy.hpp>
+#include <devplace/parallel/communicator.hpp>
+#include <devplace/parallel/detail/ranks.hpp>
+
+namespace devplace::parallel {
+
+/// The communicator of devices of one process that reach each other's memory: each device reduces its own slice over
+/// all ranks' buffers, in rank order, and stores the result in all of them. Of n buffers of S bytes, 2 n S bytes are
+/// moved in all, the least possible. ((g0 + g1) + g2) + ... is formed for every element alike, so the bits depend
+/// neither on slices nor on buckets nor on threads.
+///
+/// Two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory Multi-Cores",
+/// SC'23.
+template <class Backend>
+class direct {
+ public:
+  /// Between these devices, rank 0 first. Throws placement_unavailable where two of them cannot reach each other.
+  template <class Tu = devplace::detail::this_tu>
+  explicit direct(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu) {
+    for (const int a : ordinals)
+      for (const int b : ordinals)
+        if (const std::string reason = devplace::detail::why_apart<Backend, Tu>(a, b); !reason.empty())
+          throw placement_unavailable(reason +
+                                      ", which collectives by the engine `direct` need; use collective::ring, which "
+                                      "copies through the host, as in collective::all_reduce<collective::ring>.");
+  }
+
+  /// Number of ranks.
+  int size() const { return devices_.size(); }
+  /// All of them.
+  std::span<const int> local_ranks() const { return devices_.ranks(); }
+
+  /// The collectives; see parallel/communicator.hpp.
+  ///@{
+  template <class Tu = devplace::detail::this_tu, class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    reduce_slices<Tu>(buffers, count, op, -1);
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    devices_.check_root(root);
+    reduce_slices<Tu>(buffers, count, op, root);
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+    devices_.check_root(root);
+    const auto table = devices_.table(buffers);
+    devices_.template mark<Tu>(root);
+    for (int rank = 0; rank != size(); ++rank) {
+      devices_.template follow<Tu>(rank, root);
+      if (rank != root) copy<Tu>(table, rank, root, {0, count});
+    }
+    devices_.template fence<Tu>();
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    devices_.check(begins);
+    const auto table = devices_.table(buffers);
+    devices_.template fence<Tu>();
+    for (int rank = 0; rank != size(); ++rank)
+      reduce_part<Tu>(table, rank, part(begins, rank), op, rank);
+    devices_.template fence<Tu>();
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    devices_.check(begins);
+    const auto table = devices_.table(buffers);
+    devices_.template fence<Tu>();
+    for (int rank = 0; rank != size(); ++rank)
+      for (int from = 0; from != size(); ++from)
+        if (from != rank) copy<Tu>(table, rank, from, part(begins, from));
+    devices_.template fence<Tu>();
+  }
+  ///@}
+
+ private:
+  /// Elements that share a cache line are reduced by one device.
+  static constexpr std::size_t line = 16;
+  /// Elements that are worth a thread, some microseconds of work.
+  static constexpr std::size_t grain = 16384;
+
+  static detail::element_range part(std::span<const std::size_t> begins, int rank) {
+    return {begins[static_cast<std::size_t>(rank)], begins[static_cast<std::size_t>(rank) + 1]};
+  }
+
+  template <class Tu, class T>
+  void reduce_slices(std::span<T* const> buffers, std::size_t count, reduction op, int target) {
+    const auto table = devices_.table(buffers);
+    devices_.template fence<Tu>();
+    for (int rank = 0; rank != size(); ++rank)
+      reduce_part<Tu>(table, rank, detail::part_of(count, size(), rank, line), op, target);
+    devices_.template fence<Tu>();
+  }
+
+  template <class Tu, class T>
+  void reduce_part(const detail::rank_table<T>& table, int rank, detail::element_range range, reduction op,
+                   int target) {
+    detail::with_reduction<T>(op, [&]<reduction Op>() {
+      devplace::detail::for_each_index<Backend, Tu>(devices_.ordinal(rank), range.size(), grain,
+                                                    detail::reduce_in_rank_order<T, Op>{table, range.first, target});
+    });
+  }
+
+  template <class Tu, class T>
+  void copy(const detail::rank_table<T>& table, int rank, int from, detail::element_range range) {
+    devplace::detail::copy_from_peer<Backend, Tu>(devices_.ordinal(rank), table.of[rank] + range.first,
+                                                  devices_.ordinal(from), table.of[from] + range.first,
+                                                  range.size() * sizeof(T));
+  }
+
+  detail::rank_devices<Backend> devices_;
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include <devplace/config.hpp>
+#include <devplace/parallel/in_process.hpp>
+
+namespace devplace {
+
+/// How a data-parallel step makes its replicas agree. Same results, different traffic and memory, chosen by type.
+namespace collective {
+
+/// The engine in which every device sums its slice of the gradients over all replicas, in the order of the places: the
+/// same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
+struct direct {
+  /// As it is printed.
+  static constexpr std::string_view name = "direct";
+  /// The communicator of a backend's devices.
+  template <class Backend>
+  using communicator = parallel::direct<Backend>;
+  /// Makes it; the first device is rank 0.
+  template <class Backend, class Tu = detail::this_tu>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals, Tu{});
+  }
+  /// Bytes that it needs on each place to reduce `count` elements.
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+};
+
+/// The engine in which chunks go round from neighbour to neighbour; its order of summation is another one and depends
+/// on the buckets.
+struct ring {
+  /// As it is printed.
+  static constexpr std::string_view name = "ring";
+  /// The communicator of a backend's devices.
+  template <class Backend>
+  using communicator = parallel::ring<Backend>;
+  /// Makes it; the first device is rank 0.
+  template <class Backend, class Tu = detail::this_tu>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals, Tu{});
+  }
+  /// Bytes that it needs on each place to reduce `count` elements: a chunk.
+  static constexpr std::size_t workspace_bytes(std::size_t places, std::size_t count, std::size_t element_bytes) {
+    return (count + places - 1) / places * element_bytes;
+  }
+};
+
+/// Bytes of gradients that are reduced in one call: parameters are taken from the last layer to the first, and a bucket
+/// is closed when it has at least `First` (the first one) or `Others` bytes. The defaults are those of
+/// DistributedDataParallel; a model of less than 1 MiB is one bucket.
+template <std::size_t First = (1 << 20), std::size_t Others = (25 << 20)>
+struct buckets {
+  static_assert(First > 0 && Others > 0, "devplace: a bucket holds at least one byte; give sizes above 0.");
+  /// The sizes at which buckets are closed.
+  ///@{
+  static constexpr std::size_t first_bytes = First;
+  static constexpr std::size_t other_bytes = Others;
+  ///@}
+};
+
+/// As DistributedDataParallel: every place gets the summed gradients and updates its own replica.
+template <class Engine = direct, class Buckets = buckets<>>
+struct all_reduce {
+  /// What carries the collectives out, and in which portions.
+  ///@{
+  using engine_type = Engine;
+  using bucket_sizes = Buckets;
+  ///@}
+  /// Every place runs the optimizer, and has its state.
+  static constexpr bool every_place_updates = true;
+  /// The engine as a value, for one that carries something, such as a user's communicator.
+  Engine engine = {};
+};
+
+/// As nn.DataParallel: the gradients are summed on the first place, which alone runs the optimizer and has its state;
+/// the new parameters are broadcast from it.
+template <class Engine = direct, class Buckets = buckets<>>
+struct reduce_and_broadcast {
+  /// What carries the collectives out, and in which portions.
+  ///@{
+  using engine_type = Engine;
+  using bucket_sizes = Buckets;
+  ///@}
+  /// The first place alone runs the optimizer.
+  static constexpr bool every_place_updates = false;
+  /// The engine as a value, for one that carries something, such as a user's communicator.
+  Engine engine = {};
+};
+
+/// DistributedDataParallel's way, by the engine `direct`. The name is that of the semantics; for the literal ring say
+/// `all_reduce<ring>`.
+using ring_all_reduce = all_reduce<>;
+
+/// nn.DataParallel's way, by the engine `direct`.
+using scatter_gather = reduce_and_broadcast<>;
+
+}  // namespace collective
+
+/// What `trainer` and `synchronize` take as a policy.
+template <class P>
+concept collective_policy = requires(const P& policy, std::span<const int> ordinals) {
+  { P::every_place_updates } -> std::convertible_to<bool>;
+  { P::bucket_sizes::first_bytes } -> std::convertible_to<std::size_t>;
+  { P::bucket_sizes::other_bytes } -> std::convertible_to<std::size_t>;
+  { policy.engine.template connect<backend::cpu, detail::this_tu>(ordinals) } -> parallel::communicator;
+};
+
+}  // namespace devplace

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/peer_copy.hpp>
+#include <devplace/parallel/communicator.hpp>
+#include <devplace/parallel/detail/ranks.hpp>
+
+namespace devplace::parallel {
+
+/// The communicator of devices of one process that only copy from their left neighbour: the buffers are cut into n
+/// chunks, which go round the ring once to be added up and once more to reach everyone, 2 (n - 1) steps. Each device
+/// receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// workstations", 2009.
+///
+/// all_reduce and reduce add chunk c in the order g(c) + g(c+1) + ... + g(c+n-1), ranks modulo n, and reduce_scatter
+/// part r in the order g(r+1) + ... + g(r+n): the same bits wherever a ring runs over as many ranks and elements. The
+/// borders of chunks move with the number of elements, so bucket sizes change the bits, unlike `direct`.
+template <class Backend>
+class ring {
+ public:
+  /// Between these devices, rank 0 first, each receiving from the one before it.
+  template <class Tu = devplace::detail::this_tu>
+  explicit ring(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu), received_(ordinals.size()) {}
+
+  /// Number of ranks.
+  int size() const { return devices_.size(); }
+  /// All of them.
+  std::span<const int> local_ranks() const { return devices_.ranks(); }
+
+  /// The collectives; see parallel/communicator.hpp. Those that reduce allocate memory for one chunk on each device
+  /// when it is longer than all before.
+  ///@{
+  template <class Tu = devplace::detail::this_tu, class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    const auto begins = even_begins(count);
+    add_up<Tu>(buffers, begins, op, 0);
+    pass_on<Tu>(buffers, begins, 1);
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    devices_.check_root(root);
+    const auto begins = even_begins(count);
+    add_up<Tu>(buffers, begins, op, 0);
+    devices_.template mark<Tu>();
+    for (int chunk = 0; chunk != size(); ++chunk) {
+      const int owner = modulo(chunk - 1);
+      devices_.template follow<Tu>(root, owner);
+      if (owner != root) copy<Tu>(buffers, root, owner, begins, chunk);
+    }
+    devices_.template mark<Tu>(root);
+    for (int rank = 0; rank != size(); ++rank)
+      devices_.template follow<Tu>(rank, root);
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+    devices_.check_root(root);
+    devices_.check(buffers.size());
+    const auto begins = even_begins(count);
+    const int n = size();
+    devices_.template mark<Tu>();
+    // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links work at once.
+    for (int step = 0; step < 2 * n - 2; ++step) {
+      for (int distance = 1; distance != n; ++distance)
+        devices_.template follow<Tu>(modulo(root + distance), modulo(root + distance - 1));
+      for (int distance = 1; distance != n; ++distance) {
+        const int chunk = step - distance + 1;
+        const int rank = modulo(root + distance);
+        if (chunk >= 0 && chunk < n) copy<Tu>(buffers, rank, modulo(rank - 1), begins, chunk);
+        devices_.template mark<Tu>(rank);
+      }
+    }
+    finish<Tu>();
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    devices_.check(begins);
+    add_up<Tu>(buffers, begins, op, 1);
+    finish<Tu>();
+  }
+  template <class Tu = devplace::detail::this_tu, class T>
+  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    devices_.check(begins);
+    pass_on<Tu>(buffers, begins, 0);
+  }
+  ///@}
+
+ private:
+  static constexpr std::size_t grain = 16384;
+
+  int modulo(int rank) const { return (rank % size() + size()) % size(); }
+
+  /// Chunks whose sizes differ by at most one element, in memory that is kept.
+  std::span<const std::size_t> even_begins(std::size_t count) {
+    begins_.resize(static_cast<std::size_t>(size()) + 1);
+    for (int chunk = 0; chunk != size(); ++chunk)
+      begins_[static_cast<std::size_t>(chunk) + 1] = detail::part_of(count, size(), chunk, 1).last;
+    return begins_;
+  }
+
+  static detail::element_range part(std::span<const std::size_t> begins, int chunk) {
+    return {begins[static_cast<std::size_t>(chunk)], begins[static_cast<std::size_t>(chunk) + 1]};
+  }
+
+  /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c begins
+  /// at rank c + shift and is complete at the rank to the left of that.
+  template <class Tu, class T>
+  void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
+    devices_.check(buffers.size());
+    reserve<Tu>(begins, sizeof(T));
+    const int n = size();
+    devices_.template mark<Tu>();
+    for (int step = 0; step != n - 1; ++step) {
+      follow_left<Tu>();
+      for (int rank = 0; rank != n; ++rank) {
+        const int chunk = modulo(rank - step - 1 - shift);
+        const auto range = part(begins, chunk);
+        T* const received = static_cast<T*>(received_[static_cast<std::size_t>(rank)].data());
+        const int left = modulo(rank - 1);
+        devplace::detail::copy_from_peer<Backend, Tu>(devices_.ordinal(rank), received, devices_.ordinal(left),
+                                                      buffers[static_cast<std::size_t>(left)] + range.first,
+                                                      range.size() * sizeof(T));
+        detail::with_reduction<T>(op, [&]<reduction Op>() {
+          devplace::detail::for_each_index<Backend, Tu>(
+              devices_.ordinal(rank), range.size(), grain,
+              detail::add_received<T, Op>{buffers[static_cast<std::size_t>(rank)] + range.first, received,
+                                          step == n - 2 ? n : 0});
+        });
+        devices_.template mark<Tu>(rank);
+      }
+    }
+  }
+
+  /// n - 1 steps, in each of which every rank receives a chunk that its left neighbour has whole. Rank r has chunk
+  /// r + shift at the start.
+  template <class Tu, class T>
+  void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins, int shift) {
+    devices_.check(buffers.size());
+    devices_.template mark<Tu>();
+    for (int step = 0; step != size() - 1; ++step) {
+      follow_left<Tu>();
+      for (int rank = 0; rank != size(); ++rank) {
+        copy<Tu>(buffers, rank, modulo(rank - 1), begins, modulo(rank - 1 - step + shift));
+        devices_.template mark<Tu>(rank);
+      }
+    }
+    finish<Tu>();
+  }
+
+  template <class Tu>
+  void follow_left() {
+    for (int rank = 0; rank != size(); ++rank)
+      devices_.template follow<Tu>(rank, modulo(rank - 1));
+  }
+
+  /// What a rank does next may change what its right neighbour is still reading; and a failure anywhere must reach all.
+  template <class Tu>
+  void finish() {
+    devices_.template fence<Tu>();
+  }
+
+  template <class Tu, class T>
+  void copy(std::span<T* const> buffers, int rank, int from, std::span<const std::size_t> begins, int chunk) {
+    const auto range = part(begins, chunk);
+    devplace::detail::copy_from_peer<Backend, Tu>(
+        devices_.ordinal(rank), buffers[static_cast<std::size_t>(rank)] + range.first, devices_.ordinal(from),
+        buffers[static_cast<std::size_t>(from)] + range.first, range.size() * sizeof(T));
+  }
+
+  template <class Tu>
+  void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
+    std::size_t bytes = 0;
+    for (int chunk = 0; chunk != size(); ++chunk)
+      bytes = std::max(bytes, part(begins, chunk).size() * element_bytes);
+    for (int rank = 0; rank != size(); ++rank) {
+      auto& block = received_[static_cast<std::size_t>(rank)];
+      if (block.bytes() < bytes) {
+        block = {};
+        block = devplace::detail::allocate<Backend, Tu>(devices_.ordinal(rank), bytes);
+      }
+    }
+  }
+
+  detail::rank_devices<Backend> devices_;
+  std::vector<std::size_t> begins_;
+  std::vector<devplace::detail::memory_block> received_;
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+/// Binds the place `cuda<logical>` to the device that this process sees under number `visible`.
+struct device_map_entry {
+  int logical = 0;
+  int visible = 0;
+};
+
+namespace detail {
+
+/// Ordinals of cuda places end below this; no machine has so many devices.
+inline constexpr int counted_ordinals = 64;
+
+/// The bindings of logical ordinals: those given by a text `0:0,1:0` (the environment) or by set(), else the identity.
+/// Frozen by the first use(). Any thread may call any function.
+class device_map {
+ public:
+  /// `environment` is the value of DEVPLACE_DEVICE_MAP, null when it is unset; throws argument_error for a mistake.
+  explicit device_map(const char* environment) {
+    if (environment == nullptr) return;
+    origin_ = "the environment variable DEVPLACE_DEVICE_MAP is \"" + std::string(environment) + "\"";
+    from_environment_ = true;
+    bindings_ = in_order(parse(environment, origin_), origin_);
+  }
+
+  /// The map of this process. It is never destroyed, because a tensor with static storage duration may need it.
+  static device_map& of_process() {
+    static device_map& map = *new device_map(std::getenv("DEVPLACE_DEVICE_MAP"));
+    return map;
+  }
+
+  void set(const std::vector<device_map_entry>& entries) {
+    const std::string origin = "set_device_map was called with \"" + text_of(entries) + "\"";
+    std::vector<int> bindings = in_order(entries, origin);
+    const std::lock_guard lock(mutex_);
+    if (frozen_.load(std::memory_order_relaxed))
+      throw error(origin + " after cuda places had been used, first by " + used_by_ + ", with the map: " + describe() +
+                  ". The map cannot change under them; call set_device_map at the beginning of main.");
+    if (from_environment_) {
+      if (bindings != bindings_)
+        throw argument_error(origin + ", but " + origin_ +
+                             ", which is another map. Unset the variable, or leave out the call where it is set.");
+      return;
+    }
+    bindings_ = std::move(bindings);
+    origin_ = origin;
+  }
+
+  /// Number of logical devices on `visible_count` visible ones; freezes the map. `used_by` says what for. Throws
+  /// argument_error where the map names a visible device that does not exist. Without any visible device there is no
+  /// logical one either, and the map is not looked at: the same settings work on a machine without devices.
+  int use(int visible_count, const char* used_by) {
+    if (frozen_.load(std::memory_order_acquire)) return count_;
+    const std::lock_guard lock(mutex_);
+    if (frozen_.load(std::memory_order_relaxed)) return count_;
+    if (visible_count > 0)
+      for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
+        if (bindings_[logical] >= visible_count)
+          throw argument_error(origin_ + ", which binds " + place_name(backend::cuda{}, static_cast<int>(logical)) +
+                               " to visible device " + std::to_string(bindings_[logical]) + ", but this process sees " +
+                               std::to_string(visible_count) + " device(s), counted from 0. Bind it to one of 0 to " +
+                               std::to_string(visible_count - 1) +
+                               ", or make more devices visible (CUDA_VISIBLE_DEVICES).");
+    count_ = visible_count == 0 || bindings_.empty() ? visible_count : static_cast<int>(bindings_.size());
+    used_by_ = used_by;
+    frozen_.store(true, std::memory_order_release);
+    return count_;
+  }
+
+  /// The visible device of a logical one; only after use().
+  int visible(int logical) const {
+    const auto at = static_cast<std::size_t>(logical);
+    return at < bindings_.size() ? bindings_[at] : logical;
+  }
+
+  /// Whether the map is given, by the environment or a call; only after use().
+  bool given() const { return !bindings_.empty(); }
+
+  /// Why a logical ordinal is not in the map that is given, and what to do, to follow its name.
+  std::string why_absent(int logical) const {
+    const std::size_t size = bindings_.size();
+    return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
+           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + place_name(backend::cuda{}, static_cast<int>(size) - 1)) +
+           "; bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) +
+           ":0, or use a lower ordinal";
+  }
+
+  /// `cuda:0 is visible device 1, cuda:1 is visible device 0 (from DEVPLACE_DEVICE_MAP)`.
+  std::string description() const {
+    const std::lock_guard lock(mutex_);
+    return describe();
+  }
+
+ private:
+  static std::string text_of(const std::vector<device_map_entry>& entries) {
+    std::string text;
+    for (const device_map_entry& entry : entries) {
+      if (!text.empty()) text += ',';
+      text.append(std::to_string(entry.logical)).append(":").append(std::to_string(entry.visible));
+    }
+    return text;
+  }
+
+  static std::vector<device_map_entry> parse(std::string_view text, const std::string& origin) {
+    std::vector<device_map_entry> entries;
+    for (;;) {
+      const std::size_t comma = text.find(',');
+      const std::string_view item = text.substr(0, comma);
+      const std::size_t colon = item.find(':');
+      device_map_entry entry;
+      if (colon == std::string_view::npos || !number(item.substr(0, colon), entry.logical) ||
+          !number(item.substr(colon + 1), entry.visible))
+        throw argument_error(origin + ", and \"" + std::string(item) +
+                             "\" in it is not <logical>:<visible> with two whole numbers from 0. Write it as 0:0,1:0, "
+                             "or unset it for the devices in their own order.");
+      entries.push_back(entry);
+      if (comma == std::string_view::npos) return entries;
+      text.remove_prefix(comma + 1);
+    }
+  }
+
+  static bool number(std::string_view text, int& value) {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return code == std::errc{} && end == text.data() + text.size() && value >= 0;
+  }
+
+  /// The visible devices in the order of the logical ordinals, which must be 0 to n - 1, each once.
+  static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
+    if (entries.empty())
+      throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
+    std::vector<int> bindings(entries.size(), -1);
+    for (const device_map_entry& entry : entries) {
+      if (entry.logical < 0 || entry.visible < 0)
+        throw argument_error(origin + ", and " + text_of({entry}) +
+                             " in it has a negative number. Logical ordinals and visible devices count from 0.");
+      if (entry.logical >= counted_ordinals)
+        throw argument_error(origin + ", and " + text_of({entry}) + " in it is beyond the last logical ordinal, " +
+                             std::to_string(counted_ordinals - 1) + ". Use lower ordinals.");
+      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // leaves a gap, which is found below
+      int& binding = bindings[static_cast<std::size_t>(entry.logical)];
+      if (binding >= 0)
+        throw argument_error(origin + ", which gives the logical ordinal " + std::to_string(entry.logical) +
+                             " twice. Give each logical ordinal one visible device.");
+      binding = entry.visible;
+    }
+    for (std::size_t logical = 0; logical < bindings.size(); ++logical)
+      if (bindings[logical] < 0)
+        throw argument_error(origin + ", which leaves out the logical ordinal " + std::to_string(logical) + " of " +
+                             std::to_string(bindings.size()) +
+                             ". Logical ordinals count from 0 without a gap; bind that one too.");
+    return bindings;
+  }
+
+  std::string describe() const {
+    if (bindings_.empty()) return "cuda:I is visible device I";
+    std::string text;
+    for (std::size_t logical = 0; logical < bindings_.size(); ++logical) {
+      if (logical != 0) text += ", ";
+      text.append(place_name(backend::cuda{}, static_cast<int>(logical)))
+          .append(" is visible device ")
+          .append(std::to_string(bindings_[logical]));
+    }
+    return text.append(from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<int> bindings_;  // empty: the identity; constant once frozen
+  std::string origin_;
+  bool from_environment_ = false;
+  std::atomic<bool> frozen_{false};
+  int count_ = 0;
+  const char* used_by_ = "";
+};
+
+}  // namespace detail
+
+/// Binds logical ordinals to the devices that this process sees, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}.
+/// The logical ordinals are 0 to n - 1, each once, in any order; several may share a device, and then each has its own
+/// memory, worker and statistics, and copies between them are copies. To be called before the first query of, or
+/// allocation on, a cuda place: later it is an error that says what used one. A map other than the environment's is an
+/// argument_error, so that neither is silently ignored. A visible device that does not exist is found at first use.
+inline void set_device_map(const std::vector<device_map_entry>& map) {
+  detail::device_map::of_process().set(map);
+}
+
+/// The bindings of this process's logical ordinals and where they come from, for a program's log.
+inline std::string device_map_description() {
+  return detail::device_map::of_process().description();
+}
+
+}  // namespace devplace

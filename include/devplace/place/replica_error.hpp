@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// A message with where it comes from in front. devplace's own prefix is dropped: the exception's constructor adds it.
+inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
+                                      std::string_view place_name) {
+  constexpr std::string_view prefix = "devplace: ";
+  if (message.substr(0, prefix.size()) == prefix) message.remove_prefix(prefix.size());
+  std::string text = "replica ";
+  text.append(std::to_string(index)).append(" of ").append(std::to_string(count)).append(" (").append(place_name);
+  text.append("): ").append(message);
+  return text;
+}
+
+/// Throws an exception again with the replica that it comes from in its text: `devplace: replica 1 of 3 (cuda:1): ...`;
+/// replicas count from 0, in the order of the placement. devplace's exceptions keep their type; any other is nested in
+/// an `error` whose text holds the other's.
+[[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
+                                             std::string_view place_name) {
+  const auto text = [&](const char* what) { return message_of_replica(what, index, count, place_name); };
+  try {
+    std::rethrow_exception(failed);
+  } catch (const out_of_memory& e) {
+    throw out_of_memory(text(e.what()));
+  } catch (const argument_error& e) {
+    throw argument_error(text(e.what()));
+  } catch (const shape_error& e) {
+    throw shape_error(text(e.what()));
+  } catch (const placement_unavailable& e) {
+    throw placement_unavailable(text(e.what()));
+  } catch (const file_error& e) {
+    throw file_error(text(e.what()));
+  } catch (const error& e) {
+    throw error(text(e.what()));
+  } catch (const std::exception& e) {
+    std::throw_with_nested(error(text(e.what())));
+  } catch (...) {
+    std::throw_with_nested(error(text("an exception that is not a std::exception.")));
+  }
+}
+
+/// Calls `f()`; what it throws gets the replica's name where there are several. `place()` gives the name of the place.
+template <class Name, class F>
+void on_behalf_of_replica(std::size_t index, std::size_t count, Name&& place, F&& f) {
+  if (count == 1) {
+    f();
+    return;
+  }
+  try {
+    f();
+  } catch (...) {
+    rethrow_for_replica(std::current_exception(), index, count, place());
+  }
+}
+
+}  // namespace devplace::detail

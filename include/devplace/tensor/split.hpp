@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/error.hpp>
+
+namespace devplace {
+
+/// How an axis is divided among places, each of which gets consecutive indices, in the order of the places. A part may
+/// be empty: fewer indices than places are no error.
+namespace split {
+
+/// A rule for every size; `even` and `torch` are its values.
+enum class rule : unsigned char { even, torch };
+
+/// Sizes that differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (numpy.array_split).
+inline constexpr rule even = rule::even;
+/// torch.chunk's, which torch.nn.DataParallel takes: parts of ceil(size / places) as long as there is something left,
+/// so that the last part may be smaller and the last places may have nothing: 9 over 4 places is 3, 3, 3, 0.
+inline constexpr rule torch = rule::torch;
+
+/// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
+template <std::size_t Places>
+struct sizes {
+  /// The sizes in the order of the places.
+  std::array<std::size_t, Places> values{};
+
+  /// From a list. Throws argument_error for a negative number.
+  template <std::integral... Size>
+    requires(sizeof...(Size) == Places && Places > 0)
+  constexpr explicit sizes(Size... size) : values{checked(size)...} {}
+  /// From an array.
+  constexpr explicit sizes(const std::array<std::size_t, Places>& array) : values(array) {}
+
+ private:
+  template <class Size>
+  static constexpr std::size_t checked(Size size) {
+    if constexpr (std::is_signed_v<Size>) {
+      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is no size; sizes count from 0.");
+    }
+    return static_cast<std::size_t>(size);
+  }
+};
+template <std::integral... Size>
+sizes(Size...) -> sizes<sizeof...(Size)>;
+
+}  // namespace split
+
+namespace detail {
+
+template <class Split>
+inline constexpr bool is_split_sizes = false;
+template <std::size_t Places>
+inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
+
+}  // namespace detail
+
+/// What says how an axis is divided: `split::even`, `split::torch`, `split::sizes{...}`.
+template <class Split>
+concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<Split>;
+
+namespace detail {
+
+/// Where the parts of an axis begin, and at last its extent.
+template <std::size_t Places>
+using part_begins = std::array<std::size_t, Places + 1>;
+
+/// First index of part `part` when `size` indices are divided among `parts`; `size` for `part` == `parts`.
+constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
+  const std::size_t each = size / parts, rest = size % parts;
+  if (rule == split::rule::even) return part * each + (part < rest ? part : rest);
+  const std::size_t chunk = each + (rest != 0 ? 1 : 0);
+  return chunk == 0 || part > size / chunk ? size : part * chunk;
+}
+
+template <std::size_t Places>
+constexpr part_begins<Places> divide(std::size_t size, split::rule rule) {
+  part_begins<Places> begins{};
+  for (std::size_t part = 0; part <= Places; ++part)
+    begins[part] = split_begin(rule, size, Places, part);
+  return begins;
+}
+
+/// Throws argument_error when the sizes do not add up to `size`.
+template <std::size_t Places, std::size_t Given>
+constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>& sizes) {
+  static_assert(Given == Places,
+                "devplace: split::sizes has another number of sizes than the placement has places; give one for each "
+                "place, 0 for a place that is to have nothing.");
+  part_begins<Places> begins{};
+  std::size_t left = size;
+  bool fits = true;
+  for (std::size_t part = 0; part != Places && part != Given; ++part) {
+    fits = fits && sizes.values[part] <= left;
+    if (fits) left -= sizes.values[part];
+    begins[part + 1] = size - left;
+  }
+  if (!fits || left != 0) {
+    std::string given;
+    for (const std::size_t part : sizes.values)
+      given.append(given.empty() ? "" : " + ").append(std::to_string(part));
+    throw argument_error("split::sizes: " + given + " is not " + std::to_string(size) +
+                         ", the extent of the axis that is split; give sizes that add up to it.");
+  }
+  return begins;
+}
+
+/// The rule for later extents of the same tensor: sizes that were given for one extent say nothing about another.
+constexpr split::rule rule_of(split::rule rule) {
+  return rule;
+}
+template <std::size_t Places>
+constexpr split::rule rule_of(const split::sizes<Places>&) {
+  return split::even;
+}
+
+}  // namespace detail
+}  // namespace devplace

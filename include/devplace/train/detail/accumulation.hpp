@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/nn/detail/replica.hpp>
+#include <devplace/nn/detail/settle.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::train::detail {
+
+/// Gradients that a trainer has added up since the last update, and what would make them wrong.
+struct accumulation {
+  std::size_t batches = 0;     ///< how many batches
+  std::uint64_t step = 0;      ///< the model's passes after the last of them
+  std::uint64_t failures = 0;  ///< of the model's devices, when the first began
+};
+
+/// Throws where gradients that are being accumulated were overwritten. After a failure on a device, which may have
+/// skipped a batch, the accumulation begins anew.
+template <class Backend, class Tu, class T>
+void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
+  nn::detail::settle_after_failures<Backend, Tu>(state);
+  nn::detail::require_usable(state);
+  if (state.gradients_out)
+    throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
+  if (a.batches == 0) return;
+  if (a.failures != state.failures) {
+    a.batches = 0;
+  } else if (a.step != state.step) {
+    a.batches = 0;
+    throw error(
+        "trainer: another pass of this model ran between the batches of one accumulation and overwrote their "
+        "gradients, "
+        "which are dropped; call flush() before it, or train with one trainer at a time.");
+  }
+}
+
+template <class Backend, class Tu, class T>
+void begin_pass(nn::detail::model_state<T>& state, accumulation& a) {
+  check_accumulation<Backend, Tu>(state, a);
+  if (a.batches == 0) a.failures = state.failures;
+}
+
+/// Drops what was accumulated unless the step is done(): the gradients are those of some places only.
+template <class T>
+class step_guard {
+ public:
+  step_guard(const nn::detail::model_state<T>& state, accumulation& a) : state_(state), accumulation_(a) {}
+  step_guard(const step_guard&) = delete;
+  step_guard& operator=(const step_guard&) = delete;
+  ~step_guard() {
+    if (!done_) accumulation_.batches = 0;
+  }
+  void done() const {
+    accumulation_.step = state_.step;
+    done_ = true;
+  }
+
+ private:
+  const nn::detail::model_state<T>& state_;
+  accumulation& accumulation_;
+  mutable bool done_ = false;
+};
+
+/// The loss of the last pass from what each replica keeps of it; waits for all places.
+template <class Backend, class Tu, class T>
+T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
+  nn::detail::settle<Backend, Tu>(state);
+  double total[2] = {0, 0};
+  for (const auto& r : state.replicas) {
+    T sums[2];
+    devplace::detail::copy_out<Backend, Tu>(r.ordinal, sums, r.loss_sums(), sizeof sums);
+    total[0] += static_cast<double>(sums[0]);
+    total[1] += static_cast<double>(sums[1]);
+  }
+  return nn::detail::loss_from<T>(total[0], total[1], how);
+}
+
+}  // namespace devplace::train::detail
