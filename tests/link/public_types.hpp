@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <devplace/all.hpp>
@@ -91,6 +92,8 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::matrix_engine_info),
       LAYOUT(dp::serial_team),
       LAYOUT(dp::tensor<float, dp::extents<2>, dp::partial<dp::reduction::sum, 0, 1>>),
+      LAYOUT(decltype(-std::declval<const dp::tensor<float, row, dp::replicated<0, 1>>&>() * 2.0f)),
+      LAYOUT(dp::placed_transposed<dp::tensor<float, row, dp::sharded<0, 0, 1>>>),
       LAYOUT(dp::optim::sgd),
       LAYOUT(dp::optim::adam),
       LAYOUT(dp::optim::adamw),

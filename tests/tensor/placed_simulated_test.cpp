@@ -1,63 +1,142 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/placed.hpp>
 
 #include "support/catch.hpp"
-#include "support/training_data.hpp"
+#include "support/host_values.hpp"
 
 namespace dp = devplace;
+using dp::dyn;
+using support::counted;
+using support::values_of;
 
 namespace {
 
-/// Rows of place k's part, read back.
+using sizes = std::vector<std::size_t>;
+
+/// Extents of the parts along the axis that is split.
 template <class Tensor>
-std::vector<float> part_of(const Tensor& x, std::size_t k) {
-  const auto part = x.local(k);
-  std::vector<float> values(part.size());
-  dp::detail::copy_out<dp::backend::cuda>(part.ordinal(), values.data(), part.data(), values.size() * sizeof(float));
-  return values;
+sizes part_sizes(const Tensor& x, std::size_t axis = 0) {
+  sizes result;
+  for (std::size_t k = 0; k < Tensor::places; ++k)
+    result.push_back(x.local(k).extent(axis));
+  return result;
 }
 
 }  // namespace
 
-TEST_CASE("an even split covers all rows, in order, with sizes that differ by at most one", "[tensor]") {
-  for (std::size_t places = 1; places <= 9; ++places)
-    for (std::size_t size = 0; size <= 64; ++size) {
-      CHECK(dp::detail::even_begin(size, places, 0) == 0);
-      CHECK(dp::detail::even_begin(size, places, places) == size);
-      for (std::size_t k = 0; k < places; ++k) {
-        const std::size_t rows = dp::detail::even_begin(size, places, k + 1) - dp::detail::even_begin(size, places, k);
-        CHECK((rows == size / places || rows == size / places + 1));
-      }
-    }
+TEST_CASE("each place has a part along the axis that the placement splits", "[tensor]") {
+  const dp::tensor<float, dp::extents<5, 7, 3>, dp::sharded<1, 2, 0, 1>> x(dp::extents<5, 7, 3>{});
+  static_assert(std::is_same_v<decltype(x)::local_extents, dp::extents<5, dyn, 3>>);
+  CHECK(x.size() == 105);
+  CHECK(x.local(0).ordinal() == 2);
+  CHECK(part_sizes(x, 1) == sizes{3, 2, 2});
+  CHECK(x.local(1).size() == 30);
+  CHECK(x.part_begin(0) == 0);
+  CHECK(x.part_begin(2) == 5);
+  CHECK(x.part_begin(3) == 7);
+  CHECK(x.first_row(2) == 0);  // every place has all rows
+  const dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> rows(dp::extents<dyn>{5});
+  CHECK(rows.first_row(1) == 3);
 }
 
-TEST_CASE("scatter gives every place its rows, and gather brings them back", "[tensor]") {
-  for (const std::size_t rows : std::vector<std::size_t>{0, 1, 2, 3, 7, 100}) {
-    const auto x = dp::test::integer_samples<float, 5>(rows);
-    const auto shards = dp::scatter<dp::sharded<0, 2, 0, 1>>(x);
-    CHECK(shards.extent(0) == rows);
-    std::vector<float> all;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const auto part = part_of(shards, k);
-      CHECK(part.size() == 5 * shards.local(k).extent(0));
-      CHECK(all.size() == 5 * shards.first_row(k));
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    CHECK(all == std::vector<float>(x.data(), x.data() + x.size()));
-    const auto back = dp::gather<dp::on<dp::cpu>>(shards);
-    CHECK(std::vector<float>(back.data(), back.data() + back.size()) == all);
-    CHECK(shards.local(0).ordinal() == 2);
-  }
+TEST_CASE("a split is remembered", "[tensor]") {
+  using where = dp::sharded<0, 0, 1, 2, 3>;
+  const dp::tensor<float, dp::extents<10, 2>, where> torch(dp::extents<10, 2>{}, dp::split::torch);
+  CHECK(part_sizes(torch) == sizes{3, 3, 3, 1});
+  const dp::tensor<float, dp::extents<10, 2>, where> given(dp::extents<10, 2>{}, dp::split::sizes{0, 1, 9, 0});
+  CHECK(part_sizes(given) == sizes{0, 1, 9, 0});
+  CHECK(given.first_row(3) == 10);
+  CHECK(given.split_sizes().values == dp::split::sizes{0, 1, 9, 0}.values);
+  const auto copied = given.clone();
+  CHECK(part_sizes(copied) == part_sizes(given));
+  dp::tensor<float, dp::extents<dyn>, where> fewer(dp::extents<dyn>{2});
+  CHECK(part_sizes(fewer) == sizes{1, 1, 0, 0});
+  const auto moved = std::move(fewer);
+  CHECK(part_sizes(moved) == sizes{1, 1, 0, 0});
+  CHECK_THROWS_AS((dp::tensor<float, dp::extents<10>, where>(dp::extents<10>{}, dp::split::sizes{1, 2, 3, 3})),
+                  dp::argument_error);
 }
 
-TEST_CASE("scatter from a device copies between devices", "[tensor]") {
-  const auto x = dp::test::integer_samples<float, 3>(4);
-  const auto there = dp::to<dp::on<dp::cuda<1>>>(x);
-  const auto back = dp::gather<dp::on<dp::cuda<0>>>(dp::scatter<dp::sharded<0, 0, 1>>(there));
-  const auto here = dp::to<dp::on<dp::cpu>>(back);
-  CHECK(std::vector<float>(here.data(), here.data() + 12) == std::vector<float>(x.data(), x.data() + 12));
+TEST_CASE("copies and summands have the whole extents on every place", "[tensor]") {
+  const dp::tensor<int, dp::extents<2, dyn>, dp::replicated<1, 0>> copies(dp::extents<2, dyn>{4});
+  const dp::tensor<int, dp::extents<>, dp::partial<dp::reduction::max, 0, 3>> summands(dp::extents<>{});
+  CHECK(copies.local(1).extents() == dp::extents<2, 4>{});
+  CHECK(copies.local(1).ordinal() == 0);
+  CHECK(summands.local(1).size() == 1);
+  CHECK(summands.local(1).ordinal() == 3);
+}
+
+TEST_CASE("a part by its place is a view at that place", "[tensor]") {
+  dp::tensor<float, dp::extents<6, 2>, dp::sharded<0, 3, 1>> x(dp::extents<6, 2>{}, dp::split::sizes{4, 2});
+  const auto& constant = x;
+  static_assert(
+      std::is_same_v<decltype(x.local(dp::cuda<1>{})), dp::view<float, dp::extents<dyn, 2>, dp::on<dp::cuda<1>>>>);
+  static_assert(std::is_same_v<decltype(constant.local<dp::cuda<3>>()),
+                               dp::view<const float, dp::extents<dyn, 2>, dp::on<dp::cuda<3>>>>);
+  CHECK(x.local(dp::cuda<1>{}).data() == x.local(1).data());
+  CHECK(x.local<dp::cuda<1>>().extent(0) == 2);
+  CHECK(constant.local(dp::cuda<3>{}).data() == x.local(0).data());
+  const auto values = counted<float>(dp::extents<4, 2>{});
+  dp::copy(x.local(dp::cuda<3>{}), values);
+  CHECK(values_of(dp::to<dp::on<dp::cpu>>(x.local(dp::cuda<3>{}))) == values_of(values));
+}
+
+TEST_CASE("a clone has the same elements in memory of its own", "[tensor]") {
+  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> x(dp::extents<dyn>{3});
+  dp::copy(x.local(0), counted<float>(dp::extents<dyn>{2}));
+  dp::copy(x.local(1), counted<float>(dp::extents<dyn>{1}));
+  auto copied = x.clone();
+  CHECK(copied.local(0).data() != x.local(0).data());
+  dp::copy(x.local(0), dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{8, 9});
+  CHECK(values_of(copied.local(0)) == std::vector<float>{0, 1});
+  CHECK(values_of(copied.local(1)) == std::vector<float>{0});
+  copied = std::move(x);
+  CHECK(values_of(copied.local(0)) == std::vector<float>{8, 9});
+  static_assert(!std::is_copy_constructible_v<decltype(copied)> && !std::is_copy_assignable_v<decltype(copied)>);
+}
+
+TEST_CASE("a tensor over places that no address space holds is refused", "[tensor]") {
+  const dp::extents<dyn, dyn> huge(std::numeric_limits<std::size_t>::max() / 2, std::size_t{8});
+  const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
+  CHECK_THROWS_AS((dp::tensor<float, dp::extents<dyn, dyn>, dp::replicated<0, 1>>(huge)), dp::shape_error);
+  CHECK_THROWS_WITH((dp::tensor<float, dp::extents<dyn, dyn>, dp::sharded<1, 0, 1>>(huge)),
+                    Catch::Matchers::ContainsSubstring("larger than the address space"));
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
+}
+
+TEST_CASE("rows change within the memory that is there, by the tensor's rule", "[tensor]") {
+  using dp::detail::leading_extent;
+  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<0, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12), dp::split::torch);
+  leading_extent::set(torch, 9);
+  CHECK(part_sizes(torch) == sizes{3, 3, 3, 0});
+  leading_extent::set(torch, 8);
+  CHECK(part_sizes(torch) == sizes{2, 2, 2, 2});
+  CHECK(torch.first_row(3) == 6);
+  leading_extent::set(torch, 12);
+  CHECK(part_sizes(torch) == sizes{3, 3, 3, 3});
+  CHECK_THROWS_AS(leading_extent::set(torch, 13), dp::shape_error);
+  CHECK(part_sizes(torch) == sizes{3, 3, 3, 3});
+  CHECK(torch.extent(0) == 12);
+
+  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> given(dp::extents<dyn>(6), dp::split::sizes{2, 4});
+  CHECK_THROWS_AS(leading_extent::set(given, 5), dp::shape_error);  // evenly, the first place would have 3
+  CHECK(part_sizes(given) == sizes{2, 4});
+  leading_extent::set(given, 4);
+  CHECK(part_sizes(given) == sizes{2, 2});
+
+  dp::tensor<float, dp::extents<dyn, 5>, dp::sharded<1, 0, 1>> columns(dp::extents<dyn, 5>(4), dp::split::sizes{1, 4});
+  leading_extent::set(columns, 3);
+  CHECK(part_sizes(columns, 0) == sizes{3, 3});
+  CHECK(part_sizes(columns, 1) == sizes{1, 4});
+  CHECK_THROWS_AS(leading_extent::set(columns, 5), dp::shape_error);
+  CHECK(columns.extent(0) == 3);
 }

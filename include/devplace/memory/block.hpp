@@ -15,7 +15,8 @@ namespace devplace {
 
 namespace op {
 
-/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, `synchronize`, `trim`.
+/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, the same for blocks of rows
+/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`.
 struct memory {};
 
 }  // namespace op

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 
@@ -19,9 +20,10 @@ namespace devplace {
 // logarithm of the number of elements and their bits depend neither on the number of threads nor on the run. An
 // expression is evaluated into a temporary first.
 
-/// What can be reduced: a tensor, a view, or an expression (ops/elementwise.hpp).
+/// What can be reduced on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For what lies over
+/// several places: placed_reduce.hpp.
 template <class X>
-concept reducible = tensor_like<X> || requires {
+concept reducible = (tensor_like<X> && !detail::placed_tensor<X>) || requires {
   requires std::remove_cvref_t<X>::is_expression;
 };
 
@@ -317,3 +319,5 @@ void count_equal_into(Count&& count, const A& a, const B& b) {
 }
 
 }  // namespace devplace
+
+#include <devplace/ops/placed_reduce.hpp>

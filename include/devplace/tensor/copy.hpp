@@ -6,9 +6,38 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
+
+namespace detail {
+
+/// How a value lies over places.
+enum class lie : unsigned char { nowhere, one_place, copies, parts, summands };
+
+template <class Kind>
+inline constexpr lie lie_of_kind = lie::copies;
+template <std::size_t Axis>
+inline constexpr lie lie_of_kind<split_along<Axis>> = lie::parts;
+template <reduction Op>
+inline constexpr lie lie_of_kind<summands<Op>> = lie::summands;
+
+/// The same for a placement, or a view's.
+template <class Where>
+inline constexpr lie lie_of = lie::nowhere;
+template <placement Where>
+inline constexpr lie lie_of<Where> = lie_of_kind<typename placement_traits<Where>::kind>;
+template <class P>
+inline constexpr lie lie_of<on<P>> = lie::one_place;
+template <class Backend>
+inline constexpr lie lie_of<here<Backend>> = lie::one_place;
+
+/// The same for a tensor or view.
+template <class X>
+inline constexpr lie lie_of_tensor = lie_of<typename std::remove_cvref_t<X>::placement_type>;
+
+}  // namespace detail
 
 /// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
 /// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
@@ -45,8 +74,10 @@ void copy(To&& destination, const From& source) {
 }
 
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already
-/// there is moved, everything else copied. Complete when it returns.
+/// there is moved, everything else copied. Complete when it returns. What lies over several places, or is to, is the
+/// matter of collectives (parallel/).
 template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+  requires(detail::lie_of_tensor<From> == detail::lie::one_place)
 auto to(From&& source) {
   using source_type = std::remove_cvref_t<From>;
   using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
@@ -58,5 +89,25 @@ auto to(From&& source) {
     return result;
   }
 }
+
+/// Named in the messages when `to` meets a placement of several places.
+///@{
+struct TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE;
+struct COLLECT_THE_PARTS_WITH_gather;
+struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
+struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
+///@}
+template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
+  requires(detail::lie_of_tensor<From> == detail::lie::copies)
+void to(From&&) = delete;
+template <single_place Where, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce, tensor_like From>
+  requires(detail::lie_of_tensor<From> == detail::lie::summands)
+void to(From&&) = delete;
+template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_like From>
+  requires(detail::lie_of_tensor<From> == detail::lie::parts)
+void to(From&&) = delete;
+template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
+  requires(!single_place<Where>)
+void to(From&&) = delete;
 
 }  // namespace devplace

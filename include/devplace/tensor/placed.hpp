@@ -9,7 +9,8 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -21,37 +22,49 @@ inline constexpr bool is_split = false;
 template <std::size_t Axis>
 inline constexpr bool is_split<split_along<Axis>> = true;
 
-/// Sizes that differ by at most one, larger ones first: the part of `place` when `size` is split over `places`.
-constexpr std::size_t even_begin(std::size_t size, std::size_t places, std::size_t place) {
-  const std::size_t each = size / places, rest = size % places;
-  return place * each + (place < rest ? place : rest);
-}
+/// The axis that a kind of placement splits; 0 where it splits none.
+template <class Kind>
+inline constexpr std::size_t axis_of = 0;
+template <std::size_t Axis>
+inline constexpr std::size_t axis_of<split_along<Axis>> = Axis;
 
-template <class Extents>
-struct with_dynamic_first;
-template <std::size_t First, std::size_t... Rest>
-struct with_dynamic_first<extents<First, Rest...>> {
-  using type = extents<dyn, Rest...>;
-  static constexpr type with(std::size_t first, const extents<First, Rest...>& e) {
-    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      return type(first, e.extent(Axis + 1)...);
-    }
-    (std::make_index_sequence<sizeof...(Rest)>{});
-  }
+/// Where `P` stands in a mesh; the mesh's size when it does not.
+template <class P, class Mesh>
+inline constexpr std::size_t position_in = 0;
+template <class P, class First, class... Rest>
+inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
+    std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
+
+/// How a tensor's axis is divided among its places now, and by which rule it will be for other extents.
+template <std::size_t Places>
+struct division {
+  part_begins<Places> begins{};
+  split::rule rule = split::even;
+
+  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule); }
 };
+struct undivided {};
+
+struct placed_access;
 
 }  // namespace detail
 
-/// A tensor over several places. Split along axis 0, each place has consecutive rows, their numbers differing by at
-/// most one; otherwise each place has the whole extents (a copy, or a summand). `local(k)` is place k's part.
+/// A tensor over several places. Under `sharded<Axis, ...>` each place has consecutive indices of that axis, as the
+/// split says with which it was made, as a row-major array of its own; otherwise each place has the whole extents (a
+/// copy, or a summand). `local(k)` is the part of the k-th place of the placement, `local(cuda<1>{})` that of a place.
+/// Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only be assigned to
+/// or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {
-  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
-  static constexpr bool split = detail::is_split<typename placement_traits<Where>::kind>;
+  using kind = typename placement_traits<Where>::kind;
+  using devices_type = typename placement_traits<Where>::mesh;
+  using mesh = detail::mesh_traits<devices_type>;
+  static constexpr bool divided = detail::is_split<kind>;
+  static constexpr std::size_t axis = detail::axis_of<kind>;
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
-  static_assert(!split || std::is_same_v<typename placement_traits<Where>::kind, split_along<0>>,
-                "devplace: tensors can be split along axis 0 only; move the axis to the front.");
+  static_assert(!divided || axis < Extents::rank,
+                "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");
 
  public:
   /// What the type says: element, extents of the whole, placement, and the family of code that works on it.
@@ -66,49 +79,120 @@ class tensor<T, Extents, Where> {
   /// Number of places.
   static constexpr std::size_t places = place_count<Where>;
   /// Extents of one place's part.
-  using local_extents =
-      typename std::conditional_t<split, detail::with_dynamic_first<Extents>, std::type_identity<Extents>>::type;
+  using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
+                                                    std::type_identity<Extents>>::type;
 
-  /// Uninitialised elements.
+  /// Uninitialised elements; a split axis is divided evenly. Throws shape_error when the whole is larger than the
+  /// address space.
   template <class Tu = detail::this_tu>
-  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) {
-    for (std::size_t k = 0; k < places; ++k)
-      blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
+    requires(!split_rule<Tu>)
+  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split::even); }
+
+  /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
+  /// up to it.
+  template <split_rule Split, class Tu = detail::this_tu>
+    requires(divided)
+  tensor(const Extents& extents, const Split& how, Tu = {}) : extents_(extents) { allocate<Tu>(how); }
+
+  /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
+  ///@{
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor(const Expression& expression, Tu = {}) : tensor(expression.template storage<tensor, Tu>()) {
+    expression.template into<Tu>(*this);
   }
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor& operator=(const Expression& expression) {
+    expression.template into<Tu>(*this);
+    return *this;
+  }
+  ///@}
 
   /// Hands the memory over; nothing is copied.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
   ///@}
+  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
+  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
+  tensor& operator=(const volatile tensor&) const volatile&& = delete;
+  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
+  void operator=(const tensor&) = delete;
+
+  /// A new tensor with the same elements, on the same places, split in the same way.
+  template <class Tu = detail::this_tu>
+  tensor clone() const {
+    std::array<detail::memory_block, places> blocks;
+    for (std::size_t k = 0; k < places; ++k) {
+      const std::size_t bytes = part_extents(k).size() * sizeof(T);
+      blocks[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], bytes);
+      detail::copy_within<backend_type, Tu>(mesh::ordinals[k], blocks[k].data(), blocks_[k].data(), bytes);
+    }
+    return tensor(std::move(blocks), extents_, division_);
+  }
 
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
   /// The size of one axis of the whole value.
-  std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  std::size_t extent(std::size_t which) const { return extents_.extent(which); }
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// Place k's part, as operations see it.
+  /// The part of the placement's k-th place, as operations see it. `k` is not checked.
   ///@{
   auto local(std::size_t k) { return part<T>(k); }
   auto local(std::size_t k) const { return part<const T>(k); }
   ///@}
+  /// The part of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
+  ///@{
+  template <place P>
+  auto local(P = {}) {
+    return part_of<T, P>();
+  }
+  template <place P>
+  auto local(P = {}) const {
+    return part_of<const T, P>();
+  }
+  ///@}
 
-  /// First row of place k's part in the whole.
+  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places its
+  /// extent.
+  std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
+  /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
+  split::sizes<places> split_sizes() const requires(divided) {
+    std::array<std::size_t, places> result{};
+    for (std::size_t k = 0; k < places; ++k)
+      result[k] = division_.begins[k + 1] - division_.begins[k];
+    return split::sizes<places>(result);
+  }
+  /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
   std::size_t first_row(std::size_t k) const {
-    if constexpr (split)
-      return detail::even_begin(extents_.extent(0), places, k);
+    if constexpr (divided && axis == 0)
+      return division_.begins[k];
     else
       return 0;
   }
 
  private:
   friend struct detail::leading_extent;
+  friend struct detail::placed_access;
+  using division_type = std::conditional_t<divided, detail::division<places>, detail::undivided>;
+
+  tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
+      : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
+
+  template <class Tu, class Split>
+  void allocate([[maybe_unused]] const Split& how) {
+    static_cast<void>(detail::require_addressable<T>(extents_));
+    if constexpr (divided) division_ = {detail::divide<places>(extents_.extent(axis), how), detail::rule_of(how)};
+    for (std::size_t k = 0; k < places; ++k)
+      blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
+  }
 
   local_extents part_extents(std::size_t k) const {
-    if constexpr (split)
-      return detail::with_dynamic_first<Extents>::with(first_row(k + 1) - first_row(k), extents_);
+    if constexpr (divided)
+      return detail::with_dynamic_axis<Extents, axis>::with(division_.begins[k + 1] - division_.begins[k], extents_);
     else
       return extents_;
   }
@@ -118,12 +202,38 @@ class tensor<T, Extents, Where> {
     return devplace::view<Element, local_extents, where>{static_cast<T*>(blocks_[k].data()), part_extents(k),
                                                          detail::device_of<where>{mesh::ordinals[k]}};
   }
+  template <class Element, class P>
+  auto part_of() const {
+    constexpr std::size_t position = detail::position_in<P, devices_type>, k = position < places ? position : 0;
+    static_assert(position < places,
+                  "devplace: local: the tensor has no part on this place; name a place of its placement.");
+    return devplace::view<Element, local_extents, on<P>>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
+  }
 
   std::array<detail::memory_block, places> blocks_;
   [[no_unique_address]] Extents extents_;
+  [[no_unique_address]] division_type division_;
 };
 
 namespace detail {
+
+/// For collectives, which hand memory over from one kind of placement to another.
+struct placed_access {
+  template <class T, class Extents, class Where>
+  static auto& blocks(tensor<T, Extents, Where>& x) {
+    return x.blocks_;
+  }
+  /// The blocks of a tensor whose places have the whole extents, as one of another placement on them.
+  template <class To, class T, class Extents, class Where>
+  static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
+    return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
+  }
+  /// The block of the k-th place, as a tensor on it.
+  template <class To, class T, class Extents, class Where>
+  static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {
+    return tensor<T, Extents, To>(std::move(x.blocks_[k]), x.extents_);
+  }
+};
 
 /// Part `k` of a value over places, as an erased view; a value on one place has one part, itself.
 template <class X>
@@ -137,31 +247,5 @@ auto local_part(X&& x, std::size_t k) {
 }
 
 }  // namespace detail
-
-/// Splits a tensor's first axis over the places of `Where` (`sharded<0, ...>`), one copy for each.
-template <placement Where, class Tu = detail::this_tu, tensor_like From>
-  requires detail::is_split<typename placement_traits<Where>::kind>
-auto scatter(const From& source) {
-  using from = std::remove_cvref_t<From>;
-  tensor<typename from::value_type, typename from::extents_type, Where> result(source.extents(), Tu{});
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
-    const auto part = result.local(k);
-    copy<Tu>(part, detail::as_view(source).slice(result.first_row(k), result.first_row(k) + part.extent(0)));
-  }
-  return result;
-}
-
-/// Collects the parts of a split tensor on one place.
-template <single_place Where, class Tu = detail::this_tu, class T, class Extents, class From>
-  requires detail::is_split<typename placement_traits<From>::kind>
-auto gather(const tensor<T, Extents, From>& source) {
-  tensor<T, Extents, Where> result(source.extents(), Tu{});
-  for (std::size_t k = 0; k < place_count<From>; ++k) {
-    const auto part = source.local(k);
-    const std::size_t first = source.first_row(k);
-    copy<Tu>(result.slice(first, first + part.extent(0)), part);
-  }
-  return result;
-}
 
 }  // namespace devplace

@@ -16,8 +16,22 @@
 namespace devplace {
 
 namespace detail {
+
 struct leading_extent;
+struct placed_access;
+
+/// Bytes of an array of `T`. Throws shape_error when no address reaches its end.
+template <class T, class Extents>
+std::size_t require_addressable(const Extents& extents) {
+  std::size_t bytes = sizeof(T);
+  for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
+    if (__builtin_mul_overflow(bytes, extents.extent(axis), &bytes))
+      throw shape_error("a tensor of " + to_string(extents) + " elements is larger than the address space.");
+  }
+  return bytes;
 }
+
+}  // namespace detail
 
 /// Named in the message when a tensor is copied.
 struct USE_clone_TO_COPY_A_TENSOR;
@@ -50,7 +64,8 @@ class tensor<T, Extents, on<P>> {
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   template <class Tu = detail::this_tu>
   explicit tensor(const Extents& extents, Tu = {})
-      : block_(detail::allocate<backend_type, Tu>(place_traits<P>::ordinal, bytes_of(extents))), extents_(extents) {}
+      : block_(detail::allocate<backend_type, Tu>(place_traits<P>::ordinal, detail::require_addressable<T>(extents))),
+        extents_(extents) {}
 
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
   template <class... Value>
@@ -173,17 +188,9 @@ class tensor<T, Extents, on<P>> {
   template <element, extents_like, placement>
   friend class tensor;
   friend struct detail::leading_extent;
+  friend struct detail::placed_access;
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
-
-  static std::size_t bytes_of(const Extents& extents) {
-    std::size_t bytes = sizeof(T);
-    for (std::size_t axis = 0; axis != rank; ++axis) {
-      if (__builtin_mul_overflow(bytes, extents.extent(axis), &bytes))
-        throw shape_error("a tensor of " + detail::to_string(extents) + " elements is larger than the address space.");
-    }
-    return bytes;
-  }
 
   detail::memory_block block_;
   [[no_unique_address]] Extents extents_;

@@ -8,6 +8,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
@@ -26,6 +27,12 @@ struct implementation<backend::cpu, op::memory> {
   static void copy_out(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
   static void copy_within(int, void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
   static void copy_between(int, void* to, int, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  static void copy_rows_within(int, void* to, const void* from, const detail::row_block& block) {
+    detail::copy_row_block(to, from, block);
+  }
+  static void copy_rows_between(int, void* to, int, const void* from, const detail::row_block& block) {
+    detail::copy_row_block(to, from, block);
+  }
   static void synchronize(int) {}
   static std::size_t trim(int) { return 0; }
 

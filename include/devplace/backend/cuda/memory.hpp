@@ -9,6 +9,7 @@
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
@@ -51,6 +52,38 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_device_guard device(to_ordinal);
     detail::check_cuda(cudaMemcpyPeer(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes),
                        "cudaMemcpyPeer", to_ordinal);
+    synchronize(from_ordinal);
+    synchronize(to_ordinal);
+  }
+  static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(
+        cudaMemcpy2D(to, block.to_pitch, from, block.from_pitch, block.width, block.rows, cudaMemcpyHostToDevice),
+        "cudaMemcpy2D to the device", ordinal);
+  }
+  static void copy_rows_out(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(
+        cudaMemcpy2D(to, block.to_pitch, from, block.from_pitch, block.width, block.rows, cudaMemcpyDeviceToHost),
+        "cudaMemcpy2D to the host", ordinal);
+  }
+  static void copy_rows_within(int ordinal, void* to, const void* from, const detail::row_block& block) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
+                                         cudaMemcpyDeviceToDevice, nullptr),
+                       "cudaMemcpy2DAsync", ordinal);
+  }
+  static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
+                                const detail::row_block& block) {
+    synchronize(from_ordinal);
+    const detail::cuda_device_guard device(to_ordinal);
+    cudaMemcpy3DPeerParms copy{};
+    copy.dstDevice = to_ordinal;
+    copy.dstPtr = make_cudaPitchedPtr(to, block.to_pitch, block.width, block.rows);
+    copy.srcDevice = from_ordinal;
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), block.from_pitch, block.width, block.rows);
+    copy.extent = make_cudaExtent(block.width, block.rows, 1);
+    detail::check_cuda(cudaMemcpy3DPeer(&copy), "cudaMemcpy3DPeer", to_ordinal);
     synchronize(from_ordinal);
     synchronize(to_ordinal);
   }

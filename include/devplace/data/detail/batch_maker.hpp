@@ -20,8 +20,8 @@
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
-#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -37,7 +37,7 @@ namespace detail {
 
 /// Extents of a batch of samples taken from a tensor with `Extents`.
 template <extents_like Extents>
-using batch_extents_t = typename with_dynamic_first<Extents>::type;
+using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
 /// Labels keep their type; targets that are numbers get the network's.
 template <floating_element T, class Targets>
@@ -129,7 +129,7 @@ class batch_maker {
 
   template <class View>
   static auto with_rows(const View& view, std::size_t rows) {
-    return with_dynamic_first<typename View::extents_type>::with(rows, view.extents());
+    return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
 
   template <class Tu>

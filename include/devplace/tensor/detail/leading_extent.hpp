@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -13,7 +15,8 @@ namespace devplace::detail {
 
 /// Changes how many rows a tensor has inside the memory it was made with, which is its capacity: the last batch of an
 /// epoch is smaller than the others, and nothing is to be allocated for it. Elements are left as they are, so that
-/// those of a tensor over several places belong to other rows afterwards.
+/// those of a tensor over several places belong to other rows afterwards. Split along axis 0, the new rows are divided
+/// by the tensor's rule, evenly where it was made with given sizes.
 struct leading_extent {
   /// Throws shape_error when the rows do not fit, on any place; the tensor is unchanged then.
   template <class T, class Extents, class Where>
@@ -22,29 +25,31 @@ struct leading_extent {
     static_assert(Extents::static_extent(0) == dyn,
                   "devplace: only a dynamic first extent can be changed; make it dyn, as in extents<dyn, 784>.");
     const Extents before = x.extents_;
-    x.extents_ = with_dynamic_first<Extents>::with(rows, before);
-    if (fits(x)) return;
+    x.extents_ = with_dynamic_axis<Extents>::with(rows, before);
+    if constexpr (single_place<Where>) {
+      if (holds(x.block_, x.extents_, sizeof(T))) return;
+    } else {
+      const auto division_before = x.division_;
+      if constexpr (splits_rows<Where>) x.division_.set(rows);
+      bool all = true;
+      for (std::size_t k = 0; k < place_count<Where>; ++k)
+        all = all && holds(x.blocks_[k], x.part_extents(k), sizeof(T));
+      if (all) return;
+      x.division_ = division_before;
+    }
     x.extents_ = before;
     throw shape_error(std::to_string(rows) + " rows do not fit into the memory of a tensor that is now " +
                       to_string(before) + "; make it with the largest number of rows that it will have.");
   }
 
  private:
-  template <class T, class Extents, class Where>
-  static bool fits(const tensor<T, Extents, Where>& x) {
-    const std::size_t row_bytes = x.extents_.stride(0) * sizeof(T);
-    if constexpr (single_place<Where>) {
-      return holds(x.block_, x.extents_.extent(0), row_bytes);
-    } else {
-      bool all = true;
-      for (std::size_t k = 0; k < place_count<Where>; ++k)
-        all = all && holds(x.blocks_[k], x.part_extents(k).extent(0), row_bytes);
-      return all;
-    }
-  }
+  template <class Where>
+  static constexpr bool splits_rows = std::is_same_v<typename placement_traits<Where>::kind, split_along<0>>;
 
-  static bool holds(const memory_block& block, std::size_t rows, std::size_t row_bytes) {
-    return row_bytes == 0 || rows <= block.bytes() / row_bytes;
+  template <class Extents>
+  static bool holds(const memory_block& block, const Extents& extents, std::size_t element_bytes) {
+    const std::size_t row_bytes = extents.stride(0) * element_bytes;
+    return row_bytes == 0 || extents.extent(0) <= block.bytes() / row_bytes;
   }
 };
 

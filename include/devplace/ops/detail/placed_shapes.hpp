@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/placed.hpp>
+
+// Broadcasting over several places: only inside the parts. The split axis of a result is the split axis of every split
+// operand, in full, and no axis of any other.
+namespace devplace::detail {
+
+template <class Result, class Extents, class Operand>
+constexpr void check_split_axis() {
+  using operand_extents = typename Operand::extents_type;
+  constexpr std::size_t axis = rules_of<Result>::axis;
+  if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
+    static_assert(operand_extents::rank == Extents::rank,
+                  "devplace: elementwise: a split operand has fewer axes than another, so that its split axis would "
+                  "not be that of the result; all_gather(x) it first, or give it as many axes.");
+  } else if constexpr (operand_extents::rank + axis >= Extents::rank) {
+    constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
+    static_assert(extent == 1 || extent == dyn,
+                  "devplace: elementwise: a whole operand has the axis along which another is split, so that no place "
+                  "would use all of it; scatter<sharded<0, ...>>(x) it first.");
+  }
+}
+
+/// Throws unless each place finds in its part of `operand` all that its part of a result of these extents takes; `like`
+/// is a tensor that lies as the result does.
+template <class Result, class Extents, class Operand, class Like>
+void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
+  constexpr std::size_t axis = rules_of<Result>::axis;
+  if constexpr (rules_of<Result>::split) {
+    check_split_axis<Result, Extents, Operand>();
+    const shape of_operand = shape_of(operand.extents());
+    const std::size_t extent = of_operand.aligned(axis, Extents::rank);
+    if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
+      if (extent != extents.extent(axis))
+        throw shape_error("elementwise: a split operand of " + to_string(of_operand) + " cannot be broadcast to " +
+                          to_string(extents) + ": its split axis would be repeated across places; gather it first.");
+      require_same_split("elementwise", operand.like(), like);
+    } else if (extent != 1) {
+      throw shape_error("elementwise: a whole operand of " + to_string(of_operand) + " has the split axis of " +
+                        to_string(extents) + ", and each place takes a part; scatter it first.");
+    }
+  }
+}
+
+/// Throws unless an expression that is split can be written into a tensor place by place.
+template <class Where, class To, class Expression>
+void require_destination(const To& destination, const Expression& expression) {
+  const shape result = shape_of(destination.extents());
+  const shape both = broadcast_shapes(result, shape_of(expression.extents()));
+  if (!(extents_from<typename To::extents_type>(both) == destination.extents()))
+    throw shape_error("assign: an expression of " + to_string(expression.extents()) +
+                      " cannot be broadcast to a destination of " + to_string(destination.extents()) + ".");
+  if constexpr (rules_of<Where>::split) {
+    static_assert(Expression::rank == To::rank,
+                  "devplace: assign: the expression has fewer axes than the destination, so that its split axis is "
+                  "another; give it as many axes.");
+    if (expression.extent(rules_of<Where>::axis) != destination.extent(rules_of<Where>::axis))
+      throw shape_error("assign: a split expression of " + to_string(expression.extents()) +
+                        " cannot be broadcast to a destination of " + to_string(destination.extents()) +
+                        ": its split axis would be repeated across places; gather it first.");
+    require_same_split("assign", destination, expression.like());
+  }
+}
+
+}  // namespace devplace::detail

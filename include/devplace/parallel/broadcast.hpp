@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
+/// when it returns. The source may be on any place, and stays as it is.
+template <class To, class Tu = detail::this_tu, tensor_like From>
+auto broadcast(const From& source) {
+  constexpr bool to_copies = detail::lie_of<To> == detail::lie::copies;
+  constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
+  static_assert(to_copies,
+                "devplace: broadcast: the result must be replicated, as in broadcast<replicated<0, 1>>(x); for parts "
+                "use scatter<sharded<0, 0, 1>>(x), for one copy to<on<P>>(x).");
+  static_assert(from_one,
+                "devplace: broadcast: the value lies over several places already; broadcast one place's copy, "
+                "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");
+  if constexpr (to_copies && from_one) {
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), Tu{});
+    for (std::size_t k = 0; k < place_count<To>; ++k)
+      copy<Tu>(result.local(k), detail::as_view(source).erased());
+    return result;
+  }
+}
+
+}  // namespace devplace

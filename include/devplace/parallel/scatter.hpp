@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/config.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/part_copy.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/split.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
+/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<0, 0, 1>>(x)`. One copy for each place; complete when it
+/// returns. The source may be on any place. Throws argument_error when given sizes do not add up to the extent.
+template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
+auto scatter(const From& source, const Split& how = split::even) {
+  constexpr bool to_parts = detail::lie_of<To> == detail::lie::parts;
+  constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
+  static_assert(
+      to_parts,
+      "devplace: scatter: the result must be sharded, as in scatter<sharded<0, 0, 1>>(x); for a copy on every "
+      "place use broadcast<replicated<0, 1>>(x).");
+  static_assert(from_one,
+                "devplace: scatter: the value lies over several places already; scatter one place's copy, "
+                "x.local(cuda<0>{}), or bring the value to one place first (gather, reduce).");
+  if constexpr (to_parts && from_one) {
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how, Tu{});
+    detail::copy_to_parts<Tu>(result, detail::as_view(source));
+    return result;
+  }
+}
+
+}  // namespace devplace

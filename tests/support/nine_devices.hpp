@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+
+#include <devplace/place/placement.hpp>
+
+namespace support {
+
+/// Nine simulated devices for the program that includes this, however it is started: set before anything asks for them.
+inline const int nine_devices = ::setenv("DEVPLACE_SIMULATED_DEVICES", "9", 1);
+
+template <class Ordinals>
+struct mesh_of;
+template <int... I>
+struct mesh_of<std::integer_sequence<int, I...>> {
+  using replicated = devplace::replicated<I...>;
+  template <std::size_t Axis>
+  using sharded = devplace::sharded<Axis, I...>;
+  template <devplace::reduction Op>
+  using partial = devplace::partial<Op, I...>;
+};
+
+/// Calls `f(mesh_of<...>{})` for the first 1, 2, ..., 9 devices.
+template <class F>
+void for_1_to_9_devices(const F& f) {
+  [&]<std::size_t... N>(std::index_sequence<N...>) {
+    (f(mesh_of<std::make_integer_sequence<int, static_cast<int>(N) + 1>>{}), ...);
+  }
+  (std::make_index_sequence<9>{});
+}
+
+}  // namespace support
