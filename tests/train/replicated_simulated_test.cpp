@@ -17,6 +17,8 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/scatter.hpp>
 #include <devplace/train/accuracy.hpp>
 #include <devplace/train/trainer.hpp>
 
