@@ -4,4 +4,7 @@
 
 // Training over several places; includes nn.hpp.
 #include <devplace/nn.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/parallel_apply.hpp>
+#include <devplace/parallel/replicate.hpp>
 #include <devplace/parallel/synchronize.hpp>
