@@ -15,6 +15,7 @@
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>

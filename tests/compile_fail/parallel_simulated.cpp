@@ -37,7 +37,8 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(UNSHARDED_BATCH_IN_FORWARD)  // expect: devplace: the batch does not lie where.*scatter.*broadcast<Where>
   model.forward(first);
 #endif
-#if defined(REPLICATED_BATCH_IN_A_TRAINER)  // expect: devplace: the batch does not lie where.*same on every place
+#if defined(REPLICATED_BATCH_IN_A_TRAINER)  // expect: devplace: the batch does not lie where.*every place would do the
+                                            // same
   step(copies, copies_labels);
 #endif
 #if defined(WHOLE_GRADIENTS_REDUCED)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
