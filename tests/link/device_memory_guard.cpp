@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // A host that follows a pointer to a simulated device's memory gets a segmentation fault in a debug build, as with a
-// GPU. Each attempt is a process of its own, made before there is any thread.
+// GPU; a device that touches memory that was given back is reported by AddressSanitizer. Each attempt is a process of
+// its own, made before there is any thread.
 
 #include <csignal>
 #include <cstdio>
@@ -23,7 +24,11 @@ using gpu0 = dp::on<dp::cuda<0>>;
 using gpu1 = dp::on<dp::cuda<1>>;
 using host = dp::on<dp::cpu>;
 
-/// Whether `attempt` ended a process of its own by a segmentation fault; any other end but 0 is a failure.
+/// Whether AddressSanitizer looks on.
+const bool address_sanitizer = __asan_poison_memory_region != nullptr;
+
+/// Whether `attempt` ended a process of its own by a segmentation fault, or a report of AddressSanitizer; any other end
+/// but 0 is a failure.
 template <class Attempt>
 bool faults(Attempt attempt) {
   std::fflush(stdout);
@@ -32,11 +37,13 @@ bool faults(Attempt attempt) {
     const ::rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     std::signal(SIGSEGV, SIG_DFL);
+    if (address_sanitizer) std::fclose(stderr);  // the report is what is wanted
     ::_exit(attempt());
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) return true;
+  if (address_sanitizer && WIFEXITED(status) && WEXITSTATUS(status) == 99) return true;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return false;
   std::printf("an attempt ended with status %d\n", status);
   std::exit(1);
@@ -69,6 +76,17 @@ int read_a_reused_block() {
 int write_behind_the_end() {
   dp::tensor<float, dp::extents<16>, gpu0> x{dp::extents<16>{}};  // 64 bytes: its end is a page's
   dp::detail::simulated_devices::at(0).submit([end = x.data() + 16] { *static_cast<volatile float*>(end) = 1; });
+  dp::synchronize<dp::cuda<0>>();
+  return 0;
+}
+
+int use_after_release() {
+  float* data = nullptr;
+  {
+    dp::tensor<float, dp::extents<16>, gpu0> x{dp::extents<16>{}};
+    data = x.data();
+  }
+  dp::detail::simulated_devices::at(0).submit([data] { *static_cast<volatile float*>(data) = 1; });
   dp::synchronize<dp::cuda<0>>();
   return 0;
 }
@@ -106,6 +124,11 @@ void check(bool right, const char* what) {
 
 }  // namespace
 
+// The exit status of a report.
+extern "C" const char* __asan_default_options() {
+  return "exitcode=99";
+}
+
 int main() {
   check(!faults(copy_to_the_host), "a copy to the host");
   check(!faults(train), "a training");
@@ -115,7 +138,8 @@ int main() {
     check(faults(write_directly) == guarded, "writing directly, after work of two devices");
     check(faults(read_a_reused_block) == guarded, "reading a block that was used before");
   }
-  if (guarded) check(faults(write_behind_the_end), "a device that writes behind the end");
+  if (address_sanitizer) check(faults(use_after_release), "a device that uses memory that was given back");
+  if (guarded || address_sanitizer) check(faults(write_behind_the_end), "a device that writes behind the end");
   if (failures == 0) std::puts(guarded ? "guarded" : "not guarded: no debug build, or one with a sanitizer");
   return failures == 0 ? 0 : 1;
 }
