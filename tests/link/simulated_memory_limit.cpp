@@ -41,7 +41,7 @@ void train(dp::model<net, gpu>& model, int batch) {
 int main() {
   ::setenv("DEVPLACE_SIMULATED_MEMORY", "1MiB", 1);
   ::setenv("DEVPLACE_SIMULATED_DEVICES", "2", 1);
-  dp::set_device_map({{0, 1}, {1, 1}});
+  dp::set_device_map({{0, 1}, {1, 1}});  // cuda<0> and cuda<1> share visible device 1
   check(dp::list_devices()[1].memory_total == 1 << 20, "the device's memory");
   {
     dp::model<net, gpu> model{dp::seed{1}};
