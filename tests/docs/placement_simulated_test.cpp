@@ -3,6 +3,8 @@
 
 // What docs/placement.md quotes.
 
+#include <cstddef>
+#include <iostream>
 #include <string>
 
 #include <devplace/all.hpp>
@@ -36,4 +38,14 @@ TEST_CASE("docs/placement.md: the choice at run time", "[docs]") {
   const std::string named = dp::select<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>("cuda:0", run);
   CHECK(first == "replicated<cuda:0, cuda:1>");
   CHECK(named == "cuda:0");
+}
+
+TEST_CASE("docs/placement.md: memory", "[docs]") {
+  const dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
+  const dp::memory_usage usage = dp::memory_statistics<dp::cuda<0>>();
+  const std::size_t parameters = usage.of(dp::memory_purpose::parameters);
+  std::cout << usage << '\n' << dp::memory_table();  // one line for the place, and a table of all of them
+  dp::trim_memory<dp::cuda<0>>();                    // gives memory that is kept for reuse back
+  CHECK(parameters == 0);
+  CHECK(usage.of(dp::memory_purpose::tensors) >= 12);
 }
