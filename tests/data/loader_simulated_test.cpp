@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/parallel/gather.hpp>
 
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"
@@ -74,6 +75,48 @@ TEST_CASE("each place has consecutive rows, their numbers differing by at most o
       rows.push_back(images.local(k).extent(0));
     }
   CHECK(rows == std::vector<std::size_t>{3, 3, 2, 1, 0, 0});
+}
+
+TEST_CASE("batches are split by the rule that the options name, small ones too", "[data]") {
+  const dp::image_set data = numbered_images(26);
+  const auto sizes_of = [&](dp::split::rule rule, int workers) {
+    dp::loader<dp::replicated<0, 3, 1, 2>> batches{data, {.batch = 9, .workers = workers, .split = rule}};
+    std::vector<std::vector<std::size_t>> sizes;
+    std::size_t next = 0;
+    for (const auto& [images, labels] : batches.epoch(0)) {
+      sizes.emplace_back();
+      for (std::size_t k = 0; k < 4; ++k) {
+        const auto part = labels.local(k);
+        sizes.back().push_back(part.extent(0));
+        CHECK(images.local(k).extent(0) == part.extent(0));
+        CHECK(images.first_row(k) == labels.first_row(k));
+        std::vector<std::uint8_t> classes(part.size());
+        dp::detail::copy_out<dp::backend::cuda>(part.ordinal(), classes.data(), part.data(), classes.size());
+        for (const std::uint8_t label : classes)
+          CHECK(label == next++ % 10);
+      }
+    }
+    CHECK(next == 26);
+    return sizes;
+  };
+  for (const int workers : {0, 2}) {
+    // torch.chunk of 9, 9 and 8 rows into 4
+    CHECK(sizes_of(dp::split::torch, workers) ==
+          std::vector<std::vector<std::size_t>>{{3, 3, 3, 0}, {3, 3, 3, 0}, {2, 2, 2, 2}});
+    CHECK(sizes_of(dp::split::even, workers) ==
+          std::vector<std::vector<std::size_t>>{{3, 2, 2, 2}, {3, 2, 2, 2}, {2, 2, 2, 2}});
+  }
+}
+
+TEST_CASE("torch's split brings the same batches", "[data]") {
+  const dp::image_set data = numbered_images(41);
+  dp::loader<dp::on<dp::cpu>> of_cpu{data, options[0]};
+  const auto expected = support::read_epoch(of_cpu, 1);
+  auto how = options[1];
+  how.split = dp::split::torch;
+  CHECK(read_placed<dp::replicated<0, 1, 2>>(data, how, 1) == expected);
+  CHECK(read_placed<dp::replicated<2, 0, 1, 3>>(data, how, 1) == expected);
+  CHECK(read_placed<dp::on<dp::cuda<0>>>(data, how, 1) == expected);
 }
 
 TEST_CASE("a batch stays as it is for work that a device has not done yet", "[data]") {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include <devplace/all.hpp>
 
@@ -28,8 +29,19 @@ TEST_CASE("docs/placement.md: several devices", "[docs]") {
   const dp::tensor x = dp::arange<float, dp::on<dp::cpu>>(10);
   auto parts = dp::scatter<dp::sharded<0, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
   auto whole = dp::gather<dp::on<dp::cpu>>(parts);
+  auto chunks = dp::scatter<dp::sharded<0, 0, 1, 2>>(x, dp::split::torch);        // 4, 4 and 2 elements
+  auto given = dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split::sizes{3, 7});      // as it says
+  auto same = dp::scatter<dp::sharded<0, 0, 1>>(x.clone(), given.split_sizes());  // split as `given` is
   CHECK(parts.first_row(1) == 5);
   CHECK(whole(7) == 7);
+  CHECK(chunks.first_row(2) == 8);
+  CHECK(same.first_row(1) == 3);
+  dp::tensor<float, dp::extents<10>, dp::partial<dp::reduction::sum, 0, 1>> summands(dp::extents<10>{});
+  dp::copy(summands.local(dp::cuda<0>{}), x);
+  dp::copy(summands.local(dp::cuda<1>{}), x);
+  const auto total = dp::all_reduce(std::move(summands));  // 2 x on both, in the summands' memory
+  const auto on_host = dp::to<dp::on<dp::cpu>>(total.local(dp::cuda<1>{}));
+  CHECK(on_host(9) == 18);
 }
 
 TEST_CASE("docs/placement.md: the choice at run time", "[docs]") {

@@ -26,7 +26,7 @@ struct KEEP_THE_LOADER_IN_A_VARIABLE;
 struct KEEP_THE_DATA_IN_A_VARIABLE;
 
 /// Deals data out in batches that lie where a model on `Where` wants them: on its place, or split along axis 0 over its
-/// places.
+/// places, as the option `split` says.
 /// ```
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}}};
 /// for (int epoch = 0; epoch < 5; ++epoch)
@@ -57,7 +57,7 @@ class loader {
   /// Throws argument_error when an option is out of its range, or there is not one label for each sample.
   template <class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, Tu{}), placed_(make_placed<Tu>()) {}
+      : maker_(source::views(data), options, {}, Tu{}), placed_(make_placed<Tu>(options.split)) {}
 
   /// With `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place after it was
   /// scaled, say to move or mirror an image; `index` is the sample's in the data, so that random changes can depend on
@@ -65,7 +65,8 @@ class loader {
   /// loop comes to the sample's batch.
   template <class Transform, class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options, Transform transform)
-      : maker_(source::views(data), options, erased(std::move(transform)), Tu{}), placed_(make_placed<Tu>()) {}
+      : maker_(source::views(data), options, erased(std::move(transform)), Tu{}),
+        placed_(make_placed<Tu>(options.split)) {}
 
   template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
     requires(source::owns)
@@ -115,13 +116,28 @@ class loader {
   }
 
   template <class Tu>
-  placed_type make_placed() const {
+  placed_type make_placed([[maybe_unused]] split::rule rule) const {
     if constexpr (in_host_memory) {
       return {};
     } else {
-      decltype(batch_type::images) images(maker_.features_capacity(), Tu{});
-      decltype(batch_type::labels) labels(maker_.targets_capacity(), Tu{});
+      auto images = make_placed<Tu, decltype(batch_type::images)>(maker_.features_capacity(), rule);
+      auto labels = make_placed<Tu, decltype(batch_type::labels)>(maker_.targets_capacity(), rule);
       return {std::move(images), std::move(labels)};
+    }
+  }
+  template <class Tu, class Placed, class Extents>
+  static Placed make_placed(const Extents& extents, [[maybe_unused]] split::rule rule) {
+    if constexpr (single_place<batch_placement_type>) {
+      return Placed(extents, Tu{});
+    } else {
+      // Under torch's rule a place may have more of a smaller batch: of 9 samples four places have 3, 3, 3 and 0, of 8
+      // 2 each. Memory for equal parts holds them all.
+      constexpr std::size_t places = place_count<batch_placement_type>;
+      const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
+      const bool more = rule == split::torch;
+      Placed result(detail::with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
+      detail::leading_extent::set(result, rows);
+      return result;
     }
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <devplace/place/seed.hpp>
+#include <devplace/tensor/split.hpp>
 
 namespace devplace {
 
@@ -28,6 +29,9 @@ struct loader_options {
   double mean = 0;
   /// Divides last. More than 0.
   double standard_deviation = 1;
+  /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
+  /// (`split::torch`), under which the last places may have fewer samples, or none. On one place it does not matter.
+  split::rule split = split::even;
 };
 
 }  // namespace devplace

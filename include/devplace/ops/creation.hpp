@@ -12,39 +12,84 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
+#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. Elements are written by the place
-// itself, in the order of its work; nothing but `permutation` and `from_span` crosses to it.
+// itself, in the order of its work; nothing but `permutation`, `from_span` and random
+// numbers in parts crosses to it.
 
 namespace devplace {
 
-/// A tensor of one value.
-template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
-tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
+namespace detail {
+
+/// Writes the same elements to every place: `write(view)` for each part.
+template <class Tu, element T, placement Where, extents_like Extents, class Write>
+tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write& write) {
   tensor<T, Extents, Where> result(extents, Tu{});
-  fill<Tu>(result, value);
+  for (std::size_t k = 0; k < place_count<Where>; ++k)
+    write(local_part(result, k));
   return result;
 }
 
-/// A tensor of zeros.
-template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
-tensor<T, Extents, Where> zeros(const Extents& extents) {
-  return full<T, Where, Tu>(extents, T{0});
+/// Random elements: whole on every place, or parts of what one place would have, which is made in ordinary memory.
+template <class Tu, element T, placement Where, extents_like Extents, class Write>
+tensor<T, Extents, Where> written_once(const Extents& extents, const Write& write) {
+  constexpr lie how = lie_of<Where>;
+  static_assert(how != lie::summands,
+                "devplace: random numbers as summands would add up to another distribution; make them on one place, or "
+                "replicated.");
+  if constexpr (how == lie::parts) {
+    tensor<T, Extents, on<cpu>> whole(extents, Tu{});
+    write(whole.view());
+    tensor<T, Extents, Where> result(extents, Tu{});
+    copy_to_parts<Tu>(result, whole.view());
+    return result;
+  } else {
+    return written_everywhere<Tu, T, Where>(extents, write);
+  }
 }
 
-/// A tensor of ones.
-template <element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+}  // namespace detail
+
+/// A tensor of one value, on one place or several. As summands a value other than 0 is possible for max and min only.
+template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
+  using kind = typename placement_traits<Where>::kind;
+  static_assert(detail::lie_of<Where> != detail::lie::summands || std::is_same_v<kind, summands<reduction::max>> ||
+                    std::is_same_v<kind, summands<reduction::min>>,
+                "devplace: full: the value of a partial tensor is its operation over the summands, and equal summands "
+                "make another value; make zeros, or a replicated tensor.");
+  return detail::written_everywhere<Tu, T, Where>(extents, [value](const auto& part) { fill<Tu>(part, value); });
+}
+
+/// A tensor of zeros, on one place or several: copies, parts or summands.
+template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+tensor<T, Extents, Where> zeros(const Extents& extents) {
+  return detail::written_everywhere<Tu, T, Where>(extents, [](const auto& part) { fill<Tu>(part, T{0}); });
+}
+
+/// A tensor of ones; see full.
+template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
 tensor<T, Extents, Where> ones(const Extents& extents) {
   return full<T, Where, Tu>(extents, T{1});
 }
 
-/// Zeros with the element type, extents and placement of a tensor, or of a view at one place.
+/// Zeros with the element type, extents, placement and split of a tensor, or of a view at one place.
 template <class Tu = detail::this_tu, tensor_like X>
 auto zeros_like(const X& x) {
-  return zeros<typename X::value_type, typename X::placement_type, Tu>(x.extents());
+  using T = typename X::value_type;
+  if constexpr (detail::lie_of_tensor<X> == detail::lie::parts) {
+    tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes(), Tu{});
+    for (std::size_t k = 0; k < X::places; ++k)
+      fill<Tu>(result.local(k), T{0});
+    return result;
+  } else {
+    return zeros<T, typename X::placement_type, Tu>(x.extents());
+  }
 }
 
 namespace detail {
@@ -102,22 +147,21 @@ tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> stop) {
   return arange<T, Where, Tu>(T{0}, stop, T{1});
 }
 
-/// Numbers uniform in [low, high); see uniform_into.
-template <floating_element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+/// Numbers uniform in [low, high); see uniform_into. Over several places: copies of the same numbers, or parts of what
+/// one place would have, which are made in ordinary memory and copied to them.
+template <floating_element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
 tensor<T, Extents, Where> uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0,
                                   std::type_identity_t<T> high = 1) {
-  tensor<T, Extents, Where> result(extents, Tu{});
-  uniform_into<Tu>(result, start, 0, low, high);
-  return result;
+  return detail::written_once<Tu, T, Where>(extents,
+                                            [&](const auto& to) { uniform_into<Tu>(to, start, 0, low, high); });
 }
 
-/// Normally distributed numbers; see normal_into.
-template <floating_element T, single_place Where, class Tu = detail::this_tu, extents_like Extents>
+/// Normally distributed numbers; see normal_into, and uniform for several places.
+template <floating_element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
 tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
                                  std::type_identity_t<T> standard_deviation = 1) {
-  tensor<T, Extents, Where> result(extents, Tu{});
-  normal_into<Tu>(result, start, 0, mean, standard_deviation);
-  return result;
+  return detail::written_once<Tu, T, Where>(
+      extents, [&](const auto& to) { normal_into<Tu>(to, start, 0, mean, standard_deviation); });
 }
 
 /// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`.

@@ -28,6 +28,16 @@ inline constexpr std::size_t axis_of = 0;
 template <std::size_t Axis>
 inline constexpr std::size_t axis_of<split_along<Axis>> = Axis;
 
+template <class Where>
+struct place_of;
+template <class P>
+struct place_of<on<P>> {
+  using type = P;
+};
+/// The place of a placement on one.
+template <class Where>
+using place_of_t = typename place_of<Where>::type;
+
 /// Where `P` stands in a mesh; the mesh's size when it does not.
 template <class P, class Mesh>
 inline constexpr std::size_t position_in = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include <devplace/tensor/detail/array_layout.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -31,17 +33,61 @@ std::string printed_elements(const T* data, const std::vector<std::size_t>& exte
   return layout.text(format_numbers(shown));
 }
 
+/// A view's elements in ordinary memory.
 template <class Tu, class View>
-void print(std::ostream& out, const std::string& kind, const View& x) {
+auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
   copy_out<typename View::backend_type, Tu>(x.ordinal(), elements.data(), x.data(), x.size() * sizeof(value_type));
+  return elements;
+}
+
+template <class T, class Extents>
+std::string printed(const std::vector<T>& elements, const Extents& of) {
   std::vector<std::size_t> extents;
-  for (std::size_t axis = 0; axis != View::rank; ++axis)
-    extents.push_back(x.extent(axis));
-  out << kind << dtype_name<value_type>() << ", " << to_string(x.extents()) << "> on "
+  for (std::size_t axis = 0; axis != Extents::rank; ++axis)
+    extents.push_back(of.extent(axis));
+  return printed_elements(elements.data(), extents, elements.size());
+}
+
+template <class Tu, class View>
+void print(std::ostream& out, const std::string& kind, const View& x) {
+  out << kind << dtype_name<typename View::value_type>() << ", " << to_string(x.extents()) << "> on "
       << place_name(typename View::backend_type{}, x.ordinal()) << '\n'
-      << printed_elements(elements.data(), extents, elements.size());
+      << printed(elements_of<Tu>(x), x.extents());
+}
+
+/// Which part of the whole, as numpy would cut it out: ` has [:, 3:6]`.
+inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_t end) {
+  std::string text = " has [";
+  for (std::size_t before = 0; before != axis; ++before)
+    text.append(":, ");
+  return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
+}
+
+/// What stands between the head line and the places' parts.
+inline std::string printed_note(reduction op) {
+  switch (op) {
+    case reduction::sum:
+      return "summands: the value is their sum";
+    case reduction::mean:
+      return "summands: the value is their mean";
+    case reduction::max:
+      return "summands: the value is the largest of each";
+    case reduction::min:
+      return "summands: the value is the smallest of each";
+  }
+  return {};
+}
+template <reduction Op>
+std::string printed_note(summands<Op>) {
+  return printed_note(Op);
+}
+
+/// Each place's part under a line that names it.
+template <class T, class Extents>
+void print_part(std::ostream& out, const std::string& where, const std::vector<T>& elements, const Extents& extents) {
+  out << '\n' << where << '\n' << printed(elements, extents);
 }
 
 }  // namespace detail
@@ -53,6 +99,40 @@ void print(std::ostream& out, const std::string& kind, const View& x) {
 template <class T, class Extents, class P, class Tu = detail::this_tu>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) {
   detail::print<Tu>(out, "tensor<", x.view());
+  return out;
+}
+
+/// Over several places, under a head line such as `tensor<float, 6x2> on sharded<0; cuda:0, cuda:1>`, each place's part
+/// follows a line that names the place: of a split tensor what it has of the whole, in numpy's notation (`cuda:1 has
+/// [3:6]`), of a partial one its summand. Copies that are equal to the bit are printed once, and a line says so.
+template <class T, class Extents, class Where, class Tu = detail::this_tu>
+  requires(!single_place<Where>)
+std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
+  using kind = typename placement_traits<Where>::kind;
+  using backend_type = typename tensor<T, Extents, Where>::backend_type;
+  out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
+  std::vector<std::vector<T>> parts;
+  for (std::size_t k = 0; k < place_count<Where>; ++k)
+    parts.push_back(detail::elements_of<Tu>(x.local(k)));
+  if constexpr (std::is_same_v<kind, copies>) {
+    bool equal = true;
+    for (const std::vector<T>& part : parts)
+      equal = equal && (part.empty() || std::memcmp(part.data(), parts[0].data(), part.size() * sizeof(T)) == 0);
+    if (equal) {
+      detail::print_part(out, "the same on every place", parts[0], x.extents());
+      return out;
+    }
+    out << "\nthe copies differ";
+  } else if constexpr (!detail::is_split<kind>) {
+    out << '\n' << detail::printed_note(kind{});
+  }
+  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+    const auto part = x.local(k);
+    std::string where = detail::place_name(backend_type{}, part.ordinal());
+    if constexpr (detail::is_split<kind>)
+      where += detail::printed_slice(detail::axis_of<kind>, x.part_begin(k), x.part_begin(k + 1));
+    detail::print_part(out, where, parts[k], part.extents());
+  }
   return out;
 }
 

@@ -78,9 +78,9 @@ struct implementation<backend::cuda, op::memory> {
     synchronize(from_ordinal);
     const detail::cuda_device_guard device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
-    copy.dstDevice = to_ordinal;
+    copy.dstDevice = device.visible();
     copy.dstPtr = make_cudaPitchedPtr(to, block.to_pitch, block.width, block.rows);
-    copy.srcDevice = from_ordinal;
+    copy.srcDevice = detail::cuda_visible_device(from_ordinal);
     copy.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), block.from_pitch, block.width, block.rows);
     copy.extent = make_cudaExtent(block.width, block.rows, 1);
     detail::check_cuda(cudaMemcpy3DPeer(&copy), "cudaMemcpy3DPeer", to_ordinal);

@@ -3,15 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <utility>
 
 #include <devplace/place/placement.hpp>
 
-namespace support {
+#include "parallel/nine_devices.hpp"
 
-/// Nine simulated devices for the program that includes this, however it is started: set before anything asks for them.
-inline const int nine_devices = ::setenv("DEVPLACE_SIMULATED_DEVICES", "9", 1);
+namespace support {
 
 template <class Ordinals>
 struct mesh_of;

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/parallel/detail/mesh.hpp>
+#include <devplace/parallel/detail/summands.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// partial -> replicated: combines the places' summands by the operation in the type (sum, mean, max, min), in the
+/// order of the places, and gives every place the result: `all_reduce(std::move(x))`. A temporary is reduced in its own
+/// memory, anything else into a new tensor. NaN in any summand is NaN in the result, also of max and min. Asynchronous,
+/// in the order of each place's work. A value on one place or in copies is whole already and is refused: added up again
+/// it would be multiplied.
+template <class Tu = detail::this_tu, tensor_like From>
+auto all_reduce(From&& source) {
+  using detail::lie;
+  using from_type = std::remove_cvref_t<From>;
+  constexpr lie from = detail::lie_of_tensor<From>;
+  static_assert(from != lie::one_place,
+                "devplace: all_reduce: the value is whole, on one place; there is nothing to combine. "
+                "broadcast<replicated<0, 1>>(x) copies it to several.");
+  static_assert(
+      from != lie::copies,
+      "devplace: all_reduce: every place has the whole value already, and adding the copies up would multiply "
+      "it by the number of places; use x itself.");
+  static_assert(from != lie::parts,
+                "devplace: all_reduce: the places have parts, not summands; all_gather(x) puts them together on every "
+                "place.");
+  if constexpr (from == lie::summands) {
+    using where = typename from_type::placement_type;
+    if constexpr (parallel::detail::check_elements<from_type>()) {
+      auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
+      const auto buffers = parallel::detail::buffers_of(x);
+      parallel::detail::between_places<Tu, where>().template all_reduce<Tu>(
+          std::span<typename from_type::value_type* const>(buffers), x.size(), parallel::detail::operation_of<where>);
+      return detail::placed_access::as<parallel::detail::copies_on_t<where>>(std::move(x));
+    }
+  }
+}
+
+}  // namespace devplace

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/parallel/direct.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/placed.hpp>
+
+// What the collectives that combine summands have in common.
+namespace devplace::parallel::detail {
+
+template <class Kind>
+inline constexpr reduction operation_of_kind = reduction::sum;
+template <reduction Op>
+inline constexpr reduction operation_of_kind<summands<Op>> = Op;
+/// The operation over the places that a partial placement's value is.
+template <class Where>
+inline constexpr reduction operation_of = operation_of_kind<typename placement_traits<Where>::kind>;
+
+/// Refuses at compile time means of integers, which would be cut off.
+template <class From>
+constexpr bool check_elements() {
+  constexpr bool defined = operation_of<typename From::placement_type> != reduction::mean ||
+                           std::is_floating_point_v<typename From::value_type>;
+  static_assert(defined,
+                "devplace: a mean over places is defined for floating-point elements; use partial<reduction::sum, ...> "
+                "and divide, or convert the summands with cast<float>(x).");
+  return defined;
+}
+
+/// The communicator between the places of a placement.
+template <class Tu, class Where>
+auto between_places() {
+  using mesh = devplace::detail::mesh_traits<typename placement_traits<Where>::mesh>;
+  return direct<typename mesh::backend_type>(std::span<const int>(mesh::ordinals), Tu{});
+}
+
+/// The first element of each place's part.
+template <class T, class Extents, class Where>
+std::array<T*, place_count<Where>> buffers_of(tensor<T, Extents, Where>& x) {
+  std::array<T*, place_count<Where>> result{};
+  for (std::size_t k = 0; k < result.size(); ++k)
+    result[k] = x.local(k).data();
+  return result;
+}
+
+/// Summands that may be written over: a temporary's memory, or copies.
+template <class Tu, class T, class Extents, class Where>
+tensor<T, Extents, Where> to_overwrite(tensor<T, Extents, Where>&& x) {
+  return std::move(x);
+}
+template <class Tu, class T, class Extents, class Where>
+tensor<T, Extents, Where> to_overwrite(const tensor<T, Extents, Where>& x) {
+  return x.template clone<Tu>();
+}
+
+}  // namespace devplace::parallel::detail

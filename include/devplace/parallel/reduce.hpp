@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/parallel/detail/summands.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// partial -> on: combines the places' summands by the operation in the type, in the order of the places, on one place:
+/// `reduce<on<cuda<0>>>(std::move(x))`. On another place than the tensor's own they are combined on the first and then
+/// copied, which waits for the result; otherwise asynchronous. A temporary is reduced in its own memory, anything else
+/// through copies of the summands. NaN wins, as in all_reduce. (`sum` and its like reduce along axes; ops/reduce.hpp.)
+template <class To, class Tu = detail::this_tu, tensor_like From>
+auto reduce(From&& source) {
+  using detail::lie;
+  using from_type = std::remove_cvref_t<From>;
+  constexpr bool to_one = single_place<To>;
+  constexpr lie from = detail::lie_of_tensor<From>;
+  static_assert(to_one,
+                "devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>(x); all_reduce(x) gives it "
+                "to every place, reduce_scatter<sharded<0, 0, 1>>(x) splits it.");
+  static_assert(from != lie::one_place,
+                "devplace: reduce: the value is whole, on one place; to<on<P>>(x) moves it, sum(x) adds its elements.");
+  static_assert(
+      from != lie::copies,
+      "devplace: reduce: every place has the whole value already, and adding the copies up would multiply it; "
+      "take one copy with to<on<P>>(x.local(cuda<0>{})).");
+  static_assert(from != lie::parts,
+                "devplace: reduce: the places have parts, not summands; gather<on<P>>(x) puts them together.");
+  if constexpr (to_one && from == lie::summands) {
+    using where = typename from_type::placement_type;
+    if constexpr (parallel::detail::check_elements<from_type>()) {
+      constexpr std::size_t position =
+          detail::position_in<detail::place_of_t<To>, typename placement_traits<where>::mesh>;
+      constexpr bool among_them = position < from_type::places;
+      constexpr std::size_t root = among_them ? position : 0;
+      auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
+      const auto buffers = parallel::detail::buffers_of(x);
+      parallel::detail::between_places<Tu, where>().template reduce<Tu>(
+          std::span<typename from_type::value_type* const>(buffers), x.size(), parallel::detail::operation_of<where>,
+          static_cast<int>(root));
+      if constexpr (among_them) {
+        return detail::placed_access::take<To>(std::move(x), root);
+      } else {
+        tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents(), Tu{});
+        copy<Tu>(result, x.local(root));
+        return result;
+      }
+    }
+  }
+}
+
+}  // namespace devplace

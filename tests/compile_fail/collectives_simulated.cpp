@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
+#include <utility>
+
+#include <devplace/ops/creation.hpp>
+#include <devplace/parallel/all_gather.hpp>
+#include <devplace/parallel/all_reduce.hpp>
+#include <devplace/parallel/broadcast.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/reduce.hpp>
+#include <devplace/parallel/reduce_scatter.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/copy.hpp>
+
+namespace dp = devplace;
+
+template <class Where, class T = float>
+using matrix = dp::tensor<T, dp::extents<6, 4>, Where>;
+using on_cpu = dp::on<dp::cpu>;
+using on_0 = dp::on<dp::cuda<0>>;
+using copies_type = dp::replicated<0, 1>;
+using rows = dp::sharded<0, 0, 1>;
+using sum_of = dp::partial<dp::reduction::sum, 0, 1>;
+using mean_of = dp::partial<dp::reduction::mean, 0, 1>;
+
+void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows>& parts, matrix<sum_of>& summands,
+                 matrix<mean_of, std::int32_t>& means) {
+  dp::gather<on_cpu>(dp::scatter<rows>(whole, dp::split::sizes{2, 4}));
+  dp::broadcast<copies_type>(whole);
+  dp::all_gather(parts);
+  dp::all_reduce(summands);
+  dp::reduce<on_0>(summands);
+  dp::reduce_scatter<rows>(summands);
+  dp::to<on_cpu>(copies.local(dp::cuda<1>{}));
+  matrix<rows> other = parts.clone();
+  static_cast<void>(means);
+#if defined(ALL_REDUCE_OF_COPIES)  // expect: devplace: all_reduce: every place has the whole value already.*multiply
+  dp::all_reduce(copies);
+#endif
+#if defined(ALL_REDUCE_TWICE)  // expect: devplace: all_reduce: every place has the whole value already
+  dp::all_reduce(dp::all_reduce(summands));
+#endif
+#if defined(ALL_REDUCE_OF_PARTS)  // expect: devplace: all_reduce: the places have parts, not summands.*all_gather
+  dp::all_reduce(std::move(parts));
+#endif
+#if defined(ALL_REDUCE_OF_ONE_PLACE)  // expect: devplace: all_reduce: the value is whole, on one place
+  dp::all_reduce(whole);
+#endif
+#if defined(MEAN_OF_INTEGERS)  // expect: devplace: a mean over places is defined for floating-point elements
+  dp::all_reduce(means);
+#endif
+#if defined(REDUCE_OF_COPIES)  // expect: devplace: reduce: every place has the whole value already
+  dp::reduce<on_0>(copies);
+#endif
+#if defined(REDUCE_OF_PARTS)  // expect: devplace: reduce: the places have parts, not summands.*gather
+  dp::reduce<on_0>(parts);
+#endif
+#if defined(REDUCE_TO_SEVERAL)  // expect: devplace: reduce: the result lies on one place.*all_reduce
+  dp::reduce<copies_type>(summands);
+#endif
+#if defined(REDUCE_SCATTER_OF_COPIES)  // expect: devplace: reduce_scatter: every place has the whole value already
+  dp::reduce_scatter<rows>(copies);
+#endif
+#if defined(REDUCE_SCATTER_OF_PARTS)  // expect: devplace: reduce_scatter: the value is split already
+  dp::reduce_scatter<rows>(parts);
+#endif
+#if defined(REDUCE_SCATTER_TO_OTHER_PLACES)  // expect: devplace: reduce_scatter: the result.s places are not the
+                                             // summands
+  dp::reduce_scatter<dp::sharded<0, 0, 2>>(summands);
+#endif
+#if defined(REDUCE_SCATTER_IN_OTHER_ORDER)  // expect: devplace: reduce_scatter: the result.s places are not the
+                                            // summands
+  dp::reduce_scatter<dp::sharded<0, 1, 0>>(summands);
+#endif
+#if defined(REDUCE_SCATTER_TO_COPIES)  // expect: devplace: reduce_scatter: the result is sharded.*all_reduce
+  dp::reduce_scatter<copies_type>(summands);
+#endif
+#if defined(GATHER_OF_SUMMANDS)  // expect: devplace: gather: the places have summands, not parts.*reduce
+  dp::gather<on_cpu>(summands);
+#endif
+#if defined(GATHER_OF_COPIES)  // expect: devplace: gather: every place has the whole value already
+  dp::gather<on_cpu>(copies);
+#endif
+#if defined(GATHER_OF_ONE_PLACE)  // expect: devplace: gather: the value is on one place already
+  dp::gather<on_0>(whole);
+#endif
+#if defined(ALL_GATHER_OF_SUMMANDS)  // expect: devplace: all_gather: the places have summands, not parts.*all_reduce
+  dp::all_gather(summands);
+#endif
+#if defined(ALL_GATHER_OF_COPIES)  // expect: devplace: all_gather: every place has the whole value already
+  dp::all_gather(copies);
+#endif
+#if defined(SCATTER_TO_SUMMANDS)  // expect: devplace: scatter: the result must be sharded
+  dp::scatter<sum_of>(whole);
+#endif
+#if defined(SCATTER_TO_COPIES)  // expect: devplace: scatter: the result must be sharded.*broadcast
+  dp::scatter<copies_type>(whole);
+#endif
+#if defined(SCATTER_OF_COPIES)  // expect: devplace: scatter: the value lies over several places already
+  dp::scatter<rows>(copies);
+#endif
+#if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: the placement splits an axis that the tensor
+                                                   // does
+  dp::scatter<dp::sharded<2, 0, 1>>(whole);
+#endif
+#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: split::sizes has another number of sizes than the placement
+  dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});
+#endif
+#if defined(BROADCAST_TO_PARTS)  // expect: devplace: broadcast: the result must be replicated.*scatter
+  dp::broadcast<rows>(whole);
+#endif
+#if defined(BROADCAST_OF_COPIES)  // expect: devplace: broadcast: the value lies over several places already
+  dp::broadcast<copies_type>(copies);
+#endif
+#if defined(TO_OF_COPIES)  // expect: TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE
+  dp::to<on_cpu>(copies);
+#endif
+#if defined(TO_OF_PARTS)  // expect: COLLECT_THE_PARTS_WITH_gather
+  dp::to<on_cpu>(parts);
+#endif
+#if defined(TO_OF_SUMMANDS)  // expect: COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce
+  dp::to<on_cpu>(summands);
+#endif
+#if defined(TO_SEVERAL_PLACES)  // expect: USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS
+  dp::to<copies_type>(whole);
+#endif
+#if defined(PART_OF_A_PLACE_THAT_HAS_NONE)  // expect: devplace: local: the tensor has no part on this place
+  parts.local(dp::cuda<2>{});
+#endif
+#if defined(COPY_CONSTRUCTED)  // expect: (USE_clone_TO_COPY_A_TENSOR|deleted constructor of 'matrix<rows>')
+  matrix<rows> copied = parts;
+#endif
+#if defined(COPY_ASSIGNED)  // expect: USE_clone_TO_COPY_A_TENSOR
+  other = parts;
+#endif
+#if defined(FULL_SUMMANDS)  // expect: devplace: full: the value of a partial tensor is its operation over the summands
+  dp::full<float, sum_of>(dp::extents<6, 4>{}, 1);
+#endif
+#if defined(RANDOM_SUMMANDS)  // expect: devplace: random numbers as summands would add up to another distribution
+  dp::uniform<float, sum_of>(dp::extents<6, 4>{}, dp::seed{1});
+#endif
+}

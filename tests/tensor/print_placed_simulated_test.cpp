@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include <devplace/parallel/broadcast.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/print.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+
+namespace dp = devplace;
+using dp::reduction;
+using support::counted;
+
+namespace {
+
+template <class X>
+std::string printed(const X& x) {
+  std::ostringstream out;
+  out << x;
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("a split tensor prints what each place has", "[tensor]") {
+  CHECK(printed(dp::scatter<dp::sharded<0, 0, 1>>(counted<float>(dp::extents<3, 2>{}))) ==
+        "tensor<float, 3x2> on sharded<0; cuda:0, cuda:1>\n"
+        "cuda:0 has [0:2]\n"
+        "[[0. 1.]\n"
+        " [2. 3.]]\n"
+        "cuda:1 has [2:3]\n"
+        "[[4. 5.]]");
+  CHECK(printed(dp::scatter<dp::sharded<1, 3, 0, 1>>(counted<std::int64_t>(dp::extents<2, 2>{}))) ==
+        "tensor<int64, 2x2> on sharded<1; cuda:3, cuda:0, cuda:1>\n"
+        "cuda:3 has [:, 0:1]\n"
+        "[[0]\n"
+        " [2]]\n"
+        "cuda:0 has [:, 1:2]\n"
+        "[[1]\n"
+        " [3]]\n"
+        "cuda:1 has [:, 2:2]\n"
+        "[]");
+}
+
+TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
+  auto x = dp::broadcast<dp::replicated<0, 1>>(counted<float>(dp::extents<2>{}));
+  CHECK(printed(x) ==
+        "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"
+        "the same on every place\n"
+        "[0. 1.]");
+  // -0 == 0, and yet the replicas have gone apart
+  dp::copy(x.local(1), dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{-0.0f, 1});
+  CHECK(printed(x) ==
+        "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"
+        "the copies differ\n"
+        "cuda:0\n"
+        "[0. 1.]\n"
+        "cuda:1\n"
+        "[-0.  1.]");
+}
+
+TEST_CASE("summands are printed as such", "[tensor]") {
+  dp::tensor<double, dp::extents<2>, dp::partial<reduction::sum, 1, 0>> x(dp::extents<2>{});
+  dp::copy(x.local(0), counted<double>(dp::extents<2>{}));
+  dp::copy(x.local(1), dp::tensor<double, dp::extents<2>, dp::on<dp::cpu>>{5, 6});
+  CHECK(printed(x) ==
+        "tensor<double, 2> on partial<sum; cuda:1, cuda:0>\n"
+        "summands: the value is their sum\n"
+        "cuda:1\n"
+        "[0. 1.]\n"
+        "cuda:0\n"
+        "[5. 6.]");
+  dp::tensor<std::int32_t, dp::extents<>, dp::partial<reduction::max, 0>> top(dp::extents<>{});
+  dp::copy(top.local(0), counted<std::int32_t>(dp::extents<>{}));
+  CHECK(printed(top) ==
+        "tensor<int32, scalar> on partial<max; cuda:0>\n"
+        "summands: the value is the largest of each\n"
+        "cuda:0\n"
+        "0");
+}
