@@ -5,6 +5,7 @@
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>

@@ -7,8 +7,8 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/synchronize.hpp>
-#include <devplace/tensor/placed.hpp>
 
 #include "support/catch.hpp"
 #include "support/training_data.hpp"
