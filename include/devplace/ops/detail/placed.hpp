@@ -34,16 +34,20 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
     return result(extents, Tu{});
 }
 
+// Messages are made outside of templates: what is instantiated for every placement stays small.
+[[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
+  throw shape_error(std::string(operation) + ": the operands are split differently: place " + std::to_string(place) +
+                    " has " + std::to_string(a) + " of one and " + std::to_string(b) +
+                    " of the other; split both in the same way.");
+}
+
 /// Throws unless two tensors that are split along equal extents have parts of the same sizes.
 template <class A, class B>
 void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis = rules_of<typename A::placement_type>::axis;
   for (std::size_t k = 0; k != A::places; ++k) {
     const std::size_t of_a = a.local(k).extent(axis), of_b = b.local(k).extent(axis);
-    if (of_a != of_b)
-      throw shape_error(std::string(operation) + ": the operands are split differently: place " + std::to_string(k) +
-                        " has " + std::to_string(of_a) + " of one and " + std::to_string(of_b) +
-                        " of the other; split both in the same way.");
+    if (of_a != of_b) throw_other_split(operation, k, of_a, of_b);
   }
 }
 

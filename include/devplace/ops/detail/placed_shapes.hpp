@@ -29,6 +29,23 @@ constexpr void check_split_axis() {
   }
 }
 
+[[noreturn]] inline void throw_repeated_parts(const char* operation, const shape& from, const shape& to) {
+  throw shape_error(std::string(operation) + ": what is split and has the extents " + to_string(from) +
+                    " cannot be broadcast to " + to_string(to) +
+                    ": its split axis would be repeated across places; gather it first.");
+}
+[[noreturn]] inline void throw_whole_beside_parts(const shape& operand, const shape& result) {
+  throw shape_error("elementwise: a whole operand of " + to_string(operand) + " has the split axis of " +
+                    to_string(result) + ", and each place takes a part; scatter it first.");
+}
+inline void require_broadcast_to(const shape& destination, const shape& expression) {
+  const shape both = broadcast_shapes(destination, expression);
+  for (std::size_t axis = 0; axis < both.rank; ++axis)
+    if (both.extents[axis] != destination.aligned(axis, both.rank))
+      throw shape_error("assign: an expression of " + to_string(expression) +
+                        " cannot be broadcast to a destination of " + to_string(destination) + ".");
+}
+
 /// Throws unless each place finds in its part of `operand` all that its part of a result of these extents takes; `like`
 /// is a tensor that lies as the result does.
 template <class Result, class Extents, class Operand, class Like>
@@ -36,36 +53,28 @@ void require_local_operand(const Extents& extents, const Operand& operand, const
   constexpr std::size_t axis = rules_of<Result>::axis;
   if constexpr (rules_of<Result>::split) {
     check_split_axis<Result, Extents, Operand>();
-    const shape of_operand = shape_of(operand.extents());
+    const shape of_operand = shape_of(operand.extents()), of_result = shape_of(extents);
     const std::size_t extent = of_operand.aligned(axis, Extents::rank);
     if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
-      if (extent != extents.extent(axis))
-        throw shape_error("elementwise: a split operand of " + to_string(of_operand) + " cannot be broadcast to " +
-                          to_string(extents) + ": its split axis would be repeated across places; gather it first.");
+      if (extent != extents.extent(axis)) throw_repeated_parts("elementwise", of_operand, of_result);
       require_same_split("elementwise", operand.like(), like);
     } else if (extent != 1) {
-      throw shape_error("elementwise: a whole operand of " + to_string(of_operand) + " has the split axis of " +
-                        to_string(extents) + ", and each place takes a part; scatter it first.");
+      throw_whole_beside_parts(of_operand, of_result);
     }
   }
 }
 
-/// Throws unless an expression that is split can be written into a tensor place by place.
+/// Throws unless an expression that lies on Where can be written into a tensor there, place by place.
 template <class Where, class To, class Expression>
 void require_destination(const To& destination, const Expression& expression) {
-  const shape result = shape_of(destination.extents());
-  const shape both = broadcast_shapes(result, shape_of(expression.extents()));
-  if (!(extents_from<typename To::extents_type>(both) == destination.extents()))
-    throw shape_error("assign: an expression of " + to_string(expression.extents()) +
-                      " cannot be broadcast to a destination of " + to_string(destination.extents()) + ".");
+  const shape result = shape_of(destination.extents()), computed = shape_of(expression.extents());
+  require_broadcast_to(result, computed);
   if constexpr (rules_of<Where>::split) {
     static_assert(Expression::rank == To::rank,
                   "devplace: assign: the expression has fewer axes than the destination, so that its split axis is "
                   "another; give it as many axes.");
     if (expression.extent(rules_of<Where>::axis) != destination.extent(rules_of<Where>::axis))
-      throw shape_error("assign: a split expression of " + to_string(expression.extents()) +
-                        " cannot be broadcast to a destination of " + to_string(destination.extents()) +
-                        ": its split axis would be repeated across places; gather it first.");
+      throw_repeated_parts("assign", computed, result);
     require_same_split("assign", destination, expression.like());
   }
 }
