@@ -55,7 +55,7 @@ int main(int argc, char** argv) try {
   const std::string folder = argc > 1 ? argv[1] : DEVPLACE_EXAMPLE_DATA;
   const dp::image_set digits =
       dp::read_image_set(folder + "/digits-images-idx3-ubyte", folder + "/digits-labels-idx1-ubyte");
-  const dp::labelled_images data = dp::split(digits, 360, dp::seed{3});
+  const dp::labelled_images data = dp::hold_out(digits, 360, dp::seed{3});
 
   const auto start = std::chrono::steady_clock::now();
   const double accuracy = dp::first_available<dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(

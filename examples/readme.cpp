@@ -27,7 +27,7 @@ double train(const dp::labelled_images& data) {
 int main() {
   const std::string digits = DEVPLACE_EXAMPLE_DATA "/digits-";  // the folder examples/data
   const auto images = dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte");
-  const auto data = dp::split(images, 360, dp::seed{3});
+  const auto data = dp::hold_out(images, 360, dp::seed{3});
   const double right = dp::first_available<dp::replicated<0, 1, 2>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(
       [&](auto where) { return train<decltype(where)>(data); });
   std::printf("%.1f %% of the held-out images right\n", 100 * right);

@@ -147,11 +147,13 @@ enum class cuda_support : unsigned char {
 /// Which library multiplies matrices on the CPU.
 enum class matrix_library : unsigned char { built_in, cblas };
 
-/// What this translation unit was compiled with, as a type for template arguments.
-template <cuda_support Cuda, matrix_library Matrix>
+/// What this translation unit was compiled with, as a type for template arguments. `Checked`: the memory of simulated
+/// devices is out of the host's reach, so that a program that reads it directly fails as with a GPU.
+template <cuda_support Cuda, matrix_library Matrix, bool Checked>
 struct translation_unit {
   static constexpr cuda_support cuda = Cuda;
   static constexpr matrix_library matrix = Matrix;
+  static constexpr bool checked = Checked;
 };
 
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
@@ -169,9 +171,25 @@ struct translation_unit {
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
 #endif
 
-using this_tu =
-    translation_unit<cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT, matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY>;
+// In debug builds; the sanitizers have their own view of memory, and find more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_DETAIL_SANITIZED 1
+#elif defined(__has_feature)
+  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    #define DEVPLACE_DETAIL_SANITIZED 1
+  #endif
+#endif
+#if defined(DEVPLACE_WITH_SIMULATED_CUDA) && !defined(NDEBUG) && !defined(DEVPLACE_DETAIL_SANITIZED)
+  #define DEVPLACE_DETAIL_CHECKED true
+#else
+  #define DEVPLACE_DETAIL_CHECKED false
+#endif
 
+using this_tu = translation_unit<cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT,
+                                 matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY, DEVPLACE_DETAIL_CHECKED>;
+
+#undef DEVPLACE_DETAIL_CHECKED
+#undef DEVPLACE_DETAIL_SANITIZED
 #undef DEVPLACE_DETAIL_CUDA_SUPPORT
 #undef DEVPLACE_DETAIL_MATRIX_LIBRARY
 

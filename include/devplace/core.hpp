@@ -5,6 +5,7 @@
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
@@ -14,6 +15,7 @@
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>

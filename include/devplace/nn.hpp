@@ -25,6 +25,7 @@
 #include <devplace/nn/sigmoid.hpp>
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/tanh.hpp>
+#include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/clip.hpp>

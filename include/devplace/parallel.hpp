@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Collectives, and training over several places; includes nn.hpp.
+// Several places at once: collectives, policies, and the parts of data-parallel training.
 #include <devplace/nn.hpp>
 #include <devplace/parallel/all_gather.hpp>
 #include <devplace/parallel/all_reduce.hpp>
 #include <devplace/parallel/broadcast.hpp>
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/in_process.hpp>
+#include <devplace/parallel/parallel_apply.hpp>
+#include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
+#include <devplace/parallel/replicate.hpp>
 #include <devplace/parallel/scatter.hpp>
+#include <devplace/parallel/step_traffic.hpp>
 #include <devplace/parallel/synchronize.hpp>

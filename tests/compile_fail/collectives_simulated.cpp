@@ -26,7 +26,7 @@ using mean_of = dp::partial<dp::reduction::mean, 0, 1>;
 
 void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows>& parts, matrix<sum_of>& summands,
                  matrix<mean_of, std::int32_t>& means) {
-  dp::gather<on_cpu>(dp::scatter<rows>(whole, dp::split_by::sizes{2, 4}));
+  dp::gather<on_cpu>(dp::scatter<rows>(whole, dp::split::sizes{2, 4}));
   dp::broadcast<copies_type>(whole);
   dp::all_gather(parts);
   dp::all_reduce(summands);
@@ -65,10 +65,12 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(REDUCE_SCATTER_OF_PARTS)  // expect: devplace: reduce_scatter: the value is split already
   dp::reduce_scatter<rows>(parts);
 #endif
-#if defined(REDUCE_SCATTER_TO_OTHER_PLACES)  // expect: devplace: reduce_scatter: the result.s places are not the summands
+#if defined(REDUCE_SCATTER_TO_OTHER_PLACES)  // expect: devplace: reduce_scatter: the result.s places are not the
+                                             // summands
   dp::reduce_scatter<dp::sharded<0, 0, 2>>(summands);
 #endif
-#if defined(REDUCE_SCATTER_IN_OTHER_ORDER)  // expect: devplace: reduce_scatter: the result.s places are not the summands
+#if defined(REDUCE_SCATTER_IN_OTHER_ORDER)  // expect: devplace: reduce_scatter: the result.s places are not the
+                                            // summands
   dp::reduce_scatter<dp::sharded<0, 1, 0>>(summands);
 #endif
 #if defined(REDUCE_SCATTER_TO_COPIES)  // expect: devplace: reduce_scatter: the result is sharded.*all_reduce
@@ -98,11 +100,12 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SCATTER_OF_COPIES)  // expect: devplace: scatter: the value lies over several places already
   dp::scatter<rows>(copies);
 #endif
-#if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: the placement splits an axis that the tensor does
+#if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: the placement splits an axis that the tensor
+                                                   // does
   dp::scatter<dp::sharded<2, 0, 1>>(whole);
 #endif
-#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: split_by::sizes has another number of sizes than the placement
-  dp::scatter<rows>(whole, dp::split_by::sizes{2, 2, 2});
+#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: split::sizes has another number of sizes than the placement
+  dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});
 #endif
 #if defined(BROADCAST_TO_PARTS)  // expect: devplace: broadcast: the result must be replicated.*scatter
   dp::broadcast<rows>(whole);

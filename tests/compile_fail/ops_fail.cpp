@@ -4,6 +4,7 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 
 namespace dp = devplace;

@@ -106,7 +106,7 @@ TEST_CASE("the digits of examples/data are the test part of UCI's set", "[data]"
 
 TEST_CASE("split holds out the last images", "[data]") {
   const dp::image_set all = digits();
-  const dp::labelled_images data = dp::split(all, 360);
+  const dp::labelled_images data = dp::hold_out(all, 360);
   REQUIRE(data.train.images.extents() == dp::extents<1437, 8, 8>{});
   REQUIRE(data.test.images.extents() == dp::extents<360, 8, 8>{});
   bool same = true;
@@ -120,18 +120,18 @@ TEST_CASE("split holds out the last images", "[data]") {
   }
   CHECK(same);
   SECTION("none or all") {
-    CHECK(dp::split(all, 0).test.size() == 0);
-    CHECK(dp::split(all, 0).test.classes() == 0);
-    CHECK(dp::split(all, 1797).train.size() == 0);
-    CHECK(dp::split(all, 1797).train.images.extent(1) == 8);
+    CHECK(dp::hold_out(all, 0).test.size() == 0);
+    CHECK(dp::hold_out(all, 0).test.classes() == 0);
+    CHECK(dp::hold_out(all, 1797).train.size() == 0);
+    CHECK(dp::hold_out(all, 1797).train.images.extent(1) == 8);
   }
   SECTION("more than there are") {
-    CHECK_THROWS_AS(dp::split(all, 1798), dp::argument_error);
-    CHECK_THROWS_WITH(dp::split(all, 1798), ContainsSubstring("1798 images were to be held out of 1797"));
+    CHECK_THROWS_AS(dp::hold_out(all, 1798), dp::argument_error);
+    CHECK_THROWS_WITH(dp::hold_out(all, 1798), ContainsSubstring("1798 images were to be held out of 1797"));
   }
   SECTION("a set without one label for each image") {
     const dp::image_set uneven{digits().images.clone(), data.test.labels.clone()};
-    CHECK_THROWS_WITH(dp::split(uneven, 1), ContainsSubstring("has 1797 images and 360 labels"));
+    CHECK_THROWS_WITH(dp::hold_out(uneven, 1), ContainsSubstring("has 1797 images and 360 labels"));
   }
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("split with a seed holds out images drawn at random", "[data]") {
     return std::vector<std::uint8_t>(part.labels.data(), part.labels.data() + part.size());
   };
 
-  const dp::labelled_images data = dp::split(all, 20, dp::seed{3});
+  const dp::labelled_images data = dp::hold_out(all, 20, dp::seed{3});
   REQUIRE(data.train.size() == 30);
   REQUIRE(data.test.size() == 20);
   std::vector<std::size_t> seen(count, 0);
@@ -165,6 +165,6 @@ TEST_CASE("split with a seed holds out images drawn at random", "[data]") {
   CHECK(seen == std::vector<std::size_t>(count, 1));
   CHECK(from_the_end > 0);
   CHECK(from_the_end < 20);
-  CHECK(labels_of(dp::split(all, 20, dp::seed{3}).test) == labels_of(data.test));
-  CHECK(labels_of(dp::split(all, 20, dp::seed{4}).test) != labels_of(data.test));
+  CHECK(labels_of(dp::hold_out(all, 20, dp::seed{3}).test) == labels_of(data.test));
+  CHECK(labels_of(dp::hold_out(all, 20, dp::seed{4}).test) != labels_of(data.test));
 }

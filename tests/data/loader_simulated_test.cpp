@@ -79,7 +79,7 @@ TEST_CASE("each place has consecutive rows, their numbers differing by at most o
 
 TEST_CASE("batches are split by the rule that the options name, small ones too", "[data]") {
   const dp::image_set data = numbered_images(26);
-  const auto sizes_of = [&](dp::split_by::rule rule, int workers) {
+  const auto sizes_of = [&](dp::split::rule rule, int workers) {
     dp::loader<dp::replicated<0, 3, 1, 2>> batches{data, {.batch = 9, .workers = workers, .split = rule}};
     std::vector<std::vector<std::size_t>> sizes;
     std::size_t next = 0;
@@ -101,9 +101,9 @@ TEST_CASE("batches are split by the rule that the options name, small ones too",
   };
   for (const int workers : {0, 2}) {
     // torch.chunk of 9, 9 and 8 rows into 4
-    CHECK(sizes_of(dp::split_by::torch, workers) ==
+    CHECK(sizes_of(dp::split::torch, workers) ==
           std::vector<std::vector<std::size_t>>{{3, 3, 3, 0}, {3, 3, 3, 0}, {2, 2, 2, 2}});
-    CHECK(sizes_of(dp::split_by::even, workers) ==
+    CHECK(sizes_of(dp::split::even, workers) ==
           std::vector<std::vector<std::size_t>>{{3, 2, 2, 2}, {3, 2, 2, 2}, {2, 2, 2, 2}});
   }
 }
@@ -113,7 +113,7 @@ TEST_CASE("torch's split brings the same batches", "[data]") {
   dp::loader<dp::on<dp::cpu>> of_cpu{data, options[0]};
   const auto expected = support::read_epoch(of_cpu, 1);
   auto how = options[1];
-  how.split = dp::split_by::torch;
+  how.split = dp::split::torch;
   CHECK(read_placed<dp::replicated<0, 1, 2>>(data, how, 1) == expected);
   CHECK(read_placed<dp::replicated<2, 0, 1, 3>>(data, how, 1) == expected);
   CHECK(read_placed<dp::on<dp::cuda<0>>>(data, how, 1) == expected);

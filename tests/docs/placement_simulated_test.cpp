@@ -3,6 +3,8 @@
 
 // What docs/placement.md quotes.
 
+#include <cstddef>
+#include <iostream>
 #include <string>
 #include <utility>
 
@@ -27,8 +29,8 @@ TEST_CASE("docs/placement.md: several devices", "[docs]") {
   const dp::tensor x = dp::arange<float, dp::on<dp::cpu>>(10);
   auto parts = dp::scatter<dp::sharded<0, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
   auto whole = dp::gather<dp::on<dp::cpu>>(parts);
-  auto chunks = dp::scatter<dp::sharded<0, 0, 1, 2>>(x, dp::split_by::torch);     // 4, 4 and 2 elements
-  auto given = dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split_by::sizes{3, 7});   // as it says
+  auto chunks = dp::scatter<dp::sharded<0, 0, 1, 2>>(x, dp::split::torch);        // 4, 4 and 2 elements
+  auto given = dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split::sizes{3, 7});      // as it says
   auto same = dp::scatter<dp::sharded<0, 0, 1>>(x.clone(), given.split_sizes());  // split as `given` is
   CHECK(parts.first_row(1) == 5);
   CHECK(whole(7) == 7);
@@ -48,4 +50,14 @@ TEST_CASE("docs/placement.md: the choice at run time", "[docs]") {
   const std::string named = dp::select<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>("cuda:0", run);
   CHECK(first == "replicated<cuda:0, cuda:1>");
   CHECK(named == "cuda:0");
+}
+
+TEST_CASE("docs/placement.md: memory", "[docs]") {
+  const dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
+  const dp::memory_usage usage = dp::memory_statistics<dp::cuda<0>>();
+  const std::size_t parameters = usage.of(dp::memory_purpose::parameters);
+  std::cout << usage << '\n' << dp::memory_table();  // one line for the place, and a table of all of them
+  dp::trim_memory<dp::cuda<0>>();                    // gives memory that is kept for reuse back
+  CHECK(parameters == 0);
+  CHECK(usage.of(dp::memory_purpose::tensors) >= 12);
 }

@@ -22,7 +22,7 @@ using where = dp::on<dp::cpu>;
 const dp::labelled_images& digits() {
   static const std::string name = DEVPLACE_TEST_DATA_DIR "/digits-";
   static const dp::labelled_images data =
-      dp::split(dp::read_image_set(name + "images-idx3-ubyte", name + "labels-idx1-ubyte"), 360, dp::seed{3});
+      dp::hold_out(dp::read_image_set(name + "images-idx3-ubyte", name + "labels-idx1-ubyte"), 360, dp::seed{3});
   return data;
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <tuple>
+
 #include "link/training.hpp"
 
 /// Storage, an expression, a product and a training step on each of the devices. What the ordinals may cost is a thin
@@ -19,7 +21,13 @@ float use_device() {
   b = dp::relu(a * 2.0f + a);
   auto c = dp::matmul(a, b);
   auto d = dp::softmax(c);
-  return dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back();
+  const dp::model<training::net, dp::on<dp::cpu>> source{dp::seed{1}};
+  const auto replicas = dp::replicate<where>(source);
+  const dp::tensor<float, dp::extents<dp::dyn, 6>, where> x(dp::extents<dp::dyn, 6>{4});
+  const auto outputs = dp::parallel_apply(replicas, std::tie(x));
+  dp::check_replicas(std::get<0>(replicas));
+  return dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back() +
+         dp::item(dp::sum(std::get<0>(outputs)));
 }
 
 template <int... I>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <devplace/all.hpp>
@@ -40,6 +41,11 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(loss),
       LAYOUT(nn::loss_value<float, batch>),
       LAYOUT(typename model::gradient_type),
+      LAYOUT(nn::saved<net, Where, float, Where, nn::detail::nothing>),
+      LAYOUT(nn::loss_gradient<float, dp::extents<dp::dyn, 3>, Where>),
+      LAYOUT(nn::loss_value<float, Where>),
+      LAYOUT(dp::gradients<net, Where, float>),
+      LAYOUT(nn::detail::model_state<float>),
       LAYOUT(dp::optimizer<dp::optim::adam, model>),
       LAYOUT(dp::optimizer<dp::optim::adamw, model>),
       LAYOUT(dp::optimizer<dp::optim::sgd, model>),
@@ -64,6 +70,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::on<dp::cuda<0>>),
       LAYOUT(dp::replicated<0, 1>),
       LAYOUT(dp::memory_usage),
+      LAYOUT(dp::memory_purpose),
       LAYOUT(dp::device_information),
       LAYOUT(dp::device_map_entry),
       LAYOUT(dp::detail::memory_block),
@@ -90,10 +97,12 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::matrix_engine_info),
       LAYOUT(dp::serial_team),
       LAYOUT(dp::tensor<float, dp::extents<2>, dp::partial<dp::reduction::sum, 0, 1>>),
+      LAYOUT(decltype(-std::declval<const dp::tensor<float, row, dp::replicated<0, 1>>&>() * 2.0f)),
+      LAYOUT(dp::placed_transposed<dp::tensor<float, row, dp::sharded<0, 0, 1>>>),
       LAYOUT(dp::tensor<float, row, dp::sharded<0, 0, 1, 2>>),
       LAYOUT(dp::tensor<double, dp::extents<5, 3>, dp::sharded<1, 0, 1>>),
-      LAYOUT(dp::split_by::rule),
-      LAYOUT(dp::split_by::sizes<3>),
+      LAYOUT(dp::split::rule),
+      LAYOUT(dp::split::sizes<3>),
       LAYOUT(dp::optim::sgd),
       LAYOUT(dp::optim::adam),
       LAYOUT(dp::optim::adamw),

@@ -15,8 +15,10 @@ using block = dp::detail::memory_block;
 namespace {
 
 int released = 0;
-void count_release(void*, std::size_t, int) noexcept {
+dp::memory_purpose released_as = dp::memory_purpose::tensors;
+void count_release(void*, std::size_t, int, dp::memory_purpose purpose) noexcept {
   ++released;
+  released_as = purpose;
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
   released = 0;
   int storage = 0;
   {
-    block a(&storage, sizeof storage, 0, &count_release);
+    block a(&storage, sizeof storage, 0, dp::memory_purpose::gradients, &count_release);
     block b(std::move(a));
     block c;
     c = std::move(b);
@@ -54,6 +56,31 @@ TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
     CHECK(released == 0);
   }
   CHECK(released == 1);
+  CHECK(released_as == dp::memory_purpose::gradients);
+}
+
+TEST_CASE("a block is counted under its purpose until it is released", "[memory]") {
+  using dp::memory_purpose;
+  const auto before = dp::memory_statistics<dp::cpu>();
+  {
+    block a = dp::detail::allocate<dp::backend::cpu>(0, 100, memory_purpose::activations);
+    const block b = dp::detail::allocate<dp::backend::cpu>(0, 7, memory_purpose::gradients);
+    auto now = dp::memory_statistics<dp::cpu>();
+    CHECK(now.of(memory_purpose::activations) == before.of(memory_purpose::activations) + 100);
+    CHECK(now.of(memory_purpose::gradients) == before.of(memory_purpose::gradients) + 7);
+    CHECK(now.of(memory_purpose::tensors) == before.of(memory_purpose::tensors));
+    a = dp::detail::allocate<dp::backend::cpu>(0, 5);
+    now = dp::memory_statistics<dp::cpu>();
+    CHECK(now.of(memory_purpose::activations) == before.of(memory_purpose::activations));
+    CHECK(now.of(memory_purpose::tensors) == before.of(memory_purpose::tensors) + 5);
+    CHECK(now.reserved == now.allocated);
+  }
+  CHECK(dp::memory_statistics<dp::cpu>().by_purpose == before.by_purpose);
+  CHECK(dp::trim_memory<dp::cpu>() == 0);
+}
+
+TEST_CASE("a block is as small as before it knew its purpose", "[memory]") {
+  STATIC_REQUIRE(sizeof(block) == 2 * sizeof(void*) + sizeof(std::size_t) + 8);
 }
 
 TEST_CASE("no bytes are no allocation", "[memory]") {

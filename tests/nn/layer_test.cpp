@@ -16,7 +16,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/tensor/copy.hpp>
 
 #include "support/catch.hpp"

@@ -67,7 +67,7 @@ TEST_CASE("random numbers on several places are those of one place", "[ops]") {
 }
 
 TEST_CASE("zeros like a split tensor are split like it", "[ops]") {
-  const dp::tensor<float, dp::extents<5, 3>, dp::sharded<0, 0, 1>> x(shape, dp::split_by::sizes{1, 4});
+  const dp::tensor<float, dp::extents<5, 3>, dp::sharded<0, 0, 1>> x(shape, dp::split::sizes{1, 4});
   const auto zeros = dp::zeros_like(x);
   CHECK(zeros.split_sizes().values == x.split_sizes().values);
   check_placed(zeros, std::vector<float>(15, 0));

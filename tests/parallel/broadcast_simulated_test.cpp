@@ -7,9 +7,9 @@
 #include <devplace/parallel/broadcast.hpp>
 #include <devplace/tensor/copy.hpp>
 
+#include "parallel/meshes.hpp"
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
-#include "parallel/meshes.hpp"
 
 namespace dp = devplace;
 using dp::dyn;

@@ -47,24 +47,24 @@ TEST_CASE("gather and all_gather undo scatter, for all numbers of places", "[par
     constexpr std::size_t n = dp::place_count<rows>;
     for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 3 * n + 1}) {
       CAPTURE(n, size);
-      check_both<rows>(counted<float>(dp::extents<dyn, 2>(size)), dp::split_by::even);
-      check_both<rows>(counted<float>(dp::extents<dyn, 2>(size)), dp::split_by::torch);
-      check_both<columns>(counted<float>(dp::extents<2, dyn>(size)), dp::split_by::even);
+      check_both<rows>(counted<float>(dp::extents<dyn, 2>(size)), dp::split::even);
+      check_both<rows>(counted<float>(dp::extents<dyn, 2>(size)), dp::split::torch);
+      check_both<columns>(counted<float>(dp::extents<2, dyn>(size)), dp::split::even);
     }
   });
 }
 
 TEST_CASE("gather and all_gather take any order of places, axis and split", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 6, 5>{});
-  check_both<dp::sharded<0, 2, 0>>(x, dp::split_by::sizes{1, 3});
-  check_both<dp::sharded<1, 3, 1, 2>>(x, dp::split_by::sizes{0, 5, 1});
-  check_both<dp::sharded<2, 1, 0, 2>>(x, dp::split_by::torch);
+  check_both<dp::sharded<0, 2, 0>>(x, dp::split::sizes{1, 3});
+  check_both<dp::sharded<1, 3, 1, 2>>(x, dp::split::sizes{0, 5, 1});
+  check_both<dp::sharded<2, 1, 0, 2>>(x, dp::split::torch);
   static_assert(std::is_same_v<decltype(dp::all_gather(dp::scatter<dp::sharded<2, 1, 0>>(x)))::placement_type,
                                dp::replicated<1, 0>>);
 }
 
 TEST_CASE("gather and all_gather of many elements", "[parallel]") {
   const auto x = counted<float>(dp::extents<1000, 333>{});
-  check_both<dp::sharded<0, 0, 1, 2>>(x, dp::split_by::even);
-  check_both<dp::sharded<1, 0, 1, 2>>(x, dp::split_by::torch);
+  check_both<dp::sharded<0, 0, 1, 2>>(x, dp::split::even);
+  check_both<dp::sharded<1, 0, 1, 2>>(x, dp::split::torch);
 }

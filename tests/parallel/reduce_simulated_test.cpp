@@ -52,7 +52,7 @@ void check_both() {
     for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 3 * n + 2}) {
       CAPTURE(n, size);
       check_reduce<dp::on<dp::cuda<0>>, where, reduction::sum, T>(size, true);
-      check_reduce_scatter<0, rows, where, reduction::sum, T>(dp::extents<dyn, 3>(size), dp::split_by::even, true);
+      check_reduce_scatter<0, rows, where, reduction::sum, T>(dp::extents<dyn, 3>(size), dp::split::even, true);
     }
   });
 }
@@ -76,13 +76,13 @@ TEST_CASE("reduce onto any place, in the order of the places, to the bit", "[par
 TEST_CASE("reduce_scatter along any axis, by any rule, to the bit", "[parallel]") {
   using four = dp::partial<reduction::sum, 2, 0, 3, 1>;
   const dp::extents<5, 7, 3> e;
-  check_reduce_scatter<0, dp::sharded<0, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split_by::torch, false);
-  check_reduce_scatter<1, dp::sharded<1, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split_by::even, false);
-  check_reduce_scatter<2, dp::sharded<2, 2, 0, 3, 1>, four, reduction::sum, double>(e, dp::split_by::even, false);
-  check_reduce_scatter<1, dp::sharded<1, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split_by::sizes{0, 4, 2, 1},
+  check_reduce_scatter<0, dp::sharded<0, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split::torch, false);
+  check_reduce_scatter<1, dp::sharded<1, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split::even, false);
+  check_reduce_scatter<2, dp::sharded<2, 2, 0, 3, 1>, four, reduction::sum, double>(e, dp::split::even, false);
+  check_reduce_scatter<1, dp::sharded<1, 2, 0, 3, 1>, four, reduction::sum, float>(e, dp::split::sizes{0, 4, 2, 1},
                                                                                    false);
   check_reduce_scatter<1, dp::sharded<1, 1, 0>, dp::partial<reduction::mean, 1, 0>, reduction::mean, double>(
-      dp::extents<40, 601>{}, dp::split_by::even, false);
+      dp::extents<40, 601>{}, dp::split::even, false);
   check_reduce_scatter<0, dp::sharded<0, 1, 0>, dp::partial<reduction::max, 1, 0>, reduction::max, std::int32_t>(
-      dp::extents<7>{}, dp::split_by::torch, true);
+      dp::extents<7>{}, dp::split::torch, true);
 }

@@ -51,7 +51,7 @@ TEST_CASE("scatter gives every place its rows, for all numbers of places", "[par
       static_assert(std::is_same_v<typename decltype(shards)::placement_type, where>);
       const sizes got = check_parts<0>(x, shards);
       CHECK(got.front() - got.back() <= 1);
-      check_parts<0>(x, dp::scatter<where>(x, dp::split_by::torch));
+      check_parts<0>(x, dp::scatter<where>(x, dp::split::torch));
     }
   });
 }
@@ -60,17 +60,17 @@ TEST_CASE("scatter takes every rule, along every axis", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 7, 3>{});
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 0, 1, 2>>(x)) == sizes{2, 1, 1});
   CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 2, 0>>(x)) == sizes{4, 3});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split_by::torch)) == sizes{3, 3, 1});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2, 3>>(x, dp::split_by::torch)) == sizes{2, 2, 2, 1});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split_by::sizes{5, 0, 2})) == sizes{5, 0, 2});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split::torch)) == sizes{3, 3, 1});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2, 3>>(x, dp::split::torch)) == sizes{2, 2, 2, 1});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split::sizes{5, 0, 2})) == sizes{5, 0, 2});
   CHECK(check_parts<2>(x, dp::scatter<dp::sharded<2, 1, 0, 3, 2>>(x)) == sizes{1, 1, 1, 0});
-  const auto rule = x.size() > 80 ? dp::split_by::torch : dp::split_by::even;  // a choice at run time
+  const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // a choice at run time
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 0, 1, 2>>(x, rule)) == sizes{2, 2, 0});
-  CHECK_THROWS_AS((dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split_by::sizes{1, 2})), dp::argument_error);
+  CHECK_THROWS_AS((dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split::sizes{1, 2})), dp::argument_error);
 }
 
 TEST_CASE("scatter splits another tensor as a first one was split", "[parallel]") {
-  const auto shards = dp::scatter<dp::sharded<0, 0, 1>>(counted<float>(dp::extents<5, 2>{}), dp::split_by::sizes{1, 4});
+  const auto shards = dp::scatter<dp::sharded<0, 0, 1>>(counted<float>(dp::extents<5, 2>{}), dp::split::sizes{1, 4});
   const auto labels = counted<std::int64_t>(dp::extents<5>{});
   CHECK(check_parts<0>(labels, dp::scatter<dp::sharded<0, 0, 1>>(labels, shards.split_sizes())) == sizes{1, 4});
 }

@@ -50,19 +50,19 @@ TEST_CASE("each place has a part along the axis that the placement splits", "[te
 
 TEST_CASE("a split is remembered", "[tensor]") {
   using where = dp::sharded<0, 0, 1, 2, 3>;
-  const dp::tensor<float, dp::extents<10, 2>, where> torch(dp::extents<10, 2>{}, dp::split_by::torch);
+  const dp::tensor<float, dp::extents<10, 2>, where> torch(dp::extents<10, 2>{}, dp::split::torch);
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 1});
-  const dp::tensor<float, dp::extents<10, 2>, where> given(dp::extents<10, 2>{}, dp::split_by::sizes{0, 1, 9, 0});
+  const dp::tensor<float, dp::extents<10, 2>, where> given(dp::extents<10, 2>{}, dp::split::sizes{0, 1, 9, 0});
   CHECK(part_sizes(given) == sizes{0, 1, 9, 0});
   CHECK(given.first_row(3) == 10);
-  CHECK(given.split_sizes().values == dp::split_by::sizes{0, 1, 9, 0}.values);
+  CHECK(given.split_sizes().values == dp::split::sizes{0, 1, 9, 0}.values);
   const auto copied = given.clone();
   CHECK(part_sizes(copied) == part_sizes(given));
   dp::tensor<float, dp::extents<dyn>, where> fewer(dp::extents<dyn>{2});
   CHECK(part_sizes(fewer) == sizes{1, 1, 0, 0});
   const auto moved = std::move(fewer);
   CHECK(part_sizes(moved) == sizes{1, 1, 0, 0});
-  CHECK_THROWS_AS((dp::tensor<float, dp::extents<10>, where>(dp::extents<10>{}, dp::split_by::sizes{1, 2, 3, 3})),
+  CHECK_THROWS_AS((dp::tensor<float, dp::extents<10>, where>(dp::extents<10>{}, dp::split::sizes{1, 2, 3, 3})),
                   dp::argument_error);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("copies and summands have the whole extents on every place", "[tensor]
 }
 
 TEST_CASE("a part by its place is a view at that place", "[tensor]") {
-  dp::tensor<float, dp::extents<6, 2>, dp::sharded<0, 3, 1>> x(dp::extents<6, 2>{}, dp::split_by::sizes{4, 2});
+  dp::tensor<float, dp::extents<6, 2>, dp::sharded<0, 3, 1>> x(dp::extents<6, 2>{}, dp::split::sizes{4, 2});
   const auto& constant = x;
   static_assert(
       std::is_same_v<decltype(x.local(dp::cuda<1>{})), dp::view<float, dp::extents<dyn, 2>, dp::on<dp::cuda<1>>>>);
@@ -115,8 +115,7 @@ TEST_CASE("a tensor over places that no address space holds is refused", "[tenso
 
 TEST_CASE("rows change within the memory that is there, by the tensor's rule", "[tensor]") {
   using dp::detail::leading_extent;
-  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<0, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12),
-                                                                           dp::split_by::torch);
+  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<0, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12), dp::split::torch);
   leading_extent::set(torch, 9);
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 0});
   leading_extent::set(torch, 8);
@@ -128,14 +127,13 @@ TEST_CASE("rows change within the memory that is there, by the tensor's rule", "
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 3});
   CHECK(torch.extent(0) == 12);
 
-  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> given(dp::extents<dyn>(6), dp::split_by::sizes{2, 4});
+  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> given(dp::extents<dyn>(6), dp::split::sizes{2, 4});
   CHECK_THROWS_AS(leading_extent::set(given, 5), dp::shape_error);  // evenly, the first place would have 3
   CHECK(part_sizes(given) == sizes{2, 4});
   leading_extent::set(given, 4);
   CHECK(part_sizes(given) == sizes{2, 2});
 
-  dp::tensor<float, dp::extents<dyn, 5>, dp::sharded<1, 0, 1>> columns(dp::extents<dyn, 5>(4),
-                                                                       dp::split_by::sizes{1, 4});
+  dp::tensor<float, dp::extents<dyn, 5>, dp::sharded<1, 0, 1>> columns(dp::extents<dyn, 5>(4), dp::split::sizes{1, 4});
   leading_extent::set(columns, 3);
   CHECK(part_sizes(columns, 0) == sizes{3, 3});
   CHECK(part_sizes(columns, 1) == sizes{1, 4});

@@ -57,9 +57,9 @@ void for_each_count(const F& f, std::index_sequence<N...>) {
   (f(std::integral_constant<std::size_t, N + 1>{}), ...);
 }
 
-static_assert(dp::detail::divide<4>(10, dp::split_by::torch) == std::array<std::size_t, 5>{0, 3, 6, 9, 10});
-static_assert(dp::detail::divide<4>(10, dp::split_by::even) == std::array<std::size_t, 5>{0, 3, 6, 8, 10});
-static_assert(dp::detail::divide<3>(7, dp::split_by::sizes{3, 3, 1}) == std::array<std::size_t, 4>{0, 3, 6, 7});
+static_assert(dp::detail::divide<4>(10, dp::split::torch) == std::array<std::size_t, 5>{0, 3, 6, 9, 10});
+static_assert(dp::detail::divide<4>(10, dp::split::even) == std::array<std::size_t, 5>{0, 3, 6, 8, 10});
+static_assert(dp::detail::divide<3>(7, dp::split::sizes{3, 3, 1}) == std::array<std::size_t, 4>{0, 3, 6, 7});
 
 }  // namespace
 
@@ -69,39 +69,38 @@ TEST_CASE("both rules for all sizes up to 64 and up to 9 places", "[tensor]") {
         constexpr std::size_t n = decltype(places)::value;
         for (std::size_t size = 0; size <= 64; ++size) {
           CAPTURE(n, size);
-          CHECK(parts<n>(size, dp::split_by::torch) == chunks(size, n));
-          CHECK(parts<n>(size, dp::split_by::even) == dealt(size, n));
+          CHECK(parts<n>(size, dp::split::torch) == chunks(size, n));
+          CHECK(parts<n>(size, dp::split::even) == dealt(size, n));
         }
       },
       std::make_index_sequence<9>{});
 }
 
 TEST_CASE("torch.chunk's known cases", "[tensor]") {
-  CHECK(parts<4>(10, dp::split_by::torch) == sizes{3, 3, 3, 1});
-  CHECK(parts<4>(9, dp::split_by::torch) == sizes{3, 3, 3, 0});
-  CHECK(parts<7>(36, dp::split_by::torch) == sizes{6, 6, 6, 6, 6, 6, 0});
-  CHECK(parts<3>(0, dp::split_by::torch) == sizes{0, 0, 0});
+  CHECK(parts<4>(10, dp::split::torch) == sizes{3, 3, 3, 1});
+  CHECK(parts<4>(9, dp::split::torch) == sizes{3, 3, 3, 0});
+  CHECK(parts<7>(36, dp::split::torch) == sizes{6, 6, 6, 6, 6, 6, 0});
+  CHECK(parts<3>(0, dp::split::torch) == sizes{0, 0, 0});
 }
 
 TEST_CASE("sizes near the end of the numbers do not overflow", "[tensor]") {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-  CHECK(parts<2>(most, dp::split_by::torch) == sizes{most / 2 + 1, most / 2});
-  CHECK(parts<2>(most, dp::split_by::even) == sizes{most / 2 + 1, most / 2});
-  CHECK(parts<7>(most, dp::split_by::torch).back() == most - 6 * (most / 7 + 1));
+  CHECK(parts<2>(most, dp::split::torch) == sizes{most / 2 + 1, most / 2});
+  CHECK(parts<2>(most, dp::split::even) == sizes{most / 2 + 1, most / 2});
+  CHECK(parts<7>(most, dp::split::torch).back() == most - 6 * (most / 7 + 1));
 }
 
 TEST_CASE("given sizes are taken when they add up", "[tensor]") {
-  CHECK(parts<3>(7, dp::split_by::sizes{3, 3, 1}) == sizes{3, 3, 1});
-  CHECK(parts<3>(7, dp::split_by::sizes{0, 7, 0}) == sizes{0, 7, 0});
-  CHECK(parts<2>(5, dp::split_by::sizes(std::array<std::size_t, 2>{1, 4})) == sizes{1, 4});
-  CHECK(parts<2>(0, dp::split_by::sizes{std::uint8_t{0}, std::int64_t{0}}) == sizes{0, 0});
-  CHECK_THROWS_WITH(
-      parts<3>(8, dp::split_by::sizes{3, 3, 1}),
-      "devplace: split_by::sizes: 3 + 3 + 1 is not 8, the extent of the axis that is split; give sizes that "
-      "add up to it.");
-  CHECK_THROWS_AS(parts<3>(6, dp::split_by::sizes{3, 3, 1}), dp::argument_error);
-  CHECK_THROWS_AS(parts<3>(6, dp::split_by::sizes{7, 0, 0}), dp::argument_error);
-  CHECK_THROWS_WITH((dp::split_by::sizes{3, -3, 1}), "devplace: split_by::sizes: -3 is no size; sizes count from 0.");
+  CHECK(parts<3>(7, dp::split::sizes{3, 3, 1}) == sizes{3, 3, 1});
+  CHECK(parts<3>(7, dp::split::sizes{0, 7, 0}) == sizes{0, 7, 0});
+  CHECK(parts<2>(5, dp::split::sizes(std::array<std::size_t, 2>{1, 4})) == sizes{1, 4});
+  CHECK(parts<2>(0, dp::split::sizes{std::uint8_t{0}, std::int64_t{0}}) == sizes{0, 0});
+  CHECK_THROWS_WITH(parts<3>(8, dp::split::sizes{3, 3, 1}),
+                    "devplace: split::sizes: 3 + 3 + 1 is not 8, the extent of the axis that is split; give sizes that "
+                    "add up to it.");
+  CHECK_THROWS_AS(parts<3>(6, dp::split::sizes{3, 3, 1}), dp::argument_error);
+  CHECK_THROWS_AS(parts<3>(6, dp::split::sizes{7, 0, 0}), dp::argument_error);
+  CHECK_THROWS_WITH((dp::split::sizes{3, -3, 1}), "devplace: split::sizes: -3 is no size; sizes count from 0.");
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-  CHECK_THROWS_AS(parts<2>(1, dp::split_by::sizes{most, std::size_t{2}}), dp::argument_error);  // the sum wraps to 1
+  CHECK_THROWS_AS(parts<2>(1, dp::split::sizes{most, std::size_t{2}}), dp::argument_error);  // the sum wraps to 1
 }

@@ -157,7 +157,8 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   step(x, y);
   using plan = dp::memory_plan<model_type, dp::batch<65>, dp::optim::adam>;
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
-  CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == plan::bytes - plan::reduction_buffer);
+  using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;  // 33 rows and 32
+  CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == smaller::bytes);
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
   for (int i = 0; i < 3; ++i)
     step(x, y);

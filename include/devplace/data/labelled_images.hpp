@@ -81,12 +81,12 @@ labelled_images read_mnist(const std::string& folder) {
 /// the same ones for one seed. Both parts are copies. Throws argument_error when the set has fewer images, or another
 /// number of labels than of images.
 template <class Tu = detail::this_tu>
-labelled_images split(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
+labelled_images hold_out(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
   if (all.images.extent(0) != all.labels.extent(0))
-    throw argument_error("split: the set has " + std::to_string(all.images.extent(0)) + " images and " +
+    throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
   if (held_out > all.size())
-    throw argument_error("split: " + std::to_string(held_out) + " images were to be held out of " +
+    throw argument_error("hold_out: " + std::to_string(held_out) + " images were to be held out of " +
                          std::to_string(all.size()) + "; hold out at most all of them.");
   const std::size_t height = all.images.extent(1), width = all.images.extent(2);
   sampler order(all.size(), shuffle, Tu{});

@@ -116,7 +116,7 @@ class loader {
   }
 
   template <class Tu>
-  placed_type make_placed([[maybe_unused]] split_by::rule rule) const {
+  placed_type make_placed([[maybe_unused]] split::rule rule) const {
     if constexpr (in_host_memory) {
       return {};
     } else {
@@ -126,7 +126,7 @@ class loader {
     }
   }
   template <class Tu, class Placed, class Extents>
-  static Placed make_placed(const Extents& extents, [[maybe_unused]] split_by::rule rule) {
+  static Placed make_placed(const Extents& extents, [[maybe_unused]] split::rule rule) {
     if constexpr (single_place<batch_placement_type>) {
       return Placed(extents, Tu{});
     } else {
@@ -134,7 +134,7 @@ class loader {
       // 2 each. Memory for equal parts holds them all.
       constexpr std::size_t places = place_count<batch_placement_type>;
       const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
-      const bool more = rule == split_by::torch;
+      const bool more = rule == split::torch;
       Placed result(detail::with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
       detail::leading_extent::set(result, rows);
       return result;

@@ -30,8 +30,8 @@ struct loader_options {
   /// Divides last. More than 0.
   double standard_deviation = 1;
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
-  /// (`split_by::torch`), under which the last places may have fewer samples, or none. On one place it does not matter.
-  split_by::rule split = split_by::even;
+  /// (`split::torch`), under which the last places may have fewer samples, or none. On one place it does not matter.
+  split::rule split = split::even;
 };
 
 }  // namespace devplace

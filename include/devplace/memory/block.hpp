@@ -16,7 +16,7 @@ namespace devplace {
 namespace op {
 
 /// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, the same for blocks of rows
-/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`.
+/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`.
 struct memory {};
 
 }  // namespace op
@@ -34,22 +34,23 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// destructor are the same in every translation unit, whatever components that was compiled with.
 class memory_block {
  public:
-  using release_function = void (*)(void* data, std::size_t bytes, int ordinal) noexcept;
+  using release_function = void (*)(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept;
 
   memory_block() = default;
-  memory_block(void* data, std::size_t bytes, int ordinal, release_function release)
-      : data_(data), bytes_(bytes), ordinal_(ordinal), release_(release) {}
+  memory_block(void* data, std::size_t bytes, int ordinal, memory_purpose purpose, release_function release)
+      : data_(data), bytes_(bytes), ordinal_(ordinal), purpose_(purpose), release_(release) {}
   memory_block(memory_block&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)),
         ordinal_(other.ordinal_),
+        purpose_(other.purpose_),
         release_(std::exchange(other.release_, nullptr)) {}
   memory_block& operator=(memory_block&& other) noexcept {
     memory_block(std::move(other)).swap(*this);
     return *this;
   }
   ~memory_block() {
-    if (release_ != nullptr) release_(data_, bytes_, ordinal_);
+    if (release_ != nullptr) release_(data_, bytes_, ordinal_, purpose_);
   }
 
   void* data() const { return data_; }
@@ -60,12 +61,14 @@ class memory_block {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     std::swap(ordinal_, other.ordinal_);
+    std::swap(purpose_, other.purpose_);
     std::swap(release_, other.release_);
   }
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   int ordinal_ = 0;
+  memory_purpose purpose_ = memory_purpose::tensors;  // where there was padding
   release_function release_ = nullptr;
 };
 
@@ -80,11 +83,11 @@ constexpr auto memory_of() {
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
 }
 
-/// Uninitialised memory on a backend's device; `bytes` 0 gives an empty block.
+/// Uninitialised memory on a backend's device, counted under `purpose`; `bytes` 0 gives an empty block.
 template <class Backend, class Tu = this_tu>
-memory_block allocate(int ordinal, std::size_t bytes) {
+memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   if (bytes == 0) return {};
-  return memory_of<Backend, Tu>().allocate(ordinal, bytes);
+  return memory_of<Backend, Tu>().template allocate<Tu>(ordinal, bytes, purpose);
 }
 
 /// Copies from ordinary memory to a device; the source may be changed when it returns.
@@ -123,6 +126,13 @@ void synchronize(int ordinal) {
 template <place P, class Tu = detail::this_tu>
 void synchronize() {
   detail::synchronize<backend_of_t<P>, Tu>(place_traits<P>::ordinal);
+}
+
+/// Gives memory that place `P` keeps for later allocations back to the device, and returns the number of bytes. What is
+/// in use stays. 0 where there is no cache (cpu, real CUDA).
+template <place P, class Tu = detail::this_tu>
+std::size_t trim_memory() {
+  return detail::memory_of<backend_of_t<P>, Tu>().trim(place_traits<P>::ordinal);
 }
 
 }  // namespace devplace

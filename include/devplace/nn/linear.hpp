@@ -9,7 +9,7 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 
 namespace devplace::nn {
 

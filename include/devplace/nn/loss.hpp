@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/place/replica_error.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
 
@@ -88,32 +87,6 @@ struct [[nodiscard]] loss_result {
 
 namespace detail {
 
-/// Waits for the places of a value, all of them, so that none keeps what failed there for whoever waits next; throws
-/// what failed first in their order.
-template <class Tu, class X>
-void wait_for_parts(const X& x) {
-  using where = typename X::placement_type;
-  std::exception_ptr failed;
-  std::size_t place = 0;
-  for (std::size_t k = 0; k < place_count<where>; ++k) {
-    const auto part = devplace::detail::local_part(x, k);
-    try {
-      devplace::detail::synchronize<typename decltype(part)::backend_type, Tu>(part.ordinal());
-    } catch (...) {
-      if (!failed) failed = std::current_exception(), place = k;
-    }
-  }
-  if (!failed) return;
-  if constexpr (single_place<where>) {
-    std::rethrow_exception(failed);
-  } else {
-    const auto part = devplace::detail::local_part(x, place);
-    devplace::detail::rethrow_for_replica(
-        failed, place, place_count<where>,
-        devplace::detail::place_name(typename decltype(part)::backend_type{}, part.ordinal()));
-  }
-}
-
 /// Runs a loss on every place of a batch. `Loss::place<T, Backend, Tu>(ordinal)` gives what a place needs of it.
 template <class Tu, class Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
@@ -139,7 +112,8 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
                              devplace::detail::local_part(targets, k));
     copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
   }
-  wait_for_parts<Tu>(output);
+  devplace::detail::wait_for_replicas<placement_backend_t<batch>, Tu>(
+      devplace::detail::mesh_traits<typename placement_traits<batch>::mesh>::ordinals);
   return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
                                              {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
 }

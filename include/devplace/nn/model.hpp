@@ -124,7 +124,7 @@ class model {
       const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       const auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T));
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T), memory_purpose::activations);
       const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::predict, {});
       if (rows != 0) engine<Tu>::forward(p, x.data());
       copy_output<Tu>(output, k, p);
@@ -148,7 +148,7 @@ class model {
       const auto& r = live().replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T));
+          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T), memory_purpose::activations);
       const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::train,
                                            nn::detail::key_of_part(key, batch, k));
       if (rows != 0) engine<Tu>::forward(p, x.data());
@@ -235,9 +235,9 @@ class model {
   }
 
   /// Refuses what backward cannot use before anything is used up.
-  template <class Batch, class Held, class Extents>
+  template <class Batch, class Held, class Extents, class LossBatch>
   void check_pass(const nn::saved<Net, Where, T, Batch, Held>& saved,
-                  const nn::loss_gradient<T, Extents, Batch>& loss) const {
+                  const nn::loss_gradient<T, Extents, LossBatch>& loss) const {
     saved.check(&live());
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto dy = detail::local_part(loss.gradient, k);
@@ -282,8 +282,8 @@ class model {
     detail::copy_within<backend_type, Tu>(p.ordinal, part.data(), engine<Tu>::output_of(p), part.size() * sizeof(T));
   }
 
-  template <class Tu, class Batch, class Held, class Extents>
-  void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, Batch>& loss,
+  template <class Tu, class Batch, class Held, class Extents, class LossBatch>
+  void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                     bool add) {
     const auto used = std::move(saved);
     for (std::size_t k = 0; k < place_count<Where>; ++k) {

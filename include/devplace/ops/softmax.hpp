@@ -152,3 +152,5 @@ auto log_softmax(const X& x) {
 }
 
 }  // namespace devplace
+
+#include <devplace/ops/placed_softmax.hpp>

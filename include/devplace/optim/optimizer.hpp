@@ -67,7 +67,8 @@ template <class Rule, class T, class Backend, class Tu>
 replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
   replica_state<Rule, T> state;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i) {
-    state.arenas[i] = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T));
+    state.arenas[i] = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T),
+                                                              devplace::memory_purpose::optimizer_state);
     devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
                                                   nn::detail::zero_functor<T>{static_cast<T*>(state.arenas[i].data())});
   }

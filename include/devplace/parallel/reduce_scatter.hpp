@@ -57,8 +57,8 @@ struct summands_by_parts {
 /// `reduce_scatter<sharded<0, 0, 1>>(x)`. `To` has the summands' places, in their order. Each place needs memory for
 /// one more summand meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws
 /// argument_error when given sizes do not add up to the extent.
-template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split_by::rule>
-auto reduce_scatter(const From& source, const Split& how = split_by::even) {
+template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
+auto reduce_scatter(const From& source, const Split& how = split::even) {
   using detail::lie;
   constexpr bool to_parts = detail::lie_of<To> == lie::parts;
   constexpr lie from = detail::lie_of_tensor<From>;

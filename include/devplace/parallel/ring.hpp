@@ -183,7 +183,7 @@ class ring {
       auto& block = received_[static_cast<std::size_t>(rank)];
       if (block.bytes() < bytes) {
         block = {};
-        block = devplace::detail::allocate<Backend, Tu>(devices_.ordinal(rank), bytes);
+        block = devplace::detail::allocate<Backend, Tu>(devices_.ordinal(rank), bytes, memory_purpose::workspace);
       }
     }
   }

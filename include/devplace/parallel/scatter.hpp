@@ -11,11 +11,11 @@
 
 namespace devplace {
 
-/// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split_by::even`,
-/// `split_by::torch`, `split_by::sizes{3, 3, 1}`): `scatter<sharded<0, 0, 1>>(x)`. One copy for each place; complete
+/// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
+/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<0, 0, 1>>(x)`. One copy for each place; complete
 /// when it returns. The source may be on any place. Throws argument_error when given sizes do not add up to the extent.
-template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split_by::rule>
-auto scatter(const From& source, const Split& how = split_by::even) {
+template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
+auto scatter(const From& source, const Split& how = split::even) {
   constexpr bool to_parts = detail::lie_of<To> == detail::lie::parts;
   constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
   static_assert(

@@ -21,7 +21,7 @@ struct device_information {
   std::size_t memory_total = 0;  ///< bytes
   std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
   std::string support;           ///< what this program was compiled with for it
-  std::string device;            ///< where ordinals differ: `visible device 0, physical device 2`; empty otherwise
+  std::string device;            ///< where numbers differ: `visible device 0, physical device 2`; else empty
 };
 
 namespace op {

@@ -49,7 +49,7 @@ inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
 template <std::size_t Places>
 struct division {
   part_begins<Places> begins{};
-  split_by::rule rule = split_by::even;
+  split::rule rule = split::even;
 
   constexpr void set(std::size_t size) { begins = divide<Places>(size, rule); }
 };
@@ -89,139 +89,140 @@ class tensor<T, Extents, Where> {
   /// Number of places.
   static constexpr std::size_t places = place_count<Where>;
   /// Extents of one place's part.
-  using local_extents =
-      typename std::conditional_t <
-      divided&& axis<rank, detail::with_dynamic_axis<Extents, axis>, std::type_identity<Extents>>::type;
+  using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
+                                                    std::type_identity<Extents>>::type;
 
   /// Uninitialised elements; a split axis is divided evenly. Throws shape_error when the whole is larger than the
   /// address space.
   template <class Tu = detail::this_tu>
     requires(!split_rule<Tu>)
-  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split_by::even); }
+  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split::even); }
 
   /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
   /// up to it.
   template <split_rule Split, class Tu = detail::this_tu>
-    requires divided tensor(const Extents& extents, const Split& how, Tu = {}) : extents_(extents) {
-      allocate<Tu>(how);
-    }
+    requires(divided)
+  tensor(const Extents& extents, const Split& how, Tu = {}) : extents_(extents) { allocate<Tu>(how); }
 
-    /// Hands the memory over; nothing is copied.
-    ///@{
-    tensor(tensor&&) noexcept = default;
-    tensor& operator=(tensor&&) noexcept = default;
-    ///@}
-    // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
-    tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
-    tensor& operator=(const volatile tensor&) const volatile&& = delete;
-    template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-    void operator=(const tensor&) = delete;
+  /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
+  ///@{
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor(const Expression& expression, Tu = {}) : tensor(expression.template storage<tensor, Tu>()) {
+    expression.template into<Tu>(*this);
+  }
+  template <class Expression, class Tu = detail::this_tu>
+    requires(Expression::is_placed_expression)
+  tensor& operator=(const Expression& expression) {
+    expression.template into<Tu>(*this);
+    return *this;
+  }
+  ///@}
 
-    /// A new tensor with the same elements, on the same places, split in the same way.
-    template <class Tu = detail::this_tu>
-    tensor clone() const {
-      std::array<detail::memory_block, places> blocks;
-      for (std::size_t k = 0; k < places; ++k) {
-        const std::size_t bytes = part_extents(k).size() * sizeof(T);
-        blocks[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], bytes);
-        detail::copy_within<backend_type, Tu>(mesh::ordinals[k], blocks[k].data(), blocks_[k].data(), bytes);
-      }
-      return tensor(std::move(blocks), extents_, division_);
-    }
+  /// Hands the memory over; nothing is copied.
+  ///@{
+  tensor(tensor&&) noexcept = default;
+  tensor& operator=(tensor&&) noexcept = default;
+  ///@}
+  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
+  tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
+  tensor& operator=(const volatile tensor&) const volatile&& = delete;
+  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
+  void operator=(const tensor&) = delete;
 
-    /// Extents of the whole value.
-    const Extents& extents() const {
-      return extents_;
+  /// A new tensor with the same elements, on the same places, split in the same way.
+  template <class Tu = detail::this_tu>
+  tensor clone() const {
+    std::array<detail::memory_block, places> blocks;
+    for (std::size_t k = 0; k < places; ++k) {
+      const std::size_t bytes = part_extents(k).size() * sizeof(T);
+      blocks[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], bytes);
+      detail::copy_within<backend_type, Tu>(mesh::ordinals[k], blocks[k].data(), blocks_[k].data(), bytes);
     }
-    /// The size of one axis of the whole value.
-    std::size_t extent(std::size_t which) const {
-      return extents_.extent(which);
-    }
-    /// Number of elements of the whole value.
-    std::size_t size() const {
-      return extents_.size();
-    }
+    return tensor(std::move(blocks), extents_, division_);
+  }
 
-    /// The part of the placement's k-th place, as operations see it. `k` is not checked.
-    ///@{
-    auto local(std::size_t k) {
-      return part<T>(k);
-    }
-    auto local(std::size_t k) const {
-      return part<const T>(k);
-    }
-    ///@}
-    /// The part of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
-    ///@{
-    template <place P>
-    auto local(P = {}) {
-      return part_of<T, P>();
-    }
-    template <place P>
-    auto local(P = {}) const {
-      return part_of<const T, P>();
-    }
-    ///@}
+  /// Extents of the whole value.
+  const Extents& extents() const { return extents_; }
+  /// The size of one axis of the whole value.
+  std::size_t extent(std::size_t which) const { return extents_.extent(which); }
+  /// Number of elements of the whole value.
+  std::size_t size() const { return extents_.size(); }
 
-    /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places its
-    /// extent.
-    std::size_t part_begin(std::size_t k) const requires divided {
+  /// The part of the placement's k-th place, as operations see it. `k` is not checked.
+  ///@{
+  auto local(std::size_t k) { return part<T>(k); }
+  auto local(std::size_t k) const { return part<const T>(k); }
+  ///@}
+  /// The part of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
+  ///@{
+  template <place P>
+  auto local(P = {}) {
+    return part_of<T, P>();
+  }
+  template <place P>
+  auto local(P = {}) const {
+    return part_of<const T, P>();
+  }
+  ///@}
+
+  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places its
+  /// extent.
+  std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
+  /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
+  split::sizes<places> split_sizes() const requires(divided) {
+    std::array<std::size_t, places> result{};
+    for (std::size_t k = 0; k < places; ++k)
+      result[k] = division_.begins[k + 1] - division_.begins[k];
+    return split::sizes<places>(result);
+  }
+  /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
+  std::size_t first_row(std::size_t k) const {
+    if constexpr (divided && axis == 0)
       return division_.begins[k];
-    }
-    /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
-    split_by::sizes<places> split_sizes() const requires divided {
-      std::array<std::size_t, places> result{};
-      for (std::size_t k = 0; k < places; ++k)
-        result[k] = division_.begins[k + 1] - division_.begins[k];
-      return split_by::sizes<places>(result);
-    }
-    /// The row (index of axis 0) of the whole at which the part of the placement's k-th place begins.
-    std::size_t first_row(std::size_t k) const {
-      if constexpr (divided && axis == 0)
-        return division_.begins[k];
-      else
-        return 0;
-    }
+    else
+      return 0;
+  }
 
-   private:
-    friend struct detail::leading_extent;
-    friend struct detail::placed_access;
-    using division_type = std::conditional_t<divided, detail::division<places>, detail::undivided>;
+ private:
+  friend struct detail::leading_extent;
+  friend struct detail::placed_access;
+  using division_type = std::conditional_t<divided, detail::division<places>, detail::undivided>;
 
-    tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
-        : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
+  tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
+      : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
 
-    template <class Tu, class Split>
-    void allocate([[maybe_unused]] const Split& how) {
-      static_cast<void>(detail::require_addressable<T>(extents_));
-      if constexpr (divided) division_ = {detail::divide<places>(extents_.extent(axis), how), detail::rule_of(how)};
-      for (std::size_t k = 0; k < places; ++k)
-        blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
-    }
+  template <class Tu, class Split>
+  void allocate([[maybe_unused]] const Split& how) {
+    static_cast<void>(detail::require_addressable<T>(extents_));
+    if constexpr (divided) division_ = {detail::divide<places>(extents_.extent(axis), how), detail::rule_of(how)};
+    for (std::size_t k = 0; k < places; ++k)
+      blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
+  }
 
-    local_extents part_extents(std::size_t k) const {
-      if constexpr (divided)
-        return detail::with_dynamic_axis<Extents, axis>::with(division_.begins[k + 1] - division_.begins[k], extents_);
-      else
-        return extents_;
-    }
-    template <class Element>
-    auto part(std::size_t k) const {
-      using where = here<backend_type>;
-      return devplace::view<Element, local_extents, where>{static_cast<T*>(blocks_[k].data()), part_extents(k),
-                                                           detail::device_of<where>{mesh::ordinals[k]}};
-    }
-    template <class Element, class P>
-    auto part_of() const {
-      constexpr std::size_t position = detail::position_in<P, devices_type>, k = position < places ? position : 0;
-      static_assert(position < places,
-                    "devplace: local: the tensor has no part on this place; name a place of its placement.");
-      return devplace::view<Element, local_extents, on<P>>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
-    }
+  local_extents part_extents(std::size_t k) const {
+    if constexpr (divided)
+      return detail::with_dynamic_axis<Extents, axis>::with(division_.begins[k + 1] - division_.begins[k], extents_);
+    else
+      return extents_;
+  }
+  template <class Element>
+  auto part(std::size_t k) const {
+    using where = here<backend_type>;
+    return devplace::view<Element, local_extents, where>{static_cast<T*>(blocks_[k].data()), part_extents(k),
+                                                         detail::device_of<where>{mesh::ordinals[k]}};
+  }
+  template <class Element, class P>
+  auto part_of() const {
+    constexpr std::size_t position = detail::position_in<P, devices_type>, k = position < places ? position : 0;
+    static_assert(position < places,
+                  "devplace: local: the tensor has no part on this place; name a place of its placement.");
+    return devplace::view<Element, local_extents, on<P>>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
+  }
 
-    std::array<detail::memory_block, places> blocks_;
-    [[no_unique_address]] Extents extents_;
-    [[no_unique_address]] division_type division_;
+  std::array<detail::memory_block, places> blocks_;
+  [[no_unique_address]] Extents extents_;
+  [[no_unique_address]] division_type division_;
 };
 
 namespace detail {

@@ -14,7 +14,7 @@ namespace devplace {
 
 /// How an axis is divided among places, each of which gets consecutive indices, in the order of the places. A part may
 /// be empty: fewer indices than places are no error.
-namespace split_by {
+namespace split {
 
 /// A rule for every size; `even` and `torch` are its values.
 enum class rule : unsigned char { even, torch };
@@ -25,7 +25,7 @@ inline constexpr rule even = rule::even;
 /// so that the last part may be smaller and the last places may have nothing: 9 over 4 places is 3, 3, 3, 0.
 inline constexpr rule torch = rule::torch;
 
-/// A size for each place: `split_by::sizes{3, 3, 1}`. They must add up to the axis's extent.
+/// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
 template <std::size_t Places>
 struct sizes {
   /// The sizes in the order of the places.
@@ -42,8 +42,7 @@ struct sizes {
   template <class Size>
   static constexpr std::size_t checked(Size size) {
     if constexpr (std::is_signed_v<Size>) {
-      if (size < 0)
-        throw argument_error("split_by::sizes: " + std::to_string(size) + " is no size; sizes count from 0.");
+      if (size < 0) throw argument_error("split::sizes: " + std::to_string(size) + " is no size; sizes count from 0.");
     }
     return static_cast<std::size_t>(size);
   }
@@ -51,20 +50,20 @@ struct sizes {
 template <std::integral... Size>
 sizes(Size...) -> sizes<sizeof...(Size)>;
 
-}  // namespace split_by
+}  // namespace split
 
 namespace detail {
 
 template <class Split>
 inline constexpr bool is_split_sizes = false;
 template <std::size_t Places>
-inline constexpr bool is_split_sizes<split_by::sizes<Places>> = true;
+inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
 
 }  // namespace detail
 
-/// What says how an axis is divided: `split_by::even`, `split_by::torch`, `split_by::sizes{...}`.
+/// What says how an axis is divided: `split::even`, `split::torch`, `split::sizes{...}`.
 template <class Split>
-concept split_rule = std::same_as<Split, split_by::rule> || detail::is_split_sizes<Split>;
+concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<Split>;
 
 namespace detail {
 
@@ -73,15 +72,15 @@ template <std::size_t Places>
 using part_begins = std::array<std::size_t, Places + 1>;
 
 /// First index of part `part` when `size` indices are divided among `parts`; `size` for `part` == `parts`.
-constexpr std::size_t split_begin(split_by::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
+constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
   const std::size_t each = size / parts, rest = size % parts;
-  if (rule == split_by::rule::even) return part * each + (part < rest ? part : rest);
+  if (rule == split::rule::even) return part * each + (part < rest ? part : rest);
   const std::size_t chunk = each + (rest != 0 ? 1 : 0);
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
 template <std::size_t Places>
-constexpr part_begins<Places> divide(std::size_t size, split_by::rule rule) {
+constexpr part_begins<Places> divide(std::size_t size, split::rule rule) {
   part_begins<Places> begins{};
   for (std::size_t part = 0; part <= Places; ++part)
     begins[part] = split_begin(rule, size, Places, part);
@@ -90,11 +89,10 @@ constexpr part_begins<Places> divide(std::size_t size, split_by::rule rule) {
 
 /// Throws argument_error when the sizes do not add up to `size`.
 template <std::size_t Places, std::size_t Given>
-constexpr part_begins<Places> divide(std::size_t size, const split_by::sizes<Given>& sizes) {
-  static_assert(
-      Given == Places,
-      "devplace: split_by::sizes has another number of sizes than the placement has places; give one for each "
-      "place, 0 for a place that is to have nothing.");
+constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>& sizes) {
+  static_assert(Given == Places,
+                "devplace: split::sizes has another number of sizes than the placement has places; give one for each "
+                "place, 0 for a place that is to have nothing.");
   part_begins<Places> begins{};
   std::size_t left = size;
   bool fits = true;
@@ -107,19 +105,19 @@ constexpr part_begins<Places> divide(std::size_t size, const split_by::sizes<Giv
     std::string given;
     for (const std::size_t part : sizes.values)
       given.append(given.empty() ? "" : " + ").append(std::to_string(part));
-    throw argument_error("split_by::sizes: " + given + " is not " + std::to_string(size) +
+    throw argument_error("split::sizes: " + given + " is not " + std::to_string(size) +
                          ", the extent of the axis that is split; give sizes that add up to it.");
   }
   return begins;
 }
 
 /// The rule for later extents of the same tensor: sizes that were given for one extent say nothing about another.
-constexpr split_by::rule rule_of(split_by::rule rule) {
+constexpr split::rule rule_of(split::rule rule) {
   return rule;
 }
 template <std::size_t Places>
-constexpr split_by::rule rule_of(const split_by::sizes<Places>&) {
-  return split_by::even;
+constexpr split::rule rule_of(const split::sizes<Places>&) {
+  return split::even;
 }
 
 }  // namespace detail

@@ -9,34 +9,24 @@
 
 #include <devplace/data/loader.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/ops/for_each.hpp>
-#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/tensor/placed.hpp>
 
 namespace devplace {
 
 namespace detail {
 
-/// Counts the rows whose largest logit is their label's; ties go to the first, as in argmax. One thread of work: a
-/// batch has few rows beside what predicting them cost.
-template <class T, class Label>
-struct count_right_functor {
-  const T* logits;
-  const Label* labels;
-  std::size_t rows;
-  std::size_t classes;
-  std::int64_t* right;
-
-  DEVPLACE_HD void operator()(std::size_t) const {
-    for (std::size_t row = 0; row < rows; ++row) {
-      const T* values = logits + row * classes;
-      std::size_t best = 0;
-      for (std::size_t c = 1; c < classes; ++c)
-        best = values[best] == values[best] && !(values[c] <= values[best]) ? c : best;
-      *right += static_cast<std::int64_t>(labels[row]) == static_cast<std::int64_t>(best) ? 1 : 0;
-    }
-  }
-};
+/// Adds to `right` in how many rows the largest logit is the label's.
+template <class Tu, class Right, class Logits, class Labels>
+void add_right(const Right& right, const Logits& logits, const Labels& labels) {
+  using where = here<typename Logits::backend_type>;
+  const extents<dyn> rows{logits.extent(0)};
+  const auto memory = allocate<typename Logits::backend_type, Tu>(logits.ordinal(), rows.size() * sizeof(std::int64_t));
+  const view<std::int64_t, extents<dyn>, where> classes{static_cast<std::int64_t*>(memory.data()), rows,
+                                                        device_of<where>{logits.ordinal()}};
+  argmax_into<Tu>(classes, logits);
+  count_equal_into<Tu>(right, classes, labels, 1);
+}
 
 }  // namespace detail
 
@@ -52,8 +42,8 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
   static_assert(model<Net, Where, T>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   using counts =
-      tensor<std::int64_t, extents<1>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
-  counts right(extents<1>{}, Tu{});
+      tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
+  counts right(extents<>{}, Tu{});
   const std::int64_t zero = 0;
   for (std::size_t k = 0; k < place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);
@@ -65,6 +55,7 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
+    nn::detail::check_batch<Where, T, typename model<Net, Where, T>::input_extents>(images);
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -72,15 +63,8 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
                         std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
     const auto logits = m.template predict<Tu>(images);
     samples += images.extent(0);
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto part = detail::local_part(logits, k);
-      const auto of = detail::local_part(labels, k);
-      using label_type = typename decltype(of)::value_type;
-      detail::for_each_index<backend_type, Tu>(
-          part.ordinal(), 1, 1,
-          detail::count_right_functor<T, label_type>{part.data(), of.data(), part.extent(0), part.extent(1),
-                                                     detail::local_part(right, k).data()});
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      detail::add_right<Tu>(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k));
   }
   std::int64_t total = 0;
   for (std::size_t k = 0; k < place_count<Where>; ++k) {

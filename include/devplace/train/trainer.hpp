@@ -111,7 +111,8 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
       losses_[k].emplace(loss.template place<T, backend_type, Tu>(ordinal));
-      memory_[k].scalars = detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes);
+      memory_[k].scalars =
+          detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
     if constexpr (places > 1)
       communicator_.emplace(policy.engine.template connect<backend_type, Tu>(
@@ -145,7 +146,8 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     for (std::size_t k = 0; k < updating_places; ++k)
       memory_[k].clipping = detail::allocate<backend_type, Tu>(
           replica(k).ordinal,
-          optim::clip_workspace_size(nn::detail::network_plan<Net>::parameter_elements) * sizeof(double));
+          optim::clip_workspace_size(nn::detail::network_plan<Net>::parameter_elements) * sizeof(double),
+          memory_purpose::workspace);
     clip_ = rule;
   }
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
-#include <string>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/row_block.hpp>
 
 namespace devplace {
@@ -15,14 +15,13 @@ namespace devplace {
 /// Ordinary memory, aligned to `detail::alignment`.
 template <>
 struct implementation<backend::cpu, op::memory> {
-  static detail::memory_block allocate(int, std::size_t bytes) {
+  template <class Tu = detail::this_tu>
+  static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     void* data = ::operator new (bytes, std::align_val_t{detail::alignment}, std::nothrow);
     if (data == nullptr)
-      throw out_of_memory("cpu: " + std::to_string(bytes) + " bytes could not be allocated while " +
-                          std::to_string(memory_statistics<cpu>().allocated) +
-                          " bytes are in use by devplace; use a smaller batch or free tensors that are not needed.");
-    detail::count_allocation(bytes);
-    return {data, bytes, 0, &release};
+      throw out_of_memory(detail::out_of_memory_text({"cpu", bytes, memory_statistics<cpu>(), {}, {}}));
+    detail::count_allocation(bytes, purpose);
+    return {data, bytes, 0, purpose, &release};
   }
   static void copy_in(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
   static void copy_out(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
@@ -35,11 +34,12 @@ struct implementation<backend::cpu, op::memory> {
     detail::copy_row_block(to, from, block);
   }
   static void synchronize(int) {}
+  static std::size_t trim(int) { return 0; }
 
  private:
-  static void release(void* data, std::size_t bytes, int) noexcept {
+  static void release(void* data, std::size_t bytes, int, memory_purpose purpose) noexcept {
     ::operator delete (data, std::align_val_t{detail::alignment});
-    detail::count_release(bytes);
+    detail::count_release(bytes, purpose);
   }
 };
 

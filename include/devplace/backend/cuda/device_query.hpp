@@ -13,10 +13,10 @@ namespace devplace {
 
 namespace detail {
 
-/// The device behind the place `ordinal`; empty where all have its number. CUDA hides the machine's own numbers, so the
+/// The device behind the place `ordinal`; empty where nothing renumbers. CUDA hides the machine's own numbers, so the
 /// physical device is named by its PCI address, as nvidia-smi shows it.
 inline std::string cuda_binding(int ordinal, int visible) {
-  if (visible == ordinal && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) return {};
+  if (!device_map::of_process().given() && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) return {};
   char address[32] = "unknown";
   check_cuda(cudaDeviceGetPCIBusId(address, sizeof address, visible), "cudaDeviceGetPCIBusId", ordinal);
   return "visible device " + std::to_string(visible) + ", PCI address " + address;

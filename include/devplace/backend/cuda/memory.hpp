@@ -8,6 +8,7 @@
 
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/row_block.hpp>
 
 namespace devplace {
@@ -15,15 +16,17 @@ namespace devplace {
 /// Memory of CUDA devices. Work and copies of a device are ordered by its default stream.
 template <>
 struct implementation<backend::cuda, op::memory> {
-  static detail::memory_block allocate(int ordinal, std::size_t bytes) {
+  template <class Tu = detail::this_tu>
+  static detail::memory_block allocate(int ordinal, std::size_t bytes,
+                                       memory_purpose purpose = memory_purpose::tensors) {
     const detail::cuda_device_guard device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
     void* data = nullptr;
     const cudaError_t code = cudaMalloc(&data, bytes);
-    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, bytes, counters.allocated.load());
+    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
     detail::check_cuda(code, "cudaMalloc", ordinal);
-    detail::count_allocation(counters, bytes);
-    return {data, bytes, ordinal, &release};
+    detail::count_allocation(counters, bytes, purpose);
+    return {data, bytes, ordinal, purpose, &release};
   }
   static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
     const detail::cuda_device_guard device(ordinal);
@@ -36,7 +39,7 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
     if (overlap(to, from, bytes)) {  // CUDA leaves this undefined
-      const detail::memory_block between = allocate(ordinal, bytes);
+      const detail::memory_block between = allocate(ordinal, bytes, memory_purpose::workspace);
       copy_within(ordinal, between.data(), from, bytes);
       copy_within(ordinal, to, between.data(), bytes);
       return;
@@ -88,6 +91,7 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_device_guard device(ordinal);
     detail::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize", ordinal);
   }
+  static std::size_t trim(int) { return 0; }
 
  private:
   static bool overlap(const void* a, const void* b, std::size_t bytes) {
@@ -95,21 +99,22 @@ struct implementation<backend::cuda, op::memory> {
     return x < y ? y - x < bytes : x - y < bytes;
   }
 
-  [[noreturn]] static void throw_out_of_memory(cudaError_t code, int ordinal, std::size_t bytes, std::size_t in_use) {
+  [[noreturn]] static void throw_out_of_memory(cudaError_t code, int ordinal, int visible, std::size_t bytes) {
     static_cast<void>(cudaGetLastError());
     std::size_t free = 0, total = 0;
     static_cast<void>(cudaMemGetInfo(&free, &total));
-    throw out_of_memory(detail::place_name(backend::cuda{}, ordinal) + ": " + std::to_string(bytes) +
-                        " bytes could not be allocated while " + std::to_string(in_use) +
-                        " bytes are in use by devplace there and " + std::to_string(free) + " of the device's " +
-                        std::to_string(total) + " are free (cudaMalloc: " + detail::cuda_error_text(code) +
-                        "); use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
-                        "programs on this GPU.");
+    throw out_of_memory(detail::out_of_memory_text(
+        {detail::place_name(backend::cuda{}, ordinal) +
+             (visible == ordinal ? std::string() : " (visible device " + std::to_string(visible) + ")"),
+         bytes, detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
+         std::to_string(free) + " of the device's " + std::to_string(total) +
+             " bytes are free for all programs together (cudaMalloc: " + detail::cuda_error_text(code) + ")",
+         "see nvidia-smi for other programs on this GPU"}));
   }
 
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
-  static void release(void* data, std::size_t bytes, int ordinal) noexcept {
-    detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes);
+  static void release(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept {
+    detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes, purpose);
     const int visible = detail::device_map::of_process().visible(ordinal);
     int previous = visible;
     static_cast<void>(cudaGetDevice(&previous));

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/backend/simulated/guard.hpp>
 #include <devplace/place/device_failure.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -47,8 +48,11 @@ class simulated_device {
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
     if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
       Function copy = function;
-      if (Always || !failure_)
+      if (Always || !failure_) {
+        simulated_guard_enter();
         keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
+        simulated_guard_leave();
+      }
       return;
     }
     command& next = ring_[submitted_ % pending_limit];
@@ -120,15 +124,21 @@ class simulated_device {
 
   void work() {
     std::unique_lock lock(mutex_);
+    bool working = false;
     for (;;) {
       work_.wait(lock, [this] { return stopped_ || finished_ != submitted_; });
       if (finished_ == submitted_) return;
+      if (!std::exchange(working, true)) simulated_guard_enter();
       command& current = ring_[finished_ % pending_limit];
       if (current.always || !failure_) {
         lock.unlock();
         std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
         lock.lock();
         keep(std::move(failed));
+      }
+      if (finished_ + 1 == submitted_) {  // before anyone sees that the device is idle
+        simulated_guard_leave();
+        working = false;
       }
       ++finished_;
       if (waiting_ != 0) done_.notify_all();

@@ -6,16 +6,19 @@
 
 #include <devplace/backend/cpu/device_query.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/backend/simulated/memory_limit.hpp>
+#include <devplace/backend/simulated/pool.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {
 
 namespace detail {
 
-/// The devices behind the place `ordinal`; empty where all have its number.
+/// The devices behind the place `ordinal`; empty where no map is given and all have its number.
 inline std::string simulated_binding(int ordinal) {
-  const int visible = device_map::of_process().visible(ordinal), physical = simulated_physical_device(ordinal);
-  if (visible == ordinal && physical == ordinal) return {};
+  const device_map& map = device_map::of_process();
+  const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
+  if (!map.given() && visible == ordinal && physical == ordinal) return {};
   return "visible device " + std::to_string(visible) + ", physical device " + std::to_string(physical);
 }
 
@@ -31,12 +34,13 @@ struct implementation<backend::cuda, op::device_query> {
   static device_information describe(int ordinal) {
     const std::string missing = why_unavailable(ordinal);
     if (!missing.empty()) throw placement_unavailable(missing + ".");
+    const detail::simulated_pool& pool = detail::simulated_pool::of_process();
     return {detail::place_name(backend::cuda{}, ordinal),
             "simulated on " + detail::processor_name(),
             1,
             "cores",
-            detail::host_memory_total(),
-            detail::host_memory_free(),
+            pool.limited() ? detail::simulated_memory_limit() : detail::host_memory_total(),
+            pool.limited() ? pool.obtainable(detail::simulated_physical_device(ordinal)) : detail::host_memory_free(),
             support(),
             detail::simulated_binding(ordinal)};
   }

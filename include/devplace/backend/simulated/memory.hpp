@@ -4,29 +4,36 @@
 
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <string>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/backend/simulated/pool.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
-/// Memory of simulated devices: the host's, touched by the device's thread only.
+/// Memory of simulated devices: the host's, touched by the devices' threads only.
 template <>
 struct implementation<backend::cuda, op::memory> {
-  static detail::memory_block allocate(int ordinal, std::size_t bytes) {
+  template <class Tu = detail::this_tu>
+  static detail::memory_block allocate(int ordinal, std::size_t bytes,
+                                       memory_purpose purpose = memory_purpose::tensors) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
+    detail::simulated_pool& pool = detail::simulated_pool::of_process();
+    const int physical = detail::simulated_physical_device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    void* data = ::operator new (bytes, std::align_val_t{detail::alignment}, std::nothrow);
+    void* data = pool.take(ordinal, physical, bytes, Tu::checked, counters);
     if (data == nullptr)
-      throw out_of_memory(detail::place_name(backend::cuda{}, ordinal) + " (simulated): " + std::to_string(bytes) +
-                          " bytes could not be allocated while " + std::to_string(counters.allocated.load()) +
-                          " bytes are in use by devplace there; use a smaller batch or free tensors that are not "
-                          "needed.");
-    detail::count_allocation(counters, bytes);
-    return {data, bytes, ordinal, &release};
+      throw out_of_memory(detail::out_of_memory_text(
+          {detail::place_name(backend::cuda{}, ordinal) +
+               (physical == ordinal ? std::string(" (simulated)")
+                                    : " (simulated, physical device " + std::to_string(physical) + ")"),
+           bytes, detail::usage_of(counters), pool.limit_text(physical),
+           pool.limited() ? "set DEVPLACE_SIMULATED_MEMORY to more where a larger device is meant" : ""}));
+    detail::count_allocation(counters, bytes, purpose);
+    return {data, bytes, ordinal, purpose, &release};
   }
   static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
     copy_within(ordinal, to, from, bytes);
@@ -43,6 +50,9 @@ struct implementation<backend::cuda, op::memory> {
     synchronize(from_ordinal);
     copy_within(to_ordinal, to, from, bytes);
     synchronize(to_ordinal);
+  }
+  static std::size_t trim(int ordinal) {
+    return detail::simulated_pool::of_process().trim(ordinal, detail::counters(backend::cuda{}, ordinal));
   }
   static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
     copy_rows_within(ordinal, to, from, block);
@@ -64,11 +74,12 @@ struct implementation<backend::cuda, op::memory> {
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
 
  private:
-  /// The memory is given back after the work that was asked for before, some of which may use it.
-  static void release(void* data, std::size_t bytes, int ordinal) noexcept {
-    detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes);
-    detail::simulated_devices::at(ordinal).submit<true>(
-        [data] { ::operator delete (data, std::align_val_t{detail::alignment}); });
+  /// The device keeps the block for its next allocation. What was asked of the device before may use it still, and
+  /// comes before all that will be asked of it with the block's next owner.
+  static void release(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept {
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
+    detail::count_release(counters, bytes, purpose);
+    detail::simulated_pool::of_process().give(data, bytes, counters);
   }
 };
 

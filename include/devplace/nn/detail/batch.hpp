@@ -48,13 +48,13 @@ constexpr void check_samples(const Batch&) {
                 "devplace: one sample of the batch has another number of elements than the network's input.");
 }
 
-/// Refuses at compile time all but the parts of a batch that a training step takes.
+/// Refuses at compile time all but the parts of a batch, which training steps and measures take.
 template <class Where, class T, class Sample, class Batch>
 constexpr void check_batch(const Batch& batch) {
   static_assert(std::is_same_v<typename Batch::placement_type, batch_placement_t<Where>>,
                 "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
                 "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>); a step on a replicated batch would do the same on every place.");
+                "loader<Where>); over a replicated batch every place would do the same.");
   check_samples<T, Sample>(batch);
 }
 

@@ -47,9 +47,11 @@ struct engine {
   using output_extents = typename plan::output;
 
   static replica<T> make(int ordinal) {
-    return {ordinal, zeros<T>(ordinal, plan::parameter_elements),
-            zeros<T>(ordinal, plan::parameter_elements + gradient_tail), zeros<T>(ordinal, plan::buffer_elements),
-            zeros<std::uint64_t>(ordinal, replica_scalar_bytes / sizeof(std::uint64_t))};
+    using devplace::memory_purpose;
+    return {ordinal, zeros<T>(ordinal, plan::parameter_elements, memory_purpose::parameters),
+            zeros<T>(ordinal, plan::parameter_elements + gradient_tail, memory_purpose::gradients),
+            zeros<T>(ordinal, plan::buffer_elements, memory_purpose::parameters),
+            zeros<std::uint64_t>(ordinal, replica_scalar_bytes / sizeof(std::uint64_t), memory_purpose::workspace)};
   }
 
   /// Draws all parameters and buffers, keyed by seed and name: the same on every place and for every thread count.
@@ -111,8 +113,8 @@ struct engine {
 
  private:
   template <class Element>
-  static devplace::detail::memory_block zeros(int ordinal, std::size_t elements) {
-    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(Element));
+  static devplace::detail::memory_block zeros(int ordinal, std::size_t elements, devplace::memory_purpose purpose) {
+    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(Element), purpose);
     devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
                                                   zero_functor<Element>{static_cast<Element*>(block.data())});
     return block;

@@ -131,4 +131,12 @@ constexpr Extents extents_from(const shape& s) {
   }
 }
 
+/// The extents of an elementwise result; throws shape_error where run-time ones cannot be broadcast.
+template <class Result, class... Extents>
+constexpr Result broadcast_extents(const Extents&... e) {
+  shape all;
+  ((all = broadcast_shapes(all, shape_of(e))), ...);
+  return extents_from<Result>(all);
+}
+
 }  // namespace devplace::detail

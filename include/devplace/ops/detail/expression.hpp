@@ -57,7 +57,9 @@ class expression {
 
   /// Throws shape_error where run-time extents cannot be broadcast.
   constexpr explicit expression(const F& function, Operands... operands)
-      : extents_(combined(operands.extents()...)), function_(function), operands_(std::move(operands)...) {}
+      : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
+        function_(function),
+        operands_(std::move(operands)...) {}
 
   constexpr const extents_type& extents() const { return extents_; }
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
@@ -90,13 +92,6 @@ class expression {
   }
 
  private:
-  template <class... Extents>
-  static constexpr extents_type combined(const Extents&... e) {
-    detail::shape all;
-    ((all = detail::broadcast_shapes(all, detail::shape_of(e))), ...);
-    return detail::extents_from<extents_type>(all);
-  }
-
   [[no_unique_address]] extents_type extents_;
   F function_;
   std::tuple<Operands...> operands_;

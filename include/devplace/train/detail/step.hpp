@@ -59,7 +59,8 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   memory.prepared = false;  // nothing is prepared if the allocation fails
   memory.rows = 0;
   memory.workspace = {};
-  memory.workspace = devplace::detail::allocate<Backend, Tu>(ordinal, layout::workspace(rows) * sizeof(T));
+  memory.workspace = devplace::detail::allocate<Backend, Tu>(ordinal, layout::workspace(rows) * sizeof(T),
+                                                             memory_purpose::activations);
   memory.rows = rows;
   memory.prepared = true;
 }

@@ -15,13 +15,13 @@ namespace devplace::detail {
 class gemm_buffer {
  public:
   gemm_buffer() : memory_(::operator new (gemm_buffer_bytes, std::align_val_t{64})) {
-    count_allocation(gemm_buffer_bytes);
+    count_allocation(gemm_buffer_bytes, memory_purpose::workspace);
   }
   gemm_buffer(const gemm_buffer&) = delete;
   gemm_buffer& operator=(const gemm_buffer&) = delete;
   ~gemm_buffer() {
     ::operator delete (memory_, std::align_val_t{64});
-    count_release(gemm_buffer_bytes);
+    count_release(gemm_buffer_bytes, memory_purpose::workspace);
   }
 
   static void* of_this_thread() {

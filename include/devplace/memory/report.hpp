@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/memory/detail/byte_text.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/memory/statistics.hpp>
+
+namespace devplace {
+
+/// Writes one line: `allocated 2.4 MiB (parameters 795.1 KiB, gradients 795.1 KiB, activations 860.0 KiB), reserved
+/// 3.0 MiB, peak 2.9 MiB, 12 allocations`.
+inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
+  const std::string purposes = detail::purposes_text(usage);
+  out << "allocated " << detail::byte_text(usage.allocated);
+  if (!purposes.empty()) out << " (" << purposes << ')';
+  return out << ", reserved " << detail::byte_text(usage.reserved) << ", peak " << detail::byte_text(usage.peak) << ", "
+             << usage.allocations << (usage.allocations == 1 ? " allocation" : " allocations");
+}
+
+namespace detail {
+
+/// Right-aligned columns under their heads; the first column is left-aligned. Purposes that no place uses are left out.
+inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
+  std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
+  std::array<bool, memory_purposes> shown{};
+  for (std::size_t i = 0; i < memory_purposes; ++i) {
+    for (const auto& [place, usage] : places)
+      shown[i] = shown[i] || usage.by_purpose[i] != 0;
+    if (shown[i]) rows.front().emplace_back(memory_purpose_name(static_cast<memory_purpose>(i)));
+  }
+  for (const auto& [place, usage] : places) {
+    std::vector<std::string> row{place, byte_text(usage.allocated), byte_text(usage.reserved), byte_text(usage.peak)};
+    for (std::size_t i = 0; i < memory_purposes; ++i)
+      if (shown[i]) row.push_back(byte_text(usage.by_purpose[i]));
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  std::string table;
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string fill(widths[column] - row[column].size(), ' ');
+      if (column == 0)
+        table.append(row[column]).append(fill);
+      else
+        table.append("  ").append(fill).append(row[column]);
+    }
+    table += '\n';
+  }
+  return table;
+}
+
+}  // namespace detail
+
+/// A table of what devplace holds: a row for the cpu and for each cuda place that has had an allocation; columns for
+/// bytes allocated, reserved and at the peak, and for each purpose that is in use. Ends with a line end. Safe to call
+/// from any thread.
+inline std::string memory_table() {
+  std::vector<std::pair<std::string, memory_usage>> places;
+  places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
+  for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {
+    const memory_usage usage = detail::usage_of(detail::counters(backend::cuda{}, ordinal));
+    if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::cuda{}, ordinal), usage);
+  }
+  return detail::memory_table_of(places);
+}
+
+}  // namespace devplace

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/algebra.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+// What operations on tensors over several places have in common. They are loops over the places around the operation
+// on one: `x.local(k)` is place k's part, a view without an ordinal in its type.
+namespace devplace::detail {
+
+template <class X>
+inline constexpr bool is_placed_tensor = false;
+template <class T, class E, class W>
+inline constexpr bool is_placed_tensor<tensor<T, E, W>> = !single_place<W>;
+
+/// A tensor over several places.
+template <class X>
+concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X>>;
+
+/// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
+/// the same indices.
+template <class T, class Where, class Tu, class Extents, class Source>
+auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
+  using result = tensor<T, Extents, Where>;
+  if constexpr (rules_of<Where>::split)
+    return result(extents, source.split_sizes(), Tu{});
+  else
+    return result(extents, Tu{});
+}
+
+// Messages are made outside of templates: what is instantiated for every placement stays small.
+[[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
+  throw shape_error(std::string(operation) + ": the operands are split differently: place " + std::to_string(place) +
+                    " has " + std::to_string(a) + " of one and " + std::to_string(b) +
+                    " of the other; split both in the same way.");
+}
+
+/// Throws unless two tensors that are split along equal extents have parts of the same sizes.
+template <class A, class B>
+void require_same_split(const char* operation, const A& a, const B& b) {
+  constexpr std::size_t axis = rules_of<typename A::placement_type>::axis;
+  for (std::size_t k = 0; k != A::places; ++k) {
+    const std::size_t of_a = a.local(k).extent(axis), of_b = b.local(k).extent(axis);
+    if (of_a != of_b) throw_other_split(operation, k, of_a, of_b);
+  }
+}
+
+}  // namespace devplace::detail

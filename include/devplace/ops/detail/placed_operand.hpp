@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/detail/operand.hpp>
+#include <devplace/ops/detail/placed.hpp>
+
+namespace devplace {
+
+template <class Where, class F, class... Operands>
+class placed_expression;
+
+namespace detail {
+
+// What an expression over several places holds for each operand. All have value_type, extents_type (of the whole),
+// placement_type, `extents()`, `borrowed()` (the same without ownership), `at(k)` (the operand of an ordinary
+// expression on place k) and `like()` (a tensor that lies as the operand does). Numbers are scalar_operands.
+
+/// A tensor that somebody else owns.
+template <class T, class Extents, class Where>
+struct placed_tensor_operand {
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = Where;
+
+  const tensor<T, Extents, Where>* source;
+
+  const Extents& extents() const { return source->extents(); }
+  placed_tensor_operand borrowed() const { return *this; }
+  auto at(std::size_t k) const { return viewed(source->local(k)); }
+  const auto& like() const { return *source; }
+};
+
+/// A tensor that was a temporary, or was moved in.
+template <class T, class Extents, class Where>
+struct placed_owned_operand {
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = Where;
+
+  tensor<T, Extents, Where> owner;
+
+  const Extents& extents() const { return owner.extents(); }
+  placed_tensor_operand<T, Extents, Where> borrowed() const { return {&owner}; }
+  auto at(std::size_t k) const { return viewed(owner.local(k)); }
+  const auto& like() const { return owner; }
+};
+
+template <class Operand>
+auto operand_at(const Operand& operand, std::size_t k) {
+  return operand.at(k);
+}
+template <class T>
+constexpr scalar_operand<T> operand_at(const scalar_operand<T>& number, std::size_t) {
+  return number;
+}
+
+template <class X>
+inline constexpr bool is_placed_expression_type = false;
+template <class Where, class F, class... Operands>
+inline constexpr bool is_placed_expression_type<placed_expression<Where, F, Operands...>> = true;
+
+/// What has elements over several places: a tensor, or an expression of such tensors.
+template <class X>
+concept placed_operand = (is_placed_tensor<std::remove_cvref_t<X>> ||
+                          is_placed_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>;
+
+/// Beside a placed operand: another, a number, or, to be refused with a sentence, an operand on one place.
+template <class X>
+concept beside_placed_operand = placed_operand<X> || number<X> || elementwise_operand<X>;
+
+/// Two operands of which one has elements over several places.
+template <class A, class B>
+concept placed_pair = (placed_operand<A> && beside_placed_operand<B>) ||
+                      (beside_placed_operand<A> && placed_operand<B>);
+
+/// The placement of an operand; void for a number.
+template <class X>
+struct placement_or_void {
+  using type = placement_type_of<X>;
+};
+template <number X>
+struct placement_or_void<X> {
+  using type = void;
+};
+template <class X>
+using placement_or_void_t = typename placement_or_void<X>::type;
+
+/// Whether the element types of the operands are one; numbers take any.
+template <class X, class T>
+inline constexpr bool has_elements = std::is_same_v<value_type_of<X>, T>;
+template <number X, class T>
+inline constexpr bool has_elements<X, T> = true;
+
+/// The operand for an argument: temporaries move in, everything else is referred to. Numbers become elements of type T.
+template <class T, class X>
+constexpr auto make_placed_operand(X&& x) {
+  using plain = std::remove_cvref_t<X>;
+  if constexpr (number<X>) {
+    return make_operand<T>(x);
+  } else {
+    using value = typename plain::value_type;
+    using extents_type = typename plain::extents_type;
+    using where = typename plain::placement_type;
+    if constexpr (is_placed_expression_type<plain>) {
+      if constexpr (std::is_lvalue_reference_v<X>)
+        return x.borrowed();
+      else
+        return plain(std::move(x));
+    } else if constexpr (std::is_lvalue_reference_v<X>) {
+      return placed_tensor_operand<value, extents_type, where>{&x};
+    } else {
+      return placed_owned_operand<value, extents_type, where>{std::move(x)};
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace devplace

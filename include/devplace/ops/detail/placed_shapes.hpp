@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/placed.hpp>
+
+// Broadcasting over several places: only inside the parts. The split axis of a result is the split axis of every split
+// operand, in full, and no axis of any other.
+namespace devplace::detail {
+
+template <class Result, class Extents, class Operand>
+constexpr void check_split_axis() {
+  using operand_extents = typename Operand::extents_type;
+  constexpr std::size_t axis = rules_of<Result>::axis;
+  if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
+    static_assert(operand_extents::rank == Extents::rank,
+                  "devplace: elementwise: a split operand has fewer axes than another, so that its split axis would "
+                  "not be that of the result; all_gather(x) it first, or give it as many axes.");
+  } else if constexpr (operand_extents::rank + axis >= Extents::rank) {
+    constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
+    static_assert(extent == 1 || extent == dyn,
+                  "devplace: elementwise: a whole operand has the axis along which another is split, so that no place "
+                  "would use all of it; scatter<sharded<0, ...>>(x) it first.");
+  }
+}
+
+[[noreturn]] inline void throw_repeated_parts(const char* operation, const shape& from, const shape& to) {
+  throw shape_error(std::string(operation) + ": what is split and has the extents " + to_string(from) +
+                    " cannot be broadcast to " + to_string(to) +
+                    ": its split axis would be repeated across places; gather it first.");
+}
+[[noreturn]] inline void throw_whole_beside_parts(const shape& operand, const shape& result) {
+  throw shape_error("elementwise: a whole operand of " + to_string(operand) + " has the split axis of " +
+                    to_string(result) + ", and each place takes a part; scatter it first.");
+}
+inline void require_broadcast_to(const shape& destination, const shape& expression) {
+  const shape both = broadcast_shapes(destination, expression);
+  for (std::size_t axis = 0; axis < both.rank; ++axis)
+    if (both.extents[axis] != destination.aligned(axis, both.rank))
+      throw shape_error("assign: an expression of " + to_string(expression) +
+                        " cannot be broadcast to a destination of " + to_string(destination) + ".");
+}
+
+/// Throws unless each place finds in its part of `operand` all that its part of a result of these extents takes; `like`
+/// is a tensor that lies as the result does.
+template <class Result, class Extents, class Operand, class Like>
+void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
+  constexpr std::size_t axis = rules_of<Result>::axis;
+  if constexpr (rules_of<Result>::split) {
+    check_split_axis<Result, Extents, Operand>();
+    const shape of_operand = shape_of(operand.extents()), of_result = shape_of(extents);
+    const std::size_t extent = of_operand.aligned(axis, Extents::rank);
+    if constexpr (std::is_same_v<typename Operand::placement_type, Result>) {
+      if (extent != extents.extent(axis)) throw_repeated_parts("elementwise", of_operand, of_result);
+      require_same_split("elementwise", operand.like(), like);
+    } else if (extent != 1) {
+      throw_whole_beside_parts(of_operand, of_result);
+    }
+  }
+}
+
+/// Throws unless an expression that lies on Where can be written into a tensor there, place by place.
+template <class Where, class To, class Expression>
+void require_destination(const To& destination, const Expression& expression) {
+  const shape result = shape_of(destination.extents()), computed = shape_of(expression.extents());
+  require_broadcast_to(result, computed);
+  if constexpr (rules_of<Where>::split) {
+    static_assert(Expression::rank == To::rank,
+                  "devplace: assign: the expression has fewer axes than the destination, so that its split axis is "
+                  "another; give it as many axes.");
+    if (expression.extent(rules_of<Where>::axis) != destination.extent(rules_of<Where>::axis))
+      throw_repeated_parts("assign", computed, result);
+    require_same_split("assign", destination, expression.like());
+  }
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/elementary.hpp>
+#include <devplace/ops/detail/placed_operand.hpp>
+#include <devplace/ops/detail/placed_shapes.hpp>
+#include <devplace/ops/detail/placement_check.hpp>
+
+namespace devplace {
+
+/// Elementwise operations on tensors over several places that were not yet carried out: what `a + 2.0f * b` is for
+/// those. `at(k)` is an ordinary expression on place k, and the whole is computed as one such pass per place, when it
+/// is assigned to a tensor or a tensor is made from it; nothing crosses places, and the places work at the same time.
+///
+/// It holds tensors that are temporaries, or were moved in, and refers to all others, which must outlive it and stay
+/// where they are. `Where` is as the algebra of placements says (docs/algebra.md).
+template <class Where, class F, class... Operands>
+class placed_expression {
+ public:
+  /// Tells it from an expression on one place.
+  static constexpr bool is_placed_expression = true;
+  /// What the type says: element, extents of the whole, placement.
+  ///@{
+  using value_type = typename detail::result_of_functor<
+      F, std::remove_cvref_t<std::invoke_result_t<const F&, typename Operands::value_type...>>>::type;
+  using extents_type = detail::broadcast_t<typename Operands::extents_type...>;
+  using placement_type = Where;
+  ///@}
+  /// Number of axes.
+  static constexpr std::size_t rank = extents_type::rank;
+  /// Number of places.
+  static constexpr std::size_t places = place_count<Where>;
+
+  /// Throws shape_error where run-time extents cannot be broadcast, or not without crossing places.
+  explicit placed_expression(const F& function, Operands... operands)
+      : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
+        function_(function),
+        operands_(std::move(operands)...) {
+    std::apply(
+        [this](const Operands&... operand) { (detail::require_local_operand<Where>(extents_, operand, like()), ...); },
+        operands_);
+  }
+
+  /// The sizes of all axes of the whole.
+  const extents_type& extents() const { return extents_; }
+  /// The size of one axis of the whole.
+  std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// Number of elements of the whole.
+  std::size_t size() const { return extents_.size(); }
+
+  /// The expression on place k's parts; this one must outlive it.
+  auto at(std::size_t k) const {
+    return std::apply(
+        [this, k](const Operands&... operands) {
+          return detail::make_expression(function_, detail::operand_at(operands, k)...);
+        },
+        operands_);
+  }
+
+  /// The same expression without ownership; this one must outlive it.
+  auto borrowed() const {
+    return std::apply(
+        [this](const Operands&... operands) {
+          return placed_expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
+        },
+        operands_);
+  }
+
+  /// The first of its tensors that lies as the result does.
+  const auto& like() const { return like_from<0>(); }
+
+  /// Computes into the elements of a tensor of the same placement, place by place.
+  template <class Tu, class T, class Extents, class To>
+  void into(tensor<T, Extents, To>& destination) const {
+    static_assert(std::is_same_v<To, Where>,
+                  "devplace: assign: the destination lies on another placement than the expression; make the tensor "
+                  "there and change its placement with a collective, such as scatter, all_gather or all_reduce.");
+    static_assert(std::is_same_v<T, value_type>,
+                  "devplace: assign: the destination has another element type than the expression; convert the "
+                  "expression with cast<T>(...).");
+    if constexpr (std::is_same_v<To, Where> && std::is_same_v<T, value_type>) {
+      static_assert(detail::compatible<Extents, detail::broadcast_t<Extents, extents_type>>,
+                    "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
+                    "destination the expression's extents.");
+      detail::require_destination<Where>(destination, *this);
+      for (std::size_t k = 0; k != places; ++k)
+        assign<Tu>(destination.local(k), at(k));
+    }
+  }
+
+  /// An uninitialised tensor for the result; `Result` is its type.
+  template <class Result, class Tu>
+  Result storage() const {
+    static_assert(std::is_same_v<typename Result::placement_type, Where>,
+                  "devplace: a tensor lies on another placement than the expression it is made from; make it there "
+                  "and change its placement with a collective, such as scatter, all_gather or all_reduce.");
+    static_assert(std::is_same_v<typename Result::value_type, value_type>,
+                  "devplace: a tensor has another element type than the expression it is made from; convert the "
+                  "expression with cast<T>(...).");
+    return detail::make_like<typename Result::value_type, Where, Tu>(typename Result::extents_type(extents_), like());
+  }
+
+ private:
+  template <std::size_t I>
+  const auto& like_from() const {
+    const auto& operand = std::get<I>(operands_);
+    if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::placement_type, Where>)
+      return operand.like();
+    else
+      return like_from<I + 1>();
+  }
+
+  [[no_unique_address]] extents_type extents_;
+  F function_;
+  std::tuple<Operands...> operands_;
+};
+
+/// `tensor c = a + b;`
+template <class Where, class F, class... Operands>
+tensor(const placed_expression<Where, F, Operands...>&)
+    -> tensor<typename placed_expression<Where, F, Operands...>::value_type,
+              typename placed_expression<Where, F, Operands...>::extents_type, Where>;
+
+namespace detail {
+
+/// What an elementwise function does to summands whose elements are T. Integer quotients are cut off, and so are no
+/// summands.
+template <class F, class T>
+inline constexpr arithmetic arithmetic_of = arithmetic::pointwise;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::plus, T> = arithmetic::additive;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::minus, T> = arithmetic::additive;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::times, T> = arithmetic::product;
+template <floating_element T>
+inline constexpr arithmetic arithmetic_of<elementary::divide, T> = arithmetic::quotient;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::negate, T> = arithmetic::negation;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::maximum, T> = arithmetic::larger;
+template <class T>
+inline constexpr arithmetic arithmetic_of<elementary::minimum, T> = arithmetic::smaller;
+
+template <class Where, class F, class... Operands>
+auto make_placed_expression(const F& function, Operands... operands) {
+  return placed_expression<Where, F, Operands...>(function, std::move(operands)...);
+}
+
+/// The element types that the operands of a function have, one after the other.
+template <class... T>
+struct elements_are {};
+
+/// An expression of placed operands and numbers, whose elements are to be of these types.
+template <class F, class... T, class... X>
+auto placed(const F& function, elements_are<T...>, X&&... x) {
+  constexpr bool fitting_elements = (has_elements<X, T> && ...);
+  static_assert(fitting_elements,
+                "devplace: elementwise: the operands have different element types; convert one with cast<T>(x) first.");
+  using first = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
+  using rule = elementwise_result<arithmetic_of<F, first>, placement_or_void_t<X>...>;
+  if constexpr (common_result<rule>::value && fitting_elements)
+    return make_placed_expression<typename rule::type>(function, make_placed_operand<T>(std::forward<X>(x))...);
+}
+
+template <class F, class X>
+auto placed_unary(const F& function, X&& x) {
+  static_cast<void>(sizeof(elements_of_function<F, value_type_of<X>>));
+  return placed(function, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+}
+
+template <class F, class A, class B>
+auto placed_binary(const F& function, A&& a, B&& b) {
+  using value = pair_value_t<A, B>;
+  static_cast<void>(sizeof(elements_of_function<F, value>));
+  return placed(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
+}
+
+/// destination = function(destination, x).
+template <class Tu, class F, class To, class X>
+void placed_compound(const F& function, To& destination, X&& x) {
+  static_assert(!std::is_const_v<To>,
+                "devplace: assign: the destination's elements are const; pass a tensor that may be changed.");
+  if constexpr (!std::is_const_v<To> &&
+                !std::is_void_v<decltype(placed_binary(function, destination, std::forward<X>(x)))>)
+    placed_binary(function, destination, std::forward<X>(x)).template into<Tu>(destination);
+}
+
+}  // namespace detail
+}  // namespace devplace

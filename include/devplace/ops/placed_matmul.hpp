@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/placement_check.hpp>
+#include <devplace/ops/matmul.hpp>
+
+namespace devplace {
+
+/// A matrix over several places to be read with rows and columns exchanged, without moving an element. Made by
+/// transposed().
+template <class Tensor>
+struct placed_transposed {
+  /// Extents of the whole after the exchange.
+  using extents_type =
+      devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
+  const Tensor* matrix;  ///< as it is stored
+  /// Extents of the whole after the exchange.
+  auto extents() const { return extents_type(matrix->extent(1), matrix->extent(0)); }
+};
+
+/// x with rows and columns exchanged, as an operand of matmul: on every place its part. x must outlive it.
+template <detail::placed_tensor X>
+auto transposed(X&& x) {
+  static_assert(std::is_lvalue_reference_v<X>,
+                "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
+  static_assert(std::remove_cvref_t<X>::rank == 2,
+                "devplace: transposed: only matrices, which have rank 2, can be transposed.");
+  return placed_transposed<std::remove_cvref_t<X>>{&x};
+}
+
+namespace detail {
+
+template <class X>
+struct placed_matrix_traits {
+  using stored = X;
+  using placement = typename X::placement_type;
+  static const X& matrix(const X& x) { return x; }
+  static auto part(const X& x, std::size_t k) { return x.local(k); }
+};
+template <class Tensor>
+struct placed_matrix_traits<placed_transposed<Tensor>> {
+  using stored = Tensor;
+  using placement = typename transposed_placement<typename Tensor::placement_type>::type;
+  static const Tensor& matrix(const placed_transposed<Tensor>& x) { return *x.matrix; }
+  static auto part(const placed_transposed<Tensor>& x, std::size_t k) {
+    return devplace::transposed(x.matrix->local(k));
+  }
+};
+
+template <class X>
+inline constexpr bool is_placed_transposed = false;
+template <class Tensor>
+inline constexpr bool is_placed_transposed<placed_transposed<Tensor>> = true;
+
+/// A tensor over several places, or one transposed().
+template <class X>
+concept placed_matrix = placed_tensor<X> || is_placed_transposed<std::remove_cvref_t<X>>;
+
+/// Operands of a product of which one lies over several places; the other is refused with a sentence if it does not.
+template <class A, class B>
+concept placed_matrix_pair = (placed_matrix<A> && (placed_matrix<B> || matrix_operand<B>)) ||
+                             (matrix_operand<A> && placed_matrix<B>);
+
+/// The operand whose rows or columns a product has: the split one, if there is one.
+template <class A, class B>
+const auto& split_operand(const A& a, const B& b) {
+  if constexpr (rules_of<typename B::placement_type>::split) {
+    static_cast<void>(a);
+    return b;
+  } else {
+    static_cast<void>(b);
+    return a;
+  }
+}
+
+/// Where a product lies.
+template <class A, class B>
+struct placed_product : refused<mismatch::places> {};
+template <placed_matrix A, placed_matrix B>
+struct placed_product<A, B>
+    : matmul_result<typename placed_matrix_traits<A>::placement, typename placed_matrix_traits<B>::placement> {};
+
+}  // namespace detail
+
+/// The matrix product a b of tensors over several places, one product on each and nothing across: replicated by
+/// replicated is replicated; split along rows by replicated is split along rows, as a is; transposed(a) b of two that
+/// are split along rows is partial, a summand on each place; partial by replicated, in either order, is partial.
+/// Shapes: a [m, k], b [k, n], the result [m, n], of the wholes; a and b may be transposed(x). Asynchronous, in the
+/// order of each place's work. Run-time extents that disagree, and different splits, throw shape_error.
+template <class Tu = detail::this_tu, class A, class B>
+  requires(detail::placed_matrix_pair<A, B>)
+auto matmul(const A& a, const B& b) {
+  using rule = detail::placed_product<A, B>;
+  if constexpr (detail::common_result<rule>::value) {
+    using of_a = detail::placed_matrix_traits<A>;
+    using of_b = detail::placed_matrix_traits<B>;
+    using value = typename of_a::stored::value_type;
+    static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
+                  "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
+    static_assert(
+        detail::compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>,
+        "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
+        "transposed(x) for an operand that is stored the other way round.");
+    detail::require_inner_extents(a, b);
+    if constexpr (detail::rules_of<typename of_a::placement>::split &&
+                  detail::rules_of<typename of_b::placement>::split)
+      detail::require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
+    using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
+    const product whole(a.extents().extent(0), b.extents().extent(1));
+    auto c = detail::make_like<value, typename rule::type, Tu>(whole,
+                                                               detail::split_operand(of_a::matrix(a), of_b::matrix(b)));
+    for (std::size_t k = 0; k != c.places; ++k)
+      matmul_into<Tu>(c.local(k), of_a::part(a, k), of_b::part(b, k));
+    return c;
+  }
+}
+
+}  // namespace devplace

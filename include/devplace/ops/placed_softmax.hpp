@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/placement_check.hpp>
+#include <devplace/ops/softmax.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// `Row` on the rows of every place's part.
+template <template <class> class Row, class Tu, class T, class E, class Where>
+auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
+  static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
+  using rule = row_function_result<E::rank - 1, Where>;
+  if constexpr (common_result<rule>::value && E::rank > 0) {
+    auto y = make_like<T, Where, Tu>(x.extents(), x);
+    for (std::size_t k = 0; k != x.places; ++k)
+      for_each_row<Row, Tu>(operation, y.local(k), x.local(k));
+    return y;
+  }
+}
+
+}  // namespace detail
+
+/// softmax(x) along the last axis of a replicated tensor, or of one that is split along another axis: a new tensor that
+/// lies as x does. Asynchronous, in the order of each place's work. See softmax_into.
+template <class Tu = detail::this_tu, detail::placed_tensor X>
+auto softmax(const X& x) {
+  return detail::rows_on_places<detail::softmax_row, Tu>("softmax", x);
+}
+
+/// log(softmax(x)), otherwise as softmax.
+template <class Tu = detail::this_tu, detail::placed_tensor X>
+auto log_softmax(const X& x) {
+  return detail::rows_on_places<detail::log_softmax_row, Tu>("log_softmax", x);
+}
+
+}  // namespace devplace

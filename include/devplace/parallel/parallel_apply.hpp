@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/model.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/place/replica_error.hpp>
+
+namespace devplace {
+
+namespace parallel::detail {
+
+/// The prediction of one of several models; what it throws names the model.
+template <std::size_t Index, std::size_t Count, class Tu, class Model, class Input>
+auto apply_one(const Model& model, const Input& input) {
+  try {
+    return model.template predict<Tu>(input);
+  } catch (...) {
+    devplace::detail::rethrow_for_replica(std::current_exception(), Index, Count,
+                                          placement_name<typename Model::placement_type>());
+  }
+}
+
+template <class Model, class Input>
+inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
+                                                    typename std::remove_cvref_t<Input>::placement_type>;
+
+template <class Tu, class Models, class Inputs, std::size_t... Index>
+auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<Index...>) {
+  // In braces: one after the other in this order, each asking its device for work and going on.
+  return std::tuple{apply_one<Index, sizeof...(Index), Tu>(std::get<Index>(models), std::get<Index>(inputs))...};
+}
+
+}  // namespace parallel::detail
+
+/// Predictions of several models, each for its own input on its own place: `parallel_apply(replicas, inputs)`, the
+/// tuple of their outputs, as torch.nn.parallel.parallel_apply. All devices work at the same time: the call asks each
+/// for its work and waits for none. An exception names the model by its position, from 0, and its place, and keeps its
+/// type; what fails later on a device is thrown where that device's output is read. Both arguments are tuples of equal
+/// length, also of references (`std::tie(x, y)`).
+template <class Tu = detail::this_tu, class... Models, class... Inputs>
+auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
+  static_assert(sizeof...(Models) == sizeof...(Inputs),
+                "devplace: parallel_apply: there are more models than inputs, or fewer; give each model one input.");
+  if constexpr (sizeof...(Models) == sizeof...(Inputs)) {
+    constexpr bool in_place = (parallel::detail::lie_together<Models, Inputs> && ...);
+    static_assert(in_place,
+                  "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
+                  "move it there with to<on<P>>(input).");
+    if constexpr (in_place)
+      return parallel::detail::apply_all<Tu>(models, inputs, std::index_sequence_for<Models...>{});
+  }
+}
+
+}  // namespace devplace

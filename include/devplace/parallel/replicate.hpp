@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <tuple>
+
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+namespace parallel::detail {
+
+/// One copy of a model on each place of a mesh, made in their order.
+template <class Tu, class Model, class... P>
+auto replicate_over(const Model& source, devices<P...>) {
+  return std::tuple{to<on<P>, Tu>(source)...};
+}
+
+}  // namespace parallel::detail
+
+/// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate makes them:
+/// `auto [a, b] = replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal
+/// parameters, buffers, seed and count of steps. What is done with one changes no other, nor the source; a model that
+/// trains over several places as one is `to<replicated<0, 1>>(model)`. Complete when it returns.
+template <placement Where, class Tu = detail::this_tu, class Net, placement From, floating_element T>
+auto replicate(const model<Net, From, T>& source) {
+  return parallel::detail::replicate_over<Tu>(source, typename placement_traits<Where>::mesh{});
+}
+
+/// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.
+template <class Tu = detail::this_tu, class Net, placement From, floating_element T, placement Where>
+auto replicate(const model<Net, From, T>& source, Where) {
+  return replicate<Where, Tu>(source);
+}
+
+}  // namespace devplace

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Batches that are replicated, and models over several places.
+#include <tuple>
+#include <utility>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/parallel_apply.hpp>
+#include <devplace/parallel/replicate.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+using net = nn::linear<6, 3>;
+using where = dp::replicated<0, 1>;
+using parts = dp::sharded<0, 0, 1>;
+template <class W>
+using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
+template <class W>
+using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
+
+void work(dp::model<net, where>& model, const samples<where>& copies, const labels<where>& copies_labels,
+          const samples<parts>& split, const labels<parts>& split_labels, const samples<dp::on<dp::cuda<0>>>& first,
+          const samples<dp::on<dp::cuda<1>>>& second) {
+  auto of_copies = model.forward(copies);
+  auto of_parts = model.forward(split);
+  const auto on_copies = nn::cross_entropy{}(of_copies.output, copies_labels).gradient;
+  const auto on_parts = nn::cross_entropy{}(of_parts.output, split_labels).gradient;
+  const auto replicas = dp::replicate<where>(model);
+  dp::parallel_apply(replicas, std::tie(first, second));
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+#if defined(UNSHARDED_BATCH_IN_FORWARD)  // expect: devplace: the batch does not lie where.*scatter.*broadcast<Where>
+  model.forward(first);
+#endif
+#if defined(REPLICATED_BATCH_IN_A_TRAINER)  // expect: devplace: the batch does not lie where.*every place would do the
+                                            // same
+  step(copies, copies_labels);
+#endif
+#if defined(WHOLE_GRADIENTS_REDUCED)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
+  dp::synchronize(model.backward(std::move(of_copies.saved), on_copies));
+#endif
+#if defined(SAVED_AND_LOSS_OF_TWO_BATCHES)  // expect: devplace: backward: forward's batch and the loss's gradient lie
+  model.backward(std::move(of_copies.saved), on_parts);
+#endif
+#if defined(WHOLE_ADDED_TO_SUMMANDS)  // expect: devplace: backward: whole gradients and summands cannot be added
+  auto earlier = model.backward(std::move(of_parts.saved), on_parts);
+  static_cast<void>(model.backward(std::move(of_copies.saved), on_copies, std::move(earlier)));
+#endif
+#if defined(SUMMANDS_ADDED_TO_WHOLE)  // expect: devplace: backward: whole gradients and summands cannot be added
+  auto earlier = model.backward(std::move(of_copies.saved), on_copies);
+  static_cast<void>(model.backward(std::move(of_parts.saved), on_parts, std::move(earlier)));
+#endif
+#if defined(MODEL_TO_SHARDS)  // expect: devplace: to: a model's placement is on<P> or replicated
+  dp::to<parts>(model);
+#endif
+#if defined(INPUT_OF_ANOTHER_MODEL)  // expect: devplace: parallel_apply: an input does not lie on the place
+  dp::parallel_apply(replicas, std::tie(second, first));
+#endif
+#if defined(MODEL_WITHOUT_INPUT)  // expect: devplace: parallel_apply: there are more models than inputs, or fewer
+  dp::parallel_apply(replicas, std::tie(first));
+#endif
+  static_cast<void>(on_copies);
+  static_cast<void>(on_parts);
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/ops/for_each.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+namespace {
+
+struct fail {
+  int code;
+  DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("failure " + std::to_string(code) + "."); }
+};
+
+void fail_on(int ordinal) {
+  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(ordinal, 1, 1, fail{ordinal});
+}
+
+void wait(const std::array<int, 3>& ordinals) {
+  dp::detail::wait_for_replicas<dp::backend::cuda, dp::detail::this_tu>(ordinals);
+}
+
+}  // namespace
+
+TEST_CASE("waiting for replicas throws the first failure in their order and leaves none behind", "[memory]") {
+  CHECK_NOTHROW(wait({2, 0, 1}));
+  fail_on(1);
+  fail_on(0);
+  CHECK_THROWS_WITH(wait({2, 0, 1}), Catch::Matchers::Equals("devplace: replica 1 of 3 (cuda:0): failure 0."));
+  CHECK_NOTHROW(wait({2, 0, 1}));
+  fail_on(1);
+  CHECK_THROWS_AS(wait({1, 0, 2}), dp::argument_error);
+}
+
+TEST_CASE("waiting for one place throws what failed there as it is", "[memory]") {
+  fail_on(3);
+  const std::array one{3};
+  CHECK_THROWS_WITH((dp::detail::wait_for_replicas<dp::backend::cuda, dp::detail::this_tu>(one)),
+                    Catch::Matchers::Equals("devplace: failure 3."));
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/optim/sgd.hpp>
+
+#include "support/catch.hpp"
+#include "support/placed_models.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::copies_of;
+using dp::test::parameters_of;
+
+namespace {
+
+/// The identity, which counts the training passes in a buffer.
+struct counting {
+  template <class In>
+  using output = In;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static constexpr std::array buffers{nn::parameter{"passes", {1}, nn::init::constant(10)}};
+
+  static void forward(const auto& c) {
+    c.output = c.input + 0.0F;
+    if (c.mode == nn::mode::train) c.template buffer<0>() += 1.0F;
+  }
+  static void backward(const auto& c) {
+    if (c.needs_input_gradient) c.input_gradient = c.output_gradient + 0.0F;
+  }
+};
+
+using net = nn::sequential<nn::linear<6, 8>, counting, nn::relu, nn::dropout<30>, nn::linear<8, 3>>;
+using host = dp::on<dp::cpu>;
+using device = dp::on<dp::cuda<1>>;
+using replicas = dp::replicated<2, 0>;
+
+/// One step of plain gradient descent; every place of several has the whole batch.
+template <class Where>
+void step(dp::model<net, Where>& model, std::size_t rows) {
+  dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 0.1}};
+  const auto x = copies_of<Where>(dp::test::integer_samples<float, 6>(rows));
+  const auto y = copies_of<Where>(dp::test::square_labels(rows, 3));
+  auto [output, saved] = model.forward(x);
+  optimizer.step(model, model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient));
+}
+
+/// What the buffer of place k counted.
+template <class Model>
+float passes(const Model& model, std::size_t k = 0) {
+  const auto& r = model.state().replicas[k];
+  float value = 0;
+  dp::detail::copy_out<dp::placement_backend_t<typename Model::placement_type>>(r.ordinal, &value, r.buffer_data(),
+                                                                                sizeof value);
+  return value;
+}
+
+/// Trains, moves, trains on; against a model that stayed where it began.
+template <class From, class To>
+void check_move() {
+  dp::model<net, From> stays{dp::seed{4}}, moves{dp::seed{4}};
+  step(stays, 9);
+  step(moves, 9);
+  auto moved = dp::to<To>(moves);
+  for (std::size_t k = 0; k < dp::place_count<To>; ++k) {
+    CHECK(parameters_of(moved, k) == parameters_of(stays));
+    CHECK(passes(moved, k) == 11);
+  }
+  const auto before = parameters_of(moves);
+  step(stays, 8);
+  step(moved, 8);
+  const auto back = dp::to<From>(moved);
+  for (std::size_t k = 0; k < dp::place_count<From>; ++k) {
+    CHECK(parameters_of(back, k) == parameters_of(stays));
+    CHECK(passes(back, k) == 12);
+  }
+  CHECK(back.state().step == stays.state().step);
+  CHECK(back.state().seed == stays.state().seed);
+  CHECK(parameters_of(moves) == before);  // a copy, not the same memory
+  CHECK(before != parameters_of(stays));
+}
+
+}  // namespace
+
+TEST_CASE("a model moves to another placement and back, and trains there as if it had stayed", "[nn]") {
+  check_move<host, device>();
+  check_move<host, replicas>();
+  check_move<device, host>();
+  check_move<device, dp::on<dp::cuda<0>>>();
+  check_move<device, replicas>();
+  check_move<replicas, host>();
+  check_move<replicas, dp::replicated<0, 1, 3>>();
+  check_move<host, host>();
+  check_move<replicas, replicas>();
+}
+
+TEST_CASE("from replicas the first place's copy is taken", "[nn]") {
+  dp::model<nn::linear<6, 3>, replicas> model{dp::seed{4}};
+  const auto first = parameters_of(model, 0);
+  dp::copy(model.parameter<1>(1), dp::tensor<float, dp::extents<3>, host>{1, 2, 3});
+  CHECK(parameters_of(model, 1) != first);
+  const auto again = dp::to<replicas>(dp::to<host>(model));
+  CHECK(parameters_of(again, 0) == first);
+  CHECK(parameters_of(again, 1) == first);
+}
+
+TEST_CASE("a temporary that is there already is moved; any other placement is a copy", "[nn]") {
+  dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
+  const auto* const arena = model.state().replicas[0].parameter_data();
+  const auto allocations = dp::memory_statistics<dp::cuda<1>>().allocations;
+  auto same = dp::to<device>(std::move(model));
+  CHECK(same.state().replicas[0].parameter_data() == arena);
+  CHECK(dp::memory_statistics<dp::cuda<1>>().allocations == allocations);
+  const auto elsewhere = dp::to<host>(std::move(same));
+  CHECK(parameters_of(elsewhere) == parameters_of(dp::to<device>(elsewhere)));
+}
+
+TEST_CASE("a model that was moved from, or became unusable, goes nowhere", "[nn]") {
+  dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
+  const auto moved = std::move(model);
+  CHECK_THROWS_AS(dp::to<host>(model), dp::error);
+  dp::model<nn::linear<6, 3>, device> broken{dp::seed{4}};
+  broken.state().unusable = "a test broke it.";
+  CHECK_THROWS_AS(dp::to<host>(broken), dp::error);
+}

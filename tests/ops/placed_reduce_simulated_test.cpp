@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/placed_reduce.hpp>
+#include <devplace/tensor/placed.hpp>
+
+#include "ops/placed_tensors.hpp"
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using namespace dp::test;
+
+namespace {
+
+using whole = dp::replicated<0, 1, 2>;
+using rows = dp::sharded<0, 0, 1, 2>;
+template <dp::reduction Op>
+using partial = dp::partial<Op, 0, 1, 2>;
+using sums = partial<dp::reduction::sum>;
+using maxima = partial<dp::reduction::max>;
+using minima = partial<dp::reduction::min>;
+
+using matrix = dp::extents<dp::dyn, 3>;
+using fixed = dp::extents<7, 3>;
+using scalar = dp::extents<>;
+
+const auto larger = [](auto a, auto b) { return std::max(a, b); };
+const auto smaller = [](auto a, auto b) { return std::min(a, b); };
+
+/// `combine` over column j of n rows of three numbers, which start with `first`.
+template <class Combine>
+auto over_columns(const std::vector<float>& values, float first, Combine combine) {
+  return values_by_index(3, [&](std::size_t j) {
+    float total = first;
+    for (std::size_t i = j; i < values.size(); i += 3)
+      total = combine(total, values[i]);
+    return total;
+  });
+}
+const auto plus = [](float a, float b) { return a + b; };
+
+}  // namespace
+
+TEST_CASE("a sum over the split axis is partial", "[ops][algebra]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 20}) {
+    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto of_x = small_numbers(matrix(n), 1);
+    const auto columns = dp::sum<0>(x);
+    STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
+    CHECK(value_of(columns) == over_columns(of_x, 0, plus));
+    const auto total = dp::sum(x);
+    STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, scalar, sums>>);
+    float expected = 0;
+    for (const float value : of_x)
+      expected += value;
+    CHECK(value_of(total) == std::vector<float>{expected});
+    const auto count = dp::sum(x > 0);
+    STATIC_REQUIRE(std::same_as<decltype(count), const dp::tensor<std::int64_t, scalar, sums>>);
+    CHECK(value_of(count)[0] == std::count_if(of_x.begin(), of_x.end(), [](float value) { return value > 0; }));
+  }
+}
+
+TEST_CASE("extrema over the split axis are partial; a place without rows changes nothing", "[ops][algebra]") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const std::size_t n : std::vector<std::size_t>{1, 2, 3, 20}) {
+    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto of_x = small_numbers(matrix(n), 1);
+    const auto most = dp::max<0>(x);
+    const auto least = dp::min<0>(x);
+    STATIC_REQUIRE(std::same_as<decltype(most), const dp::tensor<float, dp::extents<3>, maxima>>);
+    STATIC_REQUIRE(std::same_as<decltype(least), const dp::tensor<float, dp::extents<3>, minima>>);
+    CHECK(value_of(most, larger) == over_columns(of_x, -infinity, larger));
+    CHECK(value_of(least, smaller) == over_columns(of_x, infinity, smaller));
+    CHECK(value_of(dp::max(x), larger)[0] == *std::max_element(of_x.begin(), of_x.end()));
+    const dp::tensor integers = dp::cast<std::int64_t>(x);
+    CHECK(value_of(dp::min(integers), smaller)[0] ==
+          static_cast<std::int64_t>(*std::min_element(of_x.begin(), of_x.end())));
+  }
+  const auto nothing = placed_numbers<rows>(matrix(0), 1);
+  CHECK_THROWS_AS(dp::max<0>(nothing), dp::argument_error);
+  CHECK_THROWS_AS(dp::min(nothing), dp::argument_error);
+}
+
+TEST_CASE("along another axis the result is split as the operand", "[ops][algebra]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20}) {
+    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto at = [](std::size_t i, std::size_t j) { return small_number(3 * i + j, 1); };
+    const auto total = dp::sum<1>(x);
+    STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, dp::extents<dp::dyn>, rows>>);
+    CHECK(value_of(total) == values_by_index(n, [&](std::size_t i) { return at(i, 0) + at(i, 1) + at(i, 2); }));
+    CHECK(total.first_row(2) == x.first_row(2));
+    const auto mean = dp::mean<1>(x * 3.0f);
+    CHECK(value_of(mean) == value_of(total));
+    const auto most = dp::max<1>(x);
+    CHECK(value_of(most) == values_by_index(n, [&](std::size_t i) {
+            return std::max({at(i, 0), at(i, 1), at(i, 2)});
+          }));
+    const auto position = dp::argmax<1>(x);
+    STATIC_REQUIRE(std::same_as<decltype(position), const dp::tensor<std::int64_t, dp::extents<dp::dyn>, rows>>);
+    CHECK(value_of(position) == values_by_index(n, [&](std::size_t i) {
+            return static_cast<std::int64_t>(at(i, 0) >= at(i, 1) ? (at(i, 0) >= at(i, 2) ? 0 : 2)
+                                                                  : (at(i, 1) >= at(i, 2) ? 1 : 2));
+          }));
+  }
+  const auto cube = placed_numbers<rows>(dp::extents<4, 2, 3>{}, 1);
+  const auto middle = dp::sum<1>(cube);
+  STATIC_REQUIRE(std::same_as<decltype(middle), const dp::tensor<float, dp::extents<4, 3>, rows>>);
+  CHECK(value_of(middle) == values_by_index(12, [](std::size_t i) {
+          return small_number(i / 3 * 6 + i % 3, 1) + small_number(i / 3 * 6 + 3 + i % 3, 1);
+        }));
+}
+
+TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
+  const auto x = placed_numbers<whole>(fixed{}, 1);
+  const auto of_x = small_numbers(fixed{}, 1);
+  const auto columns = dp::sum<0>(x);
+  STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, whole>>);
+  CHECK(value_of(columns) == over_columns(of_x, 0, plus));
+  CHECK(value_of(dp::mean<0>(x * 7.0f)) == value_of(columns));
+  const auto position = dp::argmin(x);
+  STATIC_REQUIRE(std::same_as<decltype(position), const dp::tensor<std::int64_t, scalar, whole>>);
+  CHECK(value_of(position)[0] == std::min_element(of_x.begin(), of_x.end()) - of_x.begin());
+}
+
+TEST_CASE("reductions of partial tensors that commute with theirs are partial", "[ops][algebra]") {
+  const auto p = placed_numbers<sums>(fixed{}, 1);
+  const auto columns = dp::sum<0>(p);
+  STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
+  CHECK(value_of(columns) == over_columns(value_of(p), 0, plus));
+  CHECK(value_of(dp::mean<0>(p * 7.0f)) == value_of(columns));
+  const auto m = placed_numbers<maxima>(fixed{}, 1);
+  const auto most = dp::max<0>(m);
+  STATIC_REQUIRE(std::same_as<decltype(most), const dp::tensor<float, dp::extents<3>, maxima>>);
+  CHECK(value_of(most, larger) == over_columns(value_of(m, larger), -100, larger));
+}

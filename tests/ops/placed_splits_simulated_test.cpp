@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Operations on tensors that are not split evenly, and on such that are split along another axis than the first.
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/placed.hpp>
+
+#include "ops/placed_tensors.hpp"
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using namespace dp::test;
+
+namespace {
+
+using host = dp::on<dp::cpu>;
+using whole = dp::replicated<0, 1, 2>;
+using rows = dp::sharded<0, 0, 1, 2>;
+using columns = dp::sharded<1, 0, 1, 2>;
+using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
+
+using matrix = dp::extents<6, 4>;
+
+/// A matrix of small numbers on the host.
+template <class Extents>
+auto host_numbers(const Extents& extents, std::size_t key) {
+  dp::tensor<float, Extents, host> x(extents);
+  for (std::size_t i = 0; i != x.size(); ++i)
+    x.data()[i] = small_number(i, key);
+  return x;
+}
+
+template <class Tensor>
+std::vector<float> elements(const Tensor& x) {
+  return {x.data(), x.data() + x.size()};
+}
+
+template <class Tensor>
+std::vector<std::size_t> sizes_of(const Tensor& x) {
+  const auto sizes = x.split_sizes().values;
+  return {sizes.begin(), sizes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("results are split as their operands are", "[ops][algebra]") {
+  const std::vector<std::size_t> sizes{1, 0, 5};
+  const auto on_host = host_numbers(matrix{}, 1);
+  const auto w_on_host = host_numbers(dp::extents<4, 2>{}, 2);
+  const auto x = dp::scatter<rows>(on_host, dp::split::sizes{1, 0, 5});
+  const auto w = placed_numbers<whole>(dp::extents<4, 2>{}, 2);
+  const auto bias = placed_numbers<whole>(dp::extents<4>{}, 3);
+
+  dp::tensor y = bias * x + x;
+  CHECK(sizes_of(y) == sizes);
+  CHECK(value_of(y) ==
+        values_by_index(24, [](std::size_t i) { return small_number(i, 1) * (small_number(i % 4, 3) + 1); }));
+  const auto product = dp::matmul(x, w);
+  CHECK(sizes_of(product) == sizes);
+  dp::tensor expected = dp::matmul(on_host, w_on_host);
+  CHECK(value_of(product) == elements(expected));
+  CHECK(value_of(dp::matmul(dp::transposed(x), product)) == elements(dp::matmul(dp::transposed(on_host), expected)));
+  const auto total = dp::sum<1>(x);
+  CHECK(sizes_of(total) == sizes);
+  CHECK(value_of(total) == elements(dp::sum<1>(on_host)));
+  CHECK(value_of(dp::sum<0>(x)) == elements(dp::sum<0>(on_host)));
+  const auto probabilities = dp::softmax(x);
+  CHECK(sizes_of(probabilities) == sizes);
+  CHECK(value_of(probabilities) == elements(dp::softmax(on_host)));
+}
+
+TEST_CASE("operands that are split differently do not meet", "[ops][algebra]") {
+  const auto on_host = host_numbers(matrix{}, 1);
+  const auto x = dp::scatter<rows>(on_host, dp::split::sizes{1, 0, 5});
+  auto even = dp::scatter<rows>(on_host);
+  CHECK_THROWS_AS(x + even, dp::shape_error);
+  CHECK_THROWS_WITH(even * 2.0f - x, Catch::Matchers::ContainsSubstring("split differently"));
+  CHECK_THROWS_WITH(even = x * 2.0f, Catch::Matchers::ContainsSubstring("split differently"));
+  CHECK_THROWS_WITH(even += x, Catch::Matchers::ContainsSubstring("split differently"));
+  CHECK_THROWS_WITH(dp::matmul(dp::transposed(x), even), Catch::Matchers::ContainsSubstring("split differently"));
+  CHECK(value_of(even) == elements(on_host));
+}
+
+TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
+  const auto on_host = host_numbers(matrix{}, 1);
+  const auto other_on_host = host_numbers(matrix{}, 2);
+  const auto x = dp::scatter<columns>(on_host, dp::split::sizes{0, 3, 1});
+  const auto other = dp::scatter<columns>(other_on_host, dp::split::sizes{0, 3, 1});
+  const auto column = placed_numbers<whole>(dp::extents<6, 1>{}, 3);
+
+  dp::tensor y = x * other + column;
+  STATIC_REQUIRE(std::same_as<decltype(y), dp::tensor<float, matrix, columns>>);
+  CHECK(elements(dp::gather<host>(y)) == values_by_index(24, [](std::size_t i) {
+          return small_number(i, 1) * small_number(i, 2) + small_number(i / 4, 3);
+        }));
+
+  const auto a_on_host = host_numbers(dp::extents<2, 6>{}, 4);
+  const auto a = placed_numbers<whole>(dp::extents<2, 6>{}, 4);
+  const auto product = dp::matmul(a, x);
+  STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<2, 4>, columns>>);
+  CHECK(elements(dp::gather<host>(product)) == elements(dp::matmul(a_on_host, on_host)));
+  const auto exchanged = dp::matmul(dp::transposed(x), dp::transposed(a));
+  STATIC_REQUIRE(std::same_as<decltype(exchanged), const dp::tensor<float, dp::extents<4, 2>, rows>>);
+  CHECK(sizes_of(exchanged) == sizes_of(x));
+  CHECK(value_of(exchanged) == elements(dp::matmul(dp::transposed(on_host), dp::transposed(a_on_host))));
+  const auto inner = dp::matmul(x, dp::transposed(other));
+  STATIC_REQUIRE(std::same_as<decltype(inner), const dp::tensor<float, dp::extents<6, 6>, sums>>);
+  CHECK(value_of(inner) == elements(dp::matmul(on_host, dp::transposed(other_on_host))));
+
+  const auto total = dp::sum<0>(x);
+  STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, dp::extents<4>, rows>>);
+  CHECK(sizes_of(total) == sizes_of(x));
+  CHECK(value_of(total) == elements(dp::sum<0>(on_host)));
+  const auto of_rows = dp::sum<1>(x);
+  STATIC_REQUIRE(std::same_as<decltype(of_rows), const dp::tensor<float, dp::extents<6>, sums>>);
+  CHECK(value_of(of_rows) == elements(dp::sum<1>(on_host)));
+}
+
+TEST_CASE("a whole matrix by the transposed of a split one is split along columns", "[ops][algebra]") {
+  const auto on_host = host_numbers(matrix{}, 1);
+  const auto a_on_host = host_numbers(dp::extents<3, 4>{}, 2);
+  const auto x = dp::scatter<rows>(on_host, dp::split::sizes{4, 0, 2});
+  const auto a = placed_numbers<whole>(dp::extents<3, 4>{}, 2);
+  const auto product = dp::matmul(a, dp::transposed(x));
+  STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<3, 6>, columns>>);
+  CHECK(sizes_of(product) == sizes_of(x));
+  CHECK(elements(dp::gather<host>(product)) == elements(dp::matmul(a_on_host, dp::transposed(on_host))));
+}

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/placed_models.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+/// The identity with a buffer.
+struct with_buffer {
+  template <class In>
+  using output = In;
+  static constexpr std::array buffers{nn::parameter{"mean", {2, 2}, nn::init::constant(3)}};
+  static void forward(const auto& c) { c.output = c.input + 0.0F; }
+  static void backward(const auto& c) {
+    if (c.needs_input_gradient) c.input_gradient = c.output_gradient + 0.0F;
+  }
+};
+
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>, with_buffer>;
+using where = dp::replicated<0, 2, 1>;
+
+/// Writes one element of a part of a replica.
+template <class Element, class View>
+void write(const View& view, std::size_t at, Element value) {
+  dp::detail::copy_in<dp::backend::cuda>(view.ordinal(), view.data() + at, &value, sizeof value);
+}
+
+/// Fails on its device.
+struct fail {
+  DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("a test fails."); }
+};
+
+template <class Model>
+std::string difference(const Model& model) {
+  try {
+    dp::check_replicas(model);
+  } catch (const dp::error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+const std::string advice =
+    ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the first place's "
+    "copy with to<Where>(to<on<cpu>>(model)).";
+
+}  // namespace
+
+TEST_CASE("replicas that trained together are equal", "[parallel]") {
+  dp::model<net, where> model{dp::seed{3}};
+  CHECK_NOTHROW(dp::check_replicas(model));
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = dp::scatter<dp::batch_placement_t<where>>(dp::test::integer_samples<float, 6>(7));
+  const auto y = dp::scatter<dp::batch_placement_t<where>>(dp::test::square_labels(7, 3));
+  for (int i = 0; i < 12; ++i)
+    step(x, y);
+  CHECK_NOTHROW(dp::check_replicas(model));
+  write(model.parameter<0>(1), 8, 0.25F);
+  write(model.parameter<0>(0), 8, 0.5F);
+  write(model.parameter<0>(2), 8, 0.5F);
+  CHECK(difference(model) ==
+        "devplace: replicas differ after 12 updates: parameter '0.weight', replica 0 (cuda:0) against replica 1 "
+        "(cuda:2): element [1, 2] is 0.5 (0x3f000000) and 0.25 (0x3e800000)" +
+            advice);
+  const auto equal = dp::to<where>(dp::to<dp::on<dp::cpu>>(model));
+  CHECK_NOTHROW(dp::check_replicas(equal));
+}
+
+TEST_CASE("the first parameter that differs is named, whichever replica it is on", "[parallel]") {
+  dp::model<net, where, double> model{dp::seed{3}};
+  write(model.parameter<3>(0), 1, 1.0);
+  write(model.parameter<3>(1), 1, -2.0);
+  write(model.parameter<3>(2), 1, 1.0);
+  CHECK(difference(model).find("'2.bias', replica 0 (cuda:0) against replica 1 (cuda:2): element [1] is "
+                               "1 (0x3ff0000000000000) and -2 (0xc000000000000000)") != std::string::npos);
+  write(model.parameter<1>(0), 7, 0.1);
+  write(model.parameter<1>(1), 7, 0.1);
+  CHECK(difference(model).find("'0.bias', replica 0 (cuda:0) against replica 2 (cuda:1): element [7] is "
+                               "0.10000000000000001 (") != std::string::npos);
+}
+
+TEST_CASE("a difference in the sign of zero or in a NaN's bits is one, and equal NaN are none", "[parallel]") {
+  dp::model<net, where> model{dp::seed{3}};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t k = 0; k < 3; ++k) {
+    write(model.parameter<2>(k), 0, nan);
+    write(model.parameter<2>(k), 1, 0.0F);
+  }
+  CHECK_NOTHROW(dp::check_replicas(model));
+  write(model.parameter<2>(2), 1, -0.0F);
+  CHECK(difference(model).find("element [0, 1] is 0 (0x00000000) and -0 (0x80000000)") != std::string::npos);
+  write(model.parameter<2>(1), 0, -nan);
+  CHECK(difference(model).find("element [0, 0] is nan (0x7fc00000) and -nan (0xffc00000)") != std::string::npos);
+}
+
+TEST_CASE("buffers are compared after the parameters", "[parallel]") {
+  dp::model<net, where> model{dp::seed{3}};
+  const auto& r = model.state().replicas[2];
+  const float value = 4;
+  dp::detail::copy_in<dp::backend::cuda>(r.ordinal, r.buffer_data() + 3, &value, sizeof value);
+  CHECK(
+      difference(model).find("buffer '3.mean', replica 0 (cuda:0) against replica 2 (cuda:1): element [1, 1] is 3 (") !=
+      std::string::npos);
+}
+
+TEST_CASE("on one place there is nothing to compare, but failures are waited for", "[parallel]") {
+  const dp::model<net, dp::on<dp::cpu>> on_cpu{dp::seed{3}};
+  CHECK_NOTHROW(dp::check_replicas(on_cpu));
+  dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{3}};
+  CHECK_NOTHROW(dp::check_replicas(model));
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  auto labels = dp::test::square_labels(4, 3);
+  labels(0) = 17;
+  step(dp::to<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4)), dp::to<dp::on<dp::cuda<0>>>(labels));
+  CHECK_THROWS_AS(dp::check_replicas(model), dp::argument_error);
+  CHECK_NOTHROW(dp::check_replicas(model));
+}
+
+TEST_CASE("a failure that comes to light while waiting names its replica", "[parallel]") {
+  dp::model<nn::linear<6, 3>, where> model{dp::seed{3}};
+  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(1, 1, 1, fail{});
+  CHECK_THROWS_WITH(dp::check_replicas(model),
+                    Catch::Matchers::StartsWith("devplace: replica 2 of 3 (cuda:1): a test fails"));
+  CHECK_NOTHROW(dp::check_replicas(model));
+}

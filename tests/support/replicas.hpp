@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/copy.hpp>
+
+namespace devplace::test {
+
+/// A batch where a model on `Where` takes it.
+template <class Where, class X, class... Rule>
+auto placed(const X& x, const Rule&... rule) {
+  if constexpr (single_place<Where>)
+    return to<Where>(x);
+  else
+    return scatter<batch_placement_t<Where>>(x, rule...);
+}
+
+/// A view's elements on the host.
+template <class View>
+std::vector<typename View::value_type> read(const View& view) {
+  std::vector<typename View::value_type> values(view.size());
+  devplace::detail::copy_out<typename View::backend_type>(view.ordinal(), values.data(), view.data(),
+                                                          values.size() * sizeof(typename View::value_type));
+  return values;
+}
+
+/// All parameters of one replica.
+template <class Model>
+auto parameters_of(const Model& model, std::size_t k = 0) {
+  std::vector<typename Model::value_type> values;
+  model.for_each_parameter(
+      [&](const std::string&, auto view) {
+        const auto more = read(view);
+        values.insert(values.end(), more.begin(), more.end());
+      },
+      k);
+  return values;
+}
+
+/// Sets all parameters of all replicas to small integers.
+template <class Model>
+void set_integer_parameters(Model& model) {
+  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k) {
+    std::size_t next = 0;
+    model.for_each_parameter(
+        [&](const std::string&, auto view) {
+          using T = typename Model::value_type;
+          std::vector<T> values(view.size());
+          for (T& value : values)
+            value = static_cast<T>(next++ * 5 % 7) - T{3};
+          devplace::detail::copy_in<typename decltype(view)::backend_type>(view.ordinal(), view.data(), values.data(),
+                                                                           values.size() * sizeof(T));
+        },
+        k);
+  }
+}
+
+}  // namespace devplace::test
