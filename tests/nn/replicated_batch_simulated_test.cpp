@@ -16,6 +16,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>

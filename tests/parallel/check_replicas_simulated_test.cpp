@@ -13,6 +13,7 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/scatter.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"

@@ -6,30 +6,43 @@
 #include <exception>
 #include <span>
 
-#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::detail {
 
-/// Waits for all of these devices, also when one has failed, so that none keeps its failure for whoever waits for it
-/// next. Throws the first failure in their order, with the replica's name where there are several.
+/// A failure, and which of several replicas it belongs to.
+struct replica_failure {
+  device_failure failure;
+  std::size_t replica = 0;
+};
+
+/// Waits for all of these devices and returns what failed, at best from the device where it began; none of them keeps
+/// its failure for whoever waits for it next.
+template <class Backend, class Tu>
+replica_failure drain_replicas(std::span<const int> ordinals) {
+  replica_failure result;
+  for (std::size_t k = 0; k < ordinals.size(); ++k) {
+    const device_failure found = drain<Backend, Tu>(ordinals[k]);
+    if (found && (!result.failure || found.ordinal == ordinals[k])) result = {found, k};
+  }
+  return result;
+}
+
+/// Throws a replica's failure, with its name where there are several.
+template <class Backend>
+[[noreturn]] void throw_failure(const replica_failure& failed, std::span<const int> ordinals) {
+  if (ordinals.size() == 1) std::rethrow_exception(failed.failure.what);
+  rethrow_for_replica(failed.failure.what, failed.replica, ordinals.size(),
+                      place_name(Backend{}, ordinals[failed.replica]));
+}
+
+/// Waits for all of these devices and throws what failed on one of them.
 template <class Backend, class Tu>
 void wait_for_replicas(std::span<const int> ordinals) {
-  std::exception_ptr failed;
-  std::size_t replica = 0;
-  for (std::size_t k = 0; k < ordinals.size(); ++k) {
-    try {
-      synchronize<Backend, Tu>(ordinals[k]);
-    } catch (...) {
-      if (failed) continue;
-      failed = std::current_exception();
-      replica = k;
-    }
-  }
-  if (!failed) return;
-  if (ordinals.size() == 1) std::rethrow_exception(failed);
-  rethrow_for_replica(failed, replica, ordinals.size(), place_name(Backend{}, ordinals[replica]));
+  const replica_failure failed = drain_replicas<Backend, Tu>(ordinals);
+  if (failed.failure) throw_failure<Backend>(failed, ordinals);
 }
 
 }  // namespace devplace::detail

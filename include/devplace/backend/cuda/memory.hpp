@@ -79,10 +79,10 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_device_guard device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
     copy.dstDevice = device.visible();
-    copy.dstPtr = make_cudaPitchedPtr(to, block.to_pitch, block.width, block.rows);
+    copy.dstPtr = cudaPitchedPtr{to, block.to_pitch, block.width, block.rows};
     copy.srcDevice = detail::cuda_visible_device(from_ordinal);
-    copy.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), block.from_pitch, block.width, block.rows);
-    copy.extent = make_cudaExtent(block.width, block.rows, 1);
+    copy.srcPtr = cudaPitchedPtr{const_cast<void*>(from), block.from_pitch, block.width, block.rows};
+    copy.extent = cudaExtent{block.width, block.rows, 1};
     detail::check_cuda(cudaMemcpy3DPeer(&copy), "cudaMemcpy3DPeer", to_ordinal);
     synchronize(from_ordinal);
     synchronize(to_ordinal);

@@ -16,13 +16,11 @@ namespace devplace::detail {
 
 /// Memory that only simulated devices reach. All of it lies in one reserved region of addresses, which is open while a
 /// device works and closed while none does: a host that follows a pointer to it after it has synchronised gets a
-/// segmentation fault, as with a GPU. Each block ends before a page that is never open. Any thread may call.
+/// segmentation fault, as with a GPU. Any thread may call.
 class simulated_guard {
  public:
   /// Addresses, not memory: pages come when they are written.
   static constexpr std::size_t region_bytes = std::size_t{1} << 40;
-  /// Open blocks are mappings of their own, of which Linux gives a process 65530; more blocks than this go unguarded.
-  static constexpr std::size_t most_blocks = 10000;
 
   static simulated_guard& of_process() {
     static simulated_guard& guard = *new simulated_guard;
@@ -34,14 +32,14 @@ class simulated_guard {
   void* allocate(std::size_t bytes) noexcept {
     try {
       const std::lock_guard lock(mutex_);
-      if (!reserved() || blocks_.size() >= most_blocks || bytes > region_bytes / 2) return nullptr;
+      if (!reserved() || bytes > region_bytes / 2) return nullptr;
       const std::size_t pages = (bytes + page_ - 1) / page_ * page_;
-      const std::size_t begin = take(pages + page_);
+      const std::size_t begin = take(pages);
       if (begin == no_range) return nullptr;
       try {
         blocks_.emplace(begin, pages);
       } catch (...) {
-        give(begin, pages + page_);
+        give(begin, pages);
         throw;
       }
       // A device that begins to work sees that there is something to open, or is seen to work here.
@@ -61,10 +59,9 @@ class simulated_guard {
     const auto block = --blocks_.upper_bound(static_cast<std::size_t>(static_cast<std::byte*>(data) - region_));
     const auto [begin, pages] = *block;
     static_cast<void>(::madvise(region_ + begin, pages, MADV_DONTNEED));
-    static_cast<void>(::mprotect(region_ + begin, pages, PROT_NONE));
     blocks_.erase(block);
     try {
-      give(begin, pages + page_);
+      give(begin, pages);
     } catch (const std::bad_alloc&) {  // these addresses are not used again
     }
   }
@@ -123,8 +120,7 @@ class simulated_guard {
   }
 
   void open() noexcept {
-    for (const auto& [begin, pages] : blocks_)
-      static_cast<void>(::mprotect(region_ + begin, pages, PROT_READ | PROT_WRITE));
+    if (top_ != 0) static_cast<void>(::mprotect(region_, top_, PROT_READ | PROT_WRITE));
     open_ = true;
   }
 
@@ -136,7 +132,7 @@ class simulated_guard {
   std::atomic<int> working_{0};                // devices at work
   std::atomic<bool> in_use_{false};            // whether there has ever been a block
   std::mutex mutex_;                           // of all below
-  std::map<std::size_t, std::size_t> blocks_;  // offset and bytes of their pages, each with a closed page behind
+  std::map<std::size_t, std::size_t> blocks_;  // offset and bytes of their pages
   std::map<std::size_t, std::size_t> free_;    // ranges given back
   std::byte* region_ = nullptr;
   std::size_t page_ = 0;

@@ -4,14 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <string>
+#include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/detail/replica.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace::nn::detail {
 
@@ -78,23 +77,15 @@ std::uint64_t failures_of(const model_state<T>& state) {
 /// on which it began; all places work again then, and what they were to do after the failure was not done.
 template <class Backend, class Tu, class T>
 void settle(model_state<T>& state) {
-  devplace::detail::device_failure failed;
-  std::size_t replica = 0;
-  for (std::size_t k = 0; k < state.replicas.size(); ++k) {
-    const int ordinal = state.replicas[k].ordinal;
-    const devplace::detail::device_failure found = devplace::detail::drain<Backend, Tu>(ordinal);
-    if (!found || (failed && found.ordinal != ordinal)) continue;
-    failed = found;
-    replica = k;
-  }
+  std::vector<int> ordinals;
+  for (const auto& r : state.replicas)
+    ordinals.push_back(r.ordinal);
+  const auto failed = devplace::detail::drain_replicas<Backend, Tu>(ordinals);
   const std::uint64_t failures = failures_of<Backend, Tu>(state);
-  if (!failed && failures == state.failures) return;
+  if (!failed.failure && failures == state.failures) return;
   state.failures = failures;
   judge_updates<Backend, Tu>(state);
-  if (!failed) return;
-  if (state.replicas.size() == 1) std::rethrow_exception(failed.what);
-  devplace::detail::rethrow_for_replica(failed.what, replica, state.replicas.size(),
-                                        devplace::detail::place_name(Backend{}, state.replicas[replica].ordinal));
+  if (failed.failure) devplace::detail::throw_failure<Backend>(failed, ordinals);
 }
 
 /// The same without waiting, where nothing has failed so far.

@@ -58,7 +58,7 @@ std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, cons
   state->seed = from.seed;
   state->step = from.step;
   state->updates = from.updates;
-  state->updates_before = from.updates;
+  state->updates_before = from.updates_before;
   const auto& first = from.replicas.front();
   for (const auto& r : state->replicas) {
     copy_block<Backend, FromBackend, Tu>(r.parameters, r.ordinal, first.parameters, first.ordinal);
