@@ -18,14 +18,16 @@ struct replica_failure {
   std::size_t replica = 0;
 };
 
-/// Waits for all of these devices and returns what failed, at best from the device where it began; none of them keeps
-/// its failure for whoever waits for it next.
+/// Waits for all of these devices and returns the first failure in their order, but one that began on its device before
+/// one that came from another; none of them keeps its failure for whoever waits for it next.
 template <class Backend, class Tu>
 replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
     const device_failure found = drain<Backend, Tu>(ordinals[k]);
-    if (found && (!result.failure || found.ordinal == ordinals[k])) result = {found, k};
+    if (!found) continue;
+    const bool have_own = result.failure && result.failure.ordinal == ordinals[result.replica];
+    if (!result.failure || (!have_own && found.ordinal == ordinals[k])) result = {found, k};
   }
   return result;
 }
