@@ -6,7 +6,6 @@
 // that a change of clock or load meets all of them. Arguments: seconds per cell (default 0.1), then thread counts.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -16,19 +15,14 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/place/thread_team.hpp>
 
+#include "support/timing.hpp"
+
 namespace dp = devplace;
+using dp::bench::median;
+using dp::bench::now;
 using dp::detail::gemm_arguments;
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Seconds that one call takes, over about `seconds`.
 template <class Function>

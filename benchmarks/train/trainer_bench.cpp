@@ -7,7 +7,6 @@
 // all).
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -27,22 +26,17 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
+#include "support/timing.hpp"
+
 namespace dp = devplace;
+using dp::bench::median;
+using dp::bench::now;
 namespace nn = devplace::nn;
 using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Seconds of one call, as the mean over about 20 ms.
 template <class Call>

@@ -20,6 +20,7 @@ devplace_add_link_test(mistaken_simulated_devices mistaken_simulated_devices.cpp
 # Settings of a process: each program sets its own before the first use.
 devplace_add_link_test(logical_devices logical_devices.cpp=simulated_cuda)
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
+devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
 
 # Ordinals cost no code. The control shows that the counting would notice.

@@ -115,6 +115,39 @@ TEST_CASE("a failure travels with the event to the device that follows it, and i
   CHECK(dp::detail::failure_count<cuda>(1) == 1);
 }
 
+TEST_CASE("who follows an event sees what had failed by then, not what failed or went well later", "[memory]") {
+  dp::event<dp::cuda<0>> event;
+  std::atomic<int> seen{0};
+  const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };
+  // Device 1 comes late: device 0 fails, and records the event once more, after what device 1 waits for.
+  std::atomic<bool> go{false};
+  ask(1, wait_for_host{&go});
+  event.record();
+  event.before<dp::cuda<1>>();
+  ask(1, set_value{&seen, 1});
+  ask(0, refuse{});
+  event.record();
+  CHECK(failed(0));
+  go = true;
+  CHECK_FALSE(failed(1));
+  CHECK(seen == 1);
+  // Device 1 comes late: device 0 has failed, was waited for, and is well again.
+  go = false;
+  ask(1, wait_for_host{&go});
+  ask(0, refuse{});
+  event.record();
+  event.before<dp::cuda<1>>();
+  ask(1, set_value{&seen, 2});
+  CHECK(failed(0));
+  event.record();
+  ask(0, refuse{});
+  event.record();
+  CHECK(failed(0));
+  go = true;
+  CHECK(failed(1));
+  CHECK(seen == 1);
+}
+
 TEST_CASE("events of the CPU have always happened", "[memory]") {
   dp::event<dp::cpu> event;
   event.record();

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/ops/for_each.hpp>
 
@@ -43,4 +45,21 @@ TEST_CASE("waiting for one place throws what failed there as it is", "[memory]")
   const std::array one{3};
   CHECK_THROWS_WITH((dp::detail::wait_for_replicas<dp::backend::cuda, dp::detail::this_tu>(one)),
                     Catch::Matchers::Equals("devplace: failure 3."));
+}
+
+TEST_CASE("a failure that reached other replicas is named after the one where it began", "[memory]") {
+  dp::event<dp::cuda<1>> event;
+  fail_on(1);
+  event.record();
+  event.before<dp::cuda<0>>();
+  event.before<dp::cuda<2>>();
+  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);  // seen, but not by the others
+  CHECK_THROWS_WITH(wait({2, 0, 1}), Catch::Matchers::Equals("devplace: replica 2 of 3 (cuda:1): failure 1."));
+  CHECK_NOTHROW(wait({2, 0, 1}));
+  // A failure of a device that is none of them is with the first replica that it reached.
+  fail_on(1);
+  event.record();
+  event.before<dp::cuda<0>>();
+  CHECK_THROWS_WITH(wait({2, 0, 3}), Catch::Matchers::Equals("devplace: replica 1 of 3 (cuda:0): failure 1."));
+  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);
 }

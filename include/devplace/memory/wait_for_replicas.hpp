@@ -18,14 +18,25 @@ struct replica_failure {
   std::size_t replica = 0;
 };
 
-/// Waits for all of these devices and returns what failed, at best from the device where it began; none of them keeps
-/// its failure for whoever waits for it next.
+/// The number of the replica on device `ordinal`, or `otherwise` where none is.
+inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::size_t otherwise) {
+  for (std::size_t k = 0; k < ordinals.size(); ++k)
+    if (ordinals[k] == ordinal) return k;
+  return otherwise;
+}
+
+/// Waits for all of these devices and returns what failed: the first failure, in their order, that is with the device
+/// where it began, or else the first, with the replica where it began if it is one of these. None of them keeps its
+/// failure for whoever waits for it next.
 template <class Backend, class Tu>
 replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
+  bool at_origin = false;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
     const device_failure found = drain<Backend, Tu>(ordinals[k]);
-    if (found && (!result.failure || found.ordinal == ordinals[k])) result = {found, k};
+    if (!found || at_origin) continue;
+    at_origin = found.ordinal == ordinals[k];
+    if (at_origin || !result.failure) result = {found, replica_of(found.ordinal, ordinals, k)};
   }
   return result;
 }

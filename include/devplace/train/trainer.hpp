@@ -136,7 +136,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   void prepare(std::size_t samples) {
     const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
-      prepare_place<Tu>(k, rows);
+      on_behalf_of(k, [&] { prepare_place<Tu>(k, rows); });
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -173,12 +173,10 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     const nn::random_key key{state.seed, state.step++, 0, 0};
     const train::detail::step_guard<T> guard(state, accumulation_);
     for (std::size_t k = 0; k < places; ++k)
-      detail::on_behalf_of_replica(
-          k, places, [&] { return place_name_of(k); },
-          [&] {
-            run_place<Tu>(k, detail::local_part(samples, k), detail::local_part(targets, k),
-                          nn::detail::key_of_part(key, samples, k));
-          });
+      on_behalf_of(k, [&] {
+        run_place<Tu>(k, detail::local_part(samples, k), detail::local_part(targets, k),
+                      nn::detail::key_of_part(key, samples, k));
+      });
     if (++accumulation_.batches == Batches) update<Tu>(state);
     guard.done();
     return {state_, how_};
@@ -225,7 +223,13 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
 
  private:
   const nn::detail::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
-  std::string place_name_of(std::size_t k) const { return detail::place_name(backend_type{}, replica(k).ordinal); }
+
+  /// What `f()` throws gets the name of replica k.
+  template <class F>
+  void on_behalf_of(std::size_t k, F&& f) const {
+    detail::on_behalf_of_replica(
+        k, places, [&] { return detail::place_name(backend_type{}, replica(k).ordinal); }, f);
+  }
 
   nn::detail::model_state<T>& usable_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
@@ -245,9 +249,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   void prepare_place(std::size_t k, std::size_t rows) {
     if constexpr (on_cpu) detail::gemm_prepare();
     if (rows <= memory_[k].rows && memory_[k].prepared) return;
-    detail::on_behalf_of_replica(
-        k, places, [&] { return place_name_of(k); },
-        [&] { train::detail::prepare<Net, T, backend_type, Tu>(memory_[k], replica(k).ordinal, rows); });
+    train::detail::prepare<Net, T, backend_type, Tu>(memory_[k], replica(k).ordinal, rows);
   }
 
   template <class Tu, class Samples, class Targets>

@@ -15,19 +15,21 @@ template <>
 struct implementation<backend::cuda, op::peer_copy> {
   static void run(int ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaMemcpyPeerAsync(to, ordinal, from, from_ordinal, bytes, nullptr), "cudaMemcpyPeerAsync",
-                       ordinal);
+    detail::check_cuda(
+        cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes, nullptr),
+        "cudaMemcpyPeerAsync", ordinal);
   }
 
   static std::string why_apart(int ordinal, int other) {
-    if (ordinal == other) return {};
     const detail::cuda_device_guard device(ordinal);
+    const int peer = detail::cuda_visible_device(other);
+    if (device.visible() == peer) return {};
     int reachable = 0;
-    detail::check_cuda(cudaDeviceCanAccessPeer(&reachable, ordinal, other), "cudaDeviceCanAccessPeer", ordinal);
+    detail::check_cuda(cudaDeviceCanAccessPeer(&reachable, device.visible(), peer), "cudaDeviceCanAccessPeer", ordinal);
     if (reachable == 0)
       return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
              detail::place_name(backend::cuda{}, other);
-    const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
+    const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
     if (code == cudaErrorPeerAccessAlreadyEnabled)
       static_cast<void>(cudaGetLastError());
     else

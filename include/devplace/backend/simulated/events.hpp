@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -56,8 +57,11 @@ class simulated_event {
     const std::lock_guard lock(mutex_);
     happened_ = number;
     if (failure) {
-      failure_ = failure;
-      failed_at_ = number;
+      failed_records& latest = failed_[failures_ % failed_.size()];
+      if (latest.last + 1 == number && latest.failure.what == failure.what)
+        latest.last = number;
+      else
+        failed_[++failures_ % failed_.size()] = {number, number, failure};
     }
     changed_.notify_all();
   }
@@ -65,15 +69,25 @@ class simulated_event {
   device_failure wait_for(std::uint64_t number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return happened_ >= number; });
-    return number != 0 && failed_at_ >= number ? failure_ : device_failure{};
+    // The device may have gone on since, and failed: that is not this record's failure.
+    for (const failed_records& failed : failed_)
+      if (number != 0 && failed.first <= number && number <= failed.last) return failed.failure;
+    return {};
   }
+
+  /// Consecutive records to which the device came with one failure.
+  struct failed_records {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    device_failure failure;
+  };
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::uint64_t> recorded_{0};
   std::uint64_t happened_ = 0;
-  std::uint64_t failed_at_ = 0;
-  device_failure failure_;
+  std::array<failed_records, 8> failed_{};  ///< the last of them; who follows is not more failures behind
+  std::uint64_t failures_ = 0;
   std::atomic<int> references_{1};
 };
 

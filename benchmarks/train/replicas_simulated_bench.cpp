@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Samples per second of a training step of 784-256-10 by several replicas, each a simulated device with one thread,
+// next to one replica: what data parallelism gains on this machine's cores. Placements alternate within a round and the
+// median of the rounds counts. Arguments: rounds (default 9), then samples per replica (default 64, 256, 1024).
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/timing.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::bench::median;
+using dp::bench::now;
+
+namespace {
+
+using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
+using host = dp::on<dp::cpu>;
+
+template <class Where, class X>
+auto placed(const X& x) {
+  if constexpr (dp::single_place<Where>)
+    return dp::to<Where>(x);
+  else
+    return dp::scatter<dp::batch_placement_t<Where>>(x);
+}
+
+auto images(std::size_t samples) {
+  return dp::uniform<float, host>(dp::extents<dp::dyn, 784>{samples}, dp::seed{1}, 0.0F, 1.0F);
+}
+auto labels(std::size_t samples) {
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> y(dp::extents<dp::dyn>{samples});
+  for (std::size_t i = 0; i != samples; ++i)
+    y(i) = static_cast<std::int64_t>(i % 10);
+  return y;
+}
+
+/// Seconds of one step, the mean over at least 50 ms.
+template <class Where, class Policy>
+double step_time(std::size_t samples) {
+  const auto x = placed<Where>(images(samples));
+  const auto y = placed<Where>(labels(samples));
+  dp::model<net, Where> model{dp::seed{2}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, Policy{}};
+  step(x, y).item();
+  for (std::size_t steps = 2;; steps *= 2) {
+    const double begin = now();
+    for (std::size_t i = 1; i != steps; ++i)
+      step(x, y);
+    step(x, y).item();
+    const double taken = now() - begin;
+    if (taken >= 0.05) return taken / static_cast<double>(steps);
+  }
+}
+
+void measure(std::size_t each, int rounds) {
+  std::vector<double> one, by_all_reduce, by_scatter_gather, by_ring;
+  for (int round = 0; round < rounds; ++round) {
+    one.push_back(step_time<dp::on<dp::cuda<0>>, collective::ring_all_reduce>(each));
+    by_all_reduce.push_back(step_time<dp::replicated<0, 1>, collective::ring_all_reduce>(2 * each));
+    by_scatter_gather.push_back(step_time<dp::replicated<0, 1>, collective::scatter_gather>(2 * each));
+    by_ring.push_back(step_time<dp::replicated<0, 1>, collective::all_reduce<collective::ring>>(2 * each));
+  }
+  const auto gain = [&](const std::vector<double>& two) { return 2 * median(one) / median(two); };
+  std::printf("%8zu %10.0f %16.0f %16.0f %12.0f %10.2f %10.2f %10.2f\n", each, median(one) * 1e6,
+              median(by_all_reduce) * 1e6, median(by_scatter_gather) * 1e6, median(by_ring) * 1e6, gain(by_all_reduce),
+              gain(by_scatter_gather), gain(by_ring));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
+  std::vector<std::size_t> sizes;
+  for (int i = 2; i < argc; ++i)
+    sizes.push_back(std::strtoul(argv[i], nullptr, 10));
+  if (sizes.empty()) sizes = {64, 256, 1024};
+  std::printf("microseconds of a step, and samples per second of two replicas over those of one\n");
+  std::printf("%8s %10s %16s %16s %12s %10s %10s %10s\n", "each", "one", "ring_all_reduce", "scatter_gather",
+              "engine ring", "gain", "gain", "gain");
+  for (const std::size_t each : sizes)
+    measure(each, rounds);
+}

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+
+#include <devplace/memory/event.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::test {
+
+/// The value in a batch for which `explosive` throws.
+inline constexpr double dynamite = 12345;
+
+/// The identity, but for one value, for which it throws an exception that is not devplace's.
+struct explode {
+  template <class T>
+  T operator()(T x) const {
+    if (x == static_cast<T>(dynamite)) throw std::runtime_error("a functor threw.");
+    return x;
+  }
+};
+
+/// A layer that throws on the device, in the middle of its work.
+struct explosive {
+  template <class In>
+  using output = In;
+  static void forward(const auto& c) { c.output = map(explode{}, c.input); }
+  static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
+};
+
+/// A layer that throws on the host, while the step is asked for, for the part that begins with this sample.
+struct refusing {
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+  inline static std::uint64_t refused = nowhere;
+
+  template <class In>
+  using output = In;
+  static void forward(const auto& c) {
+    if (c.key.first_sample == refused) throw std::runtime_error("a layer threw.");
+    c.output = c.input * 1;
+  }
+  static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
+};
+
+/// Where and when the optimizer below fails.
+struct fault {
+  int ordinal = 0;  ///< of the device; below 0: on all
+  std::int64_t step = 1;
+  bool on_host = false;  ///< rather than later, on the device
+
+  bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
+};
+
+/// Subtracts gradients times a power of two, or throws.
+template <class T>
+struct subtract_or_throw {
+  T* parameters;
+  const T* gradients;
+  T factor;
+  bool fails;
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    if (fails && i == 1) throw std::runtime_error("the rule threw.");
+    parameters[i] -= gradients[i] * factor;
+  }
+};
+
+/// A rule of a user that fails as it is told to.
+struct faulty_rule {
+  fault where = {};
+
+  static constexpr std::size_t state_arenas = 0;
+  void validate() const {}
+  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  void step(const optim::step_arguments<T>& a) const {
+    const bool fails = where.is_here(a.ordinal, a.step);
+    if (fails && where.on_host) throw std::runtime_error("the rule threw.");
+    devplace::detail::for_each_index<Backend, Tu>(
+        a.ordinal, a.n, a.n, subtract_or_throw<T>{a.parameters, a.gradients, static_cast<T>(0.015625), fails});
+  }
+};
+
+/// Device `ordinal` does nothing of what it is asked to until `release()`: what fails there fails after the host has
+/// asked for all.
+class held_device {
+ public:
+  explicit held_device(int ordinal) : held_(devplace::detail::make_event<backend::cuda>(ordinal)) {
+    devplace::detail::for_each_index<backend::cuda>(ordinal, 1, 1, wait_for{&released_});
+    devplace::detail::record_event<backend::cuda>(held_);
+  }
+  held_device(const held_device&) = delete;
+  held_device& operator=(const held_device&) = delete;
+  ~held_device() {
+    release();
+    while (!devplace::detail::events_of<backend::cuda, devplace::detail::this_tu>().ready(held_.state()))
+      std::this_thread::yield();
+  }
+  void release() { released_ = true; }
+
+ private:
+  struct wait_for {
+    std::atomic<bool>* released;
+    void operator()(std::size_t) const {
+      while (!*released)
+        std::this_thread::yield();
+    }
+  };
+  devplace::detail::event_handle held_;
+  std::atomic<bool> released_ = false;
+};
+
+/// Returns when the first three devices have done, or skipped, all that they were asked to; failures stay theirs.
+inline void let_three_devices_finish() {
+  const auto finish = [](auto place) {
+    event<decltype(place)> done;
+    done.record();
+    while (!done.ready())
+      std::this_thread::yield();
+  };
+  finish(cuda<0>{});
+  finish(cuda<1>{});
+  finish(cuda<2>{});
+}
+
+}  // namespace devplace::test
