@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdlib>
+
+namespace devplace::test {
+
+/// Tests of several GPUs run on one: two logical devices are bound to it. The map is read at the first use of a device.
+inline const bool two_logical_devices = setenv("DEVPLACE_DEVICE_MAP", "0:0,1:0", 1) == 0;
+
+}  // namespace devplace::test
