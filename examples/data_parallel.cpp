@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// One network, one function `train`, five trainings: on one place, and on three devices under each collective policy,
-// by another engine, and with accumulated gradients. Prints what each moves and keeps, checks that all losses are those
-// of the one place, and draws them.
+// One network, one function `train`, five trainings: on one place, and on three devices under both collective policies,
+// by the other engine, and with accumulated gradients. Prints what each of them moves and takes, checks that all come
+// to the losses of the one place, and draws them.
 //
-//   data_parallel [file.svg [tolerance]]     data_parallel.svg and 1e-4 unless given
+//   data_parallel [picture [tolerance]]      data_parallel.svg and 1e-4 unless given
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
 #include <devplace/all.hpp>
 
-#include "loss_chart.hpp"
+#include "log_chart.hpp"
 
 namespace dp = devplace;
 namespace nn = dp::nn;
@@ -29,7 +29,7 @@ using adam = dp::optim::adam;
 
 using one_place = dp::on<dp::cpu>;
 using three_places = dp::replicated<0, 1, 2>;
-/// Gradients go round a ring, in buckets of 64 KiB and more.
+/// Gradients go round a ring, in buckets of at least 64 KiB.
 using ring_in_buckets = collective::all_reduce<collective::ring, collective::buckets<(64 << 10), (64 << 10)>>;
 
 constexpr int epochs = 10;
@@ -37,22 +37,19 @@ constexpr std::size_t samples_per_update = 48;  // over all places
 
 struct training {
   std::string name;
-  std::vector<double> losses;  ///< of the samples of each update
+  std::vector<double> losses;  ///< of each update
 };
 
-template <class... P>
-void reset_peaks(dp::devices<P...>) {
-  ((dp::trim_memory<P>(), dp::reset_peak_memory<P>()), ...);
-}
-
-/// Trains on `Where` and prints what that takes. With `accumulate<k>` a batch has a k-th of the samples of an update.
+/// Trains on `Where`. With `accumulate<k>` a batch has a k-th of the samples of an update.
 template <dp::placement Where, class Policy, class Accumulate = dp::accumulate<1>>
 training train(const char* name, const dp::labelled_images& data) {
   using model_type = dp::model<net, Where>;
-  using traffic = dp::step_traffic<model_type, Policy>;
   constexpr std::size_t batch = samples_per_update / Accumulate::batches;
   using memory = dp::memory_plan<model_type, dp::batch<batch>, adam, Policy>;
-  reset_peaks(typename dp::placement_traits<Where>::mesh{});
+  std::cout << name << " on " << dp::placement_name<Where>() << '\n';
+  if (!dp::single_place<Where>)
+    std::cout << dp::describe_buckets<model_type, Policy>() << dp::step_traffic<model_type, Policy>{} << '\n';
+  std::cout << memory::bytes << " bytes of memory on the fullest place\n";
 
   const dp::loader_options options{.batch = batch, .shuffle = dp::seed{2}, .scale = 1.0 / 16};  // pixels are 0 to 16
   model_type model{dp::seed{1}};
@@ -69,26 +66,15 @@ training train(const char* name, const dp::labelled_images& data) {
       step(images, labels);
       if (++calls % Accumulate::batches == 0) update_done();
     }
-    if (step.flush()) update_done();  // what k did not divide
+    if (step.flush()) update_done();  // the epoch's last batches, where k does not divide their number
   }
   dp::check_replicas(model);  // throws unless all copies are equal to the bit
-  const double right = dp::accuracy(model, data.test, options);
-
-  std::printf("%s\n  placement  %s\n", name, dp::placement_name<Where>().c_str());
-  if constexpr (!dp::single_place<Where>) {
-    std::string buckets = dp::describe_buckets<model_type, Policy>();
-    for (std::size_t end = buckets.find('\n'); end + 1 < buckets.size(); end = buckets.find('\n', end + 1))
-      buckets.insert(end + 1, "             ");
-    std::printf("  reduced    %s  per update %zu bytes between places: %zu of gradients, %zu of parameters\n",
-                buckets.c_str(), traffic::bytes, traffic::gradients, traffic::parameters);
-  }
-  std::printf("  memory     %zu bytes planned on the fullest place; with batches and what the other places hold:\n%s",
-              memory::bytes, dp::memory_table().c_str());
-  std::printf("  result     last loss %.5f, %.1f %% of the held-out images right\n", result.losses.back(), 100 * right);
+  std::cout << "last loss " << result.losses.back() << ", " << 100 * dp::accuracy(model, data.test, options)
+            << " % of the held-out images right\n\n";
   return result;
 }
 
-/// By which share the losses of two trainings have differed at most, up to each update.
+/// For each update, the largest difference of two trainings' losses up to there, as a share of the loss.
 std::vector<double> largest_differences(const training& t, const training& reference) {
   std::vector<double> result;
   double largest = 0;
@@ -100,6 +86,7 @@ std::vector<double> largest_differences(const training& t, const training& refer
 }
 
 int main(int argc, char** argv) try {
+  std::cout.precision(4);
   const std::string path = argc > 1 ? argv[1] : "data_parallel.svg";
   const double tolerance = argc > 2 ? std::stod(argv[2]) : 1e-4;
   const std::string digits = DEVPLACE_EXAMPLE_DATA "/digits-";  // the folder examples/data
@@ -107,44 +94,36 @@ int main(int argc, char** argv) try {
       dp::hold_out(dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte"), 360, dp::seed{3});
 
   std::vector<training> all{train<one_place, collective::ring_all_reduce>("one place", data)};
-  // Passed over at compile time where no component gives cuda places, and at run time where there are fewer than three.
+  // Three devices are passed over where no component gives cuda places, and where there are fewer.
   dp::first_available<three_places, one_place>([&](auto where) {
-    using Where = decltype(where);
-    if constexpr (std::same_as<Where, three_places>) {
+    if constexpr (std::same_as<decltype(where), three_places>) {
+      using Where = three_places;
       all.push_back(train<Where, collective::scatter_gather>("scatter_gather", data));
       all.push_back(train<Where, collective::ring_all_reduce>("ring_all_reduce", data));
       all.push_back(train<Where, ring_in_buckets>("all_reduce<ring>, in buckets", data));
       all.push_back(
           train<Where, collective::ring_all_reduce, dp::accumulate<3>>("ring_all_reduce, accumulate<3>", data));
+    } else {
+      std::cout << "There are no three devices; only one place was trained.\n";
     }
   });
 
+  log_chart::panel losses{"loss of an update: cross-entropy in nats, mean over 48 samples", {}};
+  log_chart::panel differences{"largest difference from one place up to here, as a share of the loss", {}};
   bool same = true;
-  std::vector<loss_chart::panel> panels{{"loss of each update", {}}};
-  for (const training& t : all)
-    panels[0].curves.push_back({t.name, t.losses});
-  if (all.size() > 1) {
-    panels.push_back({"largest difference from one place so far, as a share of the loss", {}});
-    std::printf("largest difference from one place, as a share of the loss (%g is allowed)\n", tolerance);
-    for (std::size_t i = 1; i < all.size(); ++i) {
-      const std::vector<double> share = largest_differences(all[i], all[0]);
-      std::printf("  %-31s %.1e\n", all[i].name.c_str(), share.back());
-      same = same && share.back() <= tolerance;
-      panels[1].curves.push_back({all[i].name, share});
-    }
-  } else {
-    try {
-      dp::require_available<three_places>();
-    } catch (const dp::placement_unavailable& reason) {
-      std::printf("Only one place was trained. %s\n", reason.what());
-    }
+  for (const training& t : all) {
+    losses.curves.push_back({t.name, t.losses});
+    differences.curves.push_back({t.name, largest_differences(t, all[0])});
+    const double largest = differences.curves.back().values.back();
+    same = same && largest <= tolerance;
+    if (&t != &all[0])
+      std::cout << t.name << ": losses differ from one place's by " << largest << " of their size at most\n";
   }
-  loss_chart::write_file(path, loss_chart::svg("Training on digits by one place and by three", "update", panels));
-  std::printf("curves in %s\n", path.c_str());
-  if (!same)
-    std::fprintf(stderr, "data_parallel: a training differs from the one on one place by more than %g.\n", tolerance);
+  log_chart::write(path, "update", {losses, differences});
+  std::cout << "curves in " << path << '\n';
+  if (!same) std::cerr << "data_parallel: losses differ by more than " << tolerance << " of their size.\n";
   return same ? 0 : 1;
 } catch (const std::exception& problem) {
-  std::fprintf(stderr, "%s\n", problem.what());
+  std::cerr << problem.what() << '\n';
   return 2;
 }
