@@ -16,17 +16,17 @@
 
 namespace log_chart {
 
-/// A value for each step, above 0; others are left out.
+/// A line of the picture.
 struct curve {
-  std::string name;
-  std::vector<double> values;
+  std::string name;            ///< in the legend
+  std::vector<double> values;  ///< one for each step; those that are not above 0 are left out
 };
 
 /// Curves over a logarithmic axis. Those with the same position in their panels look alike; the first panel has the
 /// legend.
 struct panel {
-  std::string title;
-  std::vector<curve> curves;
+  std::string title;          ///< what the values are, with their unit
+  std::vector<curve> curves;  ///< five at most
 };
 
 namespace detail {
