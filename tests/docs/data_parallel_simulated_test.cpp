@@ -27,7 +27,6 @@ using dp::test::parameters_of;
 namespace {
 
 using net = nn::sequential<nn::linear<64, 32>, nn::relu, nn::linear<32, 10>>;
-using where = dp::replicated<0, 1, 2>;
 
 const dp::labelled_images& digits() {
   static const std::string name = DEVPLACE_TEST_DATA_DIR "/digits-";
@@ -80,6 +79,7 @@ TEST_CASE("docs/data_parallel.md: a whole training", "[docs]") {
 }
 
 TEST_CASE("docs/data_parallel.md: the steps of nn.DataParallel", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   const host_batch batch;
   const auto on_one = dp::to<dp::on<dp::cuda<0>>>(dp::model<net, dp::on<dp::cpu>>{dp::seed{1}});
 
@@ -124,6 +124,7 @@ TEST_CASE("docs/data_parallel.md: the steps of nn.DataParallel", "[docs]") {
 }
 
 TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   const host_batch batch;
   const dp::labelled_images& data = digits();
   dp::model<net, where> model{dp::seed{1}};
@@ -167,6 +168,7 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
 }
 
 TEST_CASE("docs/data_parallel.md: the weighting rule", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   const host_batch batch;
   dp::model<net, dp::on<dp::cpu>, double> one{dp::seed{1}};
   dp::model<net, where, double> three{dp::seed{1}};
@@ -187,6 +189,7 @@ TEST_CASE("docs/data_parallel.md: the weighting rule", "[docs]") {
 }
 
 TEST_CASE("docs/data_parallel.md: failures", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   host_batch batch;
   const auto images = dp::scatter<dp::batch_placement_t<where>>(batch.images);
   const auto labels = dp::scatter<dp::batch_placement_t<where>>(batch.labels);
@@ -211,6 +214,7 @@ TEST_CASE("docs/data_parallel.md: failures", "[docs]") {
 }
 
 TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   dp::model<net, where> model{dp::seed{1}};
   dp::check_replicas(model);
   const auto ones = dp::ones<float, dp::on<dp::cpu>>(dp::extents<32>{});
@@ -228,6 +232,7 @@ TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
 }
 
 TEST_CASE("docs/data_parallel.md: memory", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
   using memory = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam, collective::ring_all_reduce>;
   static_assert(memory::bytes < 1_MiB, "on each place");
 
