@@ -34,34 +34,39 @@ auto copies_of(const X& x) {
   return result;
 }
 
+// Not closures, so that the walk over a network is compiled once for it and not for every placement.
+template <class T>
+struct append_values {
+  std::vector<T>& values;
+  void operator()(const std::string&, auto view) const {
+    const auto more = values_of(view);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+};
+template <class T>
+struct set_integers {
+  std::size_t next = 0;
+  void operator()(const std::string&, auto view) {
+    std::vector<T> values(view.size());
+    for (T& value : values)
+      value = static_cast<T>(next++ * 5 % 7) - T{3};
+    support::set_values(view, values);
+  }
+};
+
 /// All parameters of one replica.
 template <class Model>
 auto parameters_of(const Model& model, std::size_t k = 0) {
   std::vector<typename Model::value_type> values;
-  model.for_each_parameter(
-      [&](const std::string&, auto view) {
-        const auto more = values_of(view);
-        values.insert(values.end(), more.begin(), more.end());
-      },
-      k);
+  model.for_each_parameter(append_values<typename Model::value_type>{values}, k);
   return values;
 }
 
 /// Sets all parameters of all replicas to small integers.
 template <class Model>
 void set_integer_parameters(Model& model) {
-  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k) {
-    std::size_t next = 0;
-    model.for_each_parameter(
-        [&](const std::string&, auto view) {
-          using T = typename Model::value_type;
-          std::vector<T> values(view.size());
-          for (T& value : values)
-            value = static_cast<T>(next++ * 5 % 7) - T{3};
-          support::set_values(view, values);
-        },
-        k);
-  }
+  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k)
+    model.for_each_parameter(set_integers<typename Model::value_type>{}, k);
 }
 
 }  // namespace devplace::test

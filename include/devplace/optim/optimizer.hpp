@@ -146,12 +146,10 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
-        detail::on_behalf_of_replica(
-            k, places, [&] { return detail::place_name(backend_type{}, state.replicas[k].ordinal); },
-            [&] {
-              optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                               factors[k], steps_);
-            });
+        detail::on_behalf_of_replica<backend_type>(k, places, state.replicas[k].ordinal, [&] {
+          optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
+                                                           factors[k], steps_);
+        });
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
