@@ -197,7 +197,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// The loss over all samples since the start or the last reset, on the host; waits for the places and throws what
-  /// failed on them.
+  /// failed on them. Of a step that failed on one place, the samples of places that had come further are counted.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
     nn::detail::settle<backend_type, Tu>(*state_);
