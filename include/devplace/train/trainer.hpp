@@ -83,7 +83,7 @@ class trainer;
 /// The trainer of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
-  static_assert(collective_policy<Policy>,
+  static_assert(collective_policy<Policy, placement_backend_t<Where>, T>,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
@@ -196,7 +196,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// The loss over all samples since the start or the last reset, on the host; waits for the places and throws what
-  /// failed on them.
+  /// failed on them. Of a step that failed on one place, the samples of places that had come further are counted.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
     nn::detail::settle<backend_type, Tu>(*state_);
