@@ -66,7 +66,8 @@ class model {
   /// What backward returns for such a batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
 
-  /// Draws the parameters by `start`: the same values on every placement.
+  /// Draws the parameters by `start`: the same values on every placement. Waits for the places, and throws what failed
+  /// on one of them before.
   template <class Tu = detail::this_tu>
   explicit model(seed start, Tu = {})
       : state_(nn::detail::drawn_state<Net, T, backend_type, Tu>(mesh::ordinals, start.value)) {}
@@ -118,10 +119,11 @@ class model {
   template <class Tu = detail::this_tu, class Batch>
   [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    const auto& state = live();
     auto output = make_output<Tu, typename Batch::placement_type>(batch.extent(0));
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
-      const auto& r = live().replicas[k];
+      const auto& r = state.replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       const auto workspace = detail::allocate<backend_type, Tu>(
           r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T), memory_purpose::activations);
@@ -138,14 +140,14 @@ class model {
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    auto& state = live();
     auto output = make_output<Tu, typename batch_type::placement_type>(batch.extent(0));
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-    auto& state = live();
     nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
-      const auto& r = live().replicas[k];
+      const auto& r = state.replicas[k];
       const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
       auto workspace = detail::allocate<backend_type, Tu>(
           r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T), memory_purpose::activations);
@@ -221,9 +223,10 @@ class model {
   friend struct nn::detail::model_access;
   explicit model(std::shared_ptr<nn::detail::model_state<T>> state) : state_(std::move(state)) {}
 
+  /// The state of a model that can be used. Throws what has failed on one of its places and nobody has seen.
   nn::detail::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
-    if (!state_->unusable.empty()) throw error("this model cannot be used any more: " + state_->unusable);
+    state_->settle_after_failures(*state_);
     return *state_;
   }
 
@@ -286,10 +289,11 @@ class model {
   void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                     bool add) {
     const auto used = std::move(saved);
+    ++state_->gradient_writes;
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto& p = used.pass(k);
       const auto dy = detail::local_part(loss.gradient, k);
-      const auto& r = live().replicas[k];
+      const auto& r = state_->replicas[k];
       nn::detail::run_backward<Net, T, backend_type, Tu>(p, r, used.input(k), dy.data(),
                                                          detail::local_part(loss.sums, k).data(), add);
     }

@@ -92,6 +92,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
   using backend_type = placement_backend_t<Where>;
+  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
   static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = place_count<Where>;
   static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
@@ -100,14 +101,17 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// The models that it updates.
   using model_type = model<Net, Where, T>;
 
-  /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense.
+  /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
+  /// failed on one of the places before, for which it waits.
   template <class Tu = detail::this_tu>
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
     of_ = &m.state();
     last_update_ = m.state().updates;
     for (std::size_t k = 0; k < updating_places; ++k)
-      states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(m.state().replicas[k].ordinal, elements);
+      states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(mesh::ordinals[k], elements);
+    // Where a failure is behind a device that nobody has seen, it has not made zeros.
+    detail::wait_for_replicas<backend_type, Tu>(mesh::ordinals);
   }
 
   /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
@@ -155,6 +159,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
+      static_cast<void>(nn::detail::come_to_rest<backend_type, Tu>(state));  // of several errors the first is thrown
       nn::detail::judge_updates<backend_type, Tu>(state);
       throw;
     }

@@ -42,12 +42,14 @@ template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;     ///< training passes so far: keys random layers
+  std::uint64_t step = 0;             ///< training passes so far: keys random layers
+  std::uint64_t gradient_writes = 0;  ///< backward passes so far: they overwrite, or add to, the gradients
   std::uint64_t updates = 0;  ///< optimizer steps so far: activations saved before one do not fit the parameters after
   std::uint64_t updates_before = 0;  ///< of them, those that the replicas' own counters do not know
   std::uint64_t failures = 0;        ///< of the model's devices, as far as they were looked into
-  bool gradients_out = false;        ///< a lease of the gradient arenas exists
-  std::string unusable;              ///< why nothing can be done with the model any more; empty: it can
+  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks into them; nn/detail/settle.hpp
+  bool gradients_out = false;                             ///< a lease of the gradient arenas exists
+  std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
 };
 
 /// Throws where an update has left the replicas different.
