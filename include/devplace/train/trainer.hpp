@@ -34,22 +34,24 @@ class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
   step_loss(std::shared_ptr<nn::detail::model_state<T>> state, reduction how)
-      : state_(std::move(state)), step_(state_->step), how_(how) {}
+      : state_(std::move(state)), step_(state_->step), failures_(state_->failures), how_(how) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
-  /// on one of them, with its name; and error after the model's next pass, which overwrites the loss.
+  /// on one of them, with its name; error when that was thrown elsewhere before; and error after the model's next pass,
+  /// which overwrites the loss.
   template <class Tu = detail::this_tu>
   T item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
-    return train::detail::loss_of_replicas<Backend, Tu>(*state_, how_);
+    return train::detail::loss_of_replicas<Backend, Tu>(*state_, failures_, how_);
   }
 
  private:
   std::shared_ptr<nn::detail::model_state<T>> state_;
   std::uint64_t step_;
+  std::uint64_t failures_;
   reduction how_;
 };
 
@@ -134,6 +136,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// part of one, does it itself.
   template <class Tu = detail::this_tu>
   void prepare(std::size_t samples) {
+    static_cast<void>(own_state());
     const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place<Tu>(k, rows); });
@@ -143,6 +146,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   template <class Tu = detail::this_tu>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
+    static_cast<void>(own_state());
     for (std::size_t k = 0; k < updating_places; ++k)
       memory_[k].clipping = detail::allocate<backend_type, Tu>(
           replica(k).ordinal,
@@ -164,13 +168,14 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
-    auto& state = usable_state();
+    auto& state = own_state();
     train::detail::begin_pass<backend_type, Tu>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       throw shape_error("trainer: " + std::to_string(samples.extent(0)) + " samples and " +
                         std::to_string(targets.extent(0)) + " targets; a batch has one target for each sample.");
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
+    ++state.gradient_writes;
     const train::detail::step_guard<T> guard(state, accumulation_);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] {
@@ -186,7 +191,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// of batches `accumulate<k>` does not divide. Returns whether there were any.
   template <class Tu = detail::this_tu>
   bool flush() {
-    auto& state = usable_state();
+    auto& state = own_state();
     train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const auto awake = stay_awake();
@@ -196,25 +201,28 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     return true;
   }
 
-  /// The loss over all samples since the start or the last reset, on the host; waits for the places and throws what
-  /// failed on them.
+  /// The loss over all samples since the start or the last reset, but for those of steps that failed, on the host;
+  /// waits for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
-    nn::detail::settle<backend_type, Tu>(*state_);
+    auto& state = own_state();
+    nn::detail::settle<backend_type, Tu>(state);
+    const bool more = accumulation_.stands(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
-      double totals[2];
+      double totals[4];
       detail::copy_out<backend_type, Tu>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
-      sum[0] += totals[0];
-      sum[1] += totals[1];
+      for (std::size_t i = 0; i < 2; ++i)
+        sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
     }
     return nn::detail::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
-  /// Starts the mean loss anew, as at the start of an epoch.
+  /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   void reset_mean_loss() {
+    nn::detail::settle<backend_type, Tu>(own_state());  // a device with a failure behind it would not do it
     for (std::size_t k = 0; k < places; ++k)
-      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 2, 2,
+      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 4, 4,
                                                train::detail::clear_totals_functor{memory_[k].totals()});
   }
 
@@ -231,9 +239,8 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
         k, places, [&] { return detail::place_name(backend_type{}, replica(k).ordinal); }, f);
   }
 
-  nn::detail::model_state<T>& usable_state() const {
+  nn::detail::model_state<T>& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
-    nn::detail::require_usable(*state_);
     return *state_;
   }
 
@@ -272,6 +279,9 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
       if constexpr (places > 1 && !Policy::every_place_updates)
         parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
     });
+    for (std::size_t k = 0; k < places; ++k)
+      detail::for_each_index<backend_type, Tu>(
+          replica(k).ordinal, 2, 2, train::detail::count_pending_functor{memory_[k].totals(), memory_[k].pending()});
   }
 
   template <class Tu>
