@@ -47,12 +47,15 @@ class simulated_device {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
     if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
+      if (!Always && failure_) return;
+      lock.unlock();  // it may ask for this device's failure
       Function copy = function;
-      if (Always || !failure_) {
-        simulated_guard_enter();
-        keep(run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy));
-        simulated_guard_leave();
-      }
+      simulated_guard_enter();
+      std::exception_ptr failed =
+          run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy);
+      simulated_guard_leave();
+      lock.lock();
+      keep(std::move(failed));
       return;
     }
     command& next = ring_[submitted_ % pending_limit];
