@@ -167,7 +167,7 @@ void assign(const view<T, Extents, Where>& destination, const Expression& expres
   for (std::size_t k = 0; k < count; ++k)
     in_a_temporary |= detail::overlaps(destination.data(), size * sizeof(T), size, reader.operands[k]);
   detail::memory_block temporary;
-  if (in_a_temporary) temporary = detail::allocate<backend, Tu>(ordinal, size * sizeof(T));
+  if (in_a_temporary) temporary = detail::allocate<backend, Tu>(ordinal, size * sizeof(T), memory_purpose::workspace);
   T* const target = in_a_temporary ? static_cast<T*>(temporary.data()) : destination.data();
 
   if constexpr (detail::may_repeat<Expression, Extents>) {

@@ -40,7 +40,8 @@ struct summands_by_parts {
       begins[part] = like.part_begin(part) * geometry.rows * geometry.index_bytes / sizeof(value_type);
     for (std::size_t k = 0; k < places; ++k) {
       const auto from = source.local(k);
-      blocks[k] = d::allocate<backend_type, Tu>(from.ordinal(), from.size() * sizeof(value_type));
+      blocks[k] =
+          d::allocate<backend_type, Tu>(from.ordinal(), from.size() * sizeof(value_type), memory_purpose::workspace);
       buffers[k] = static_cast<value_type*>(blocks[k].data());
       for (std::size_t part = 0; part < places; ++part)
         d::copy_to_part<backend_type, backend_type, Tu>(from.ordinal(), buffers[k] + begins[part], from.ordinal(),
