@@ -65,6 +65,13 @@ void reduce_gradients(Communicator& communicator, const nn::detail::model_state<
   }
 }
 
+/// Lets a communicator that needs memory of its own have it before the first step.
+template <class Net, class Policy, class T, class Tu, class Communicator>
+void prepare_reductions(Communicator& communicator) {
+  if constexpr (requires { communicator.template prepare<Tu>(std::size_t{}, sizeof(T)); })
+    communicator.template prepare<Tu>(network_buckets<Net, T, Policy>::largest, sizeof(T));
+}
+
 /// Brings the first place's parameters to the others.
 template <class Net, class Tu, class Communicator, class T>
 void broadcast_parameters(Communicator& communicator, const nn::detail::model_state<T>& state) {
