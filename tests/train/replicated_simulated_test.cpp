@@ -23,23 +23,16 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::placed;
 
 namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
-
-/// A batch where a model on `Where` takes it.
-template <class Where, class X>
-auto placed(const X& x) {
-  if constexpr (dp::single_place<Where>)
-    return dp::to<Where>(x);
-  else
-    return dp::scatter<dp::batch_placement_t<Where>>(x);
-}
 
 /// All parameters on place k, read back.
 template <class Model>
@@ -119,9 +112,9 @@ TEST_CASE("the parts one by one do what the trainer does on replicas", "[train]"
   dp::model<net, where> planned{dp::seed{2}}, by_hand{dp::seed{2}};
   dp::trainer step{planned, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
   dp::optimizer optimizer{by_hand, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
-  const auto x = placed<where>(dp::test::integer_samples<float, 6>(9));
-  const auto y = placed<where>(dp::test::square_labels(9, 3));
-  for (int i = 0; i < 3; ++i) {
+  for (const auto& sizes : {dp::split::sizes{5, 4}, dp::split::sizes{1, 8}, dp::split::sizes{9, 0}}) {
+    const auto x = placed<where>(dp::test::integer_samples<float, 6>(9), sizes);
+    const auto y = placed<where>(dp::test::square_labels(9, 3), sizes);
     step(x, y);
     auto [output, saved] = by_hand.forward(x);
     auto [loss, gradient] = nn::cross_entropy{}(output, y);
@@ -135,13 +128,17 @@ TEST_CASE("predictions of replicas are shards that gather gives back in order", 
   using where = dp::replicated<0, 1, 2>;
   const dp::model<net, where, double> replicas{dp::seed{2}};
   const dp::model<net, dp::on<dp::cpu>, double> one{dp::seed{2}};
-  for (const std::size_t rows : std::vector<std::size_t>{0, 1, 2, 3, 10}) {
+  for (const std::size_t rows : std::vector<std::size_t>{0, 1, 2, 3, 4, 10}) {
     const auto x = dp::test::integer_samples<double, 6>(rows);
-    const auto gathered = dp::gather<dp::on<dp::cpu>>(replicas.predict(placed<where>(x)));
     const auto expected = one.predict(x);
-    REQUIRE(gathered.extent(0) == rows);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      CHECK(gathered.data()[i] == Catch::Approx(expected.data()[i]).epsilon(1e-13));
+    for (const auto rule : {dp::split::even, dp::split::torch}) {
+      const auto parts = replicas.predict(placed<where>(x, rule));
+      CHECK(parts.split_sizes().values == placed<where>(x, rule).split_sizes().values);
+      const auto gathered = dp::gather<dp::on<dp::cpu>>(parts);
+      REQUIRE(gathered.extent(0) == rows);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(gathered.data()[i] == Catch::Approx(expected.data()[i]).epsilon(1e-13));
+    }
   }
 }
 
@@ -186,10 +183,14 @@ TEST_CASE("accuracy is the same on one place and on replicas", "[train]") {
   const auto y = dp::test::square_labels(50, 3);
   const dp::model<net, dp::on<dp::cpu>> one{dp::seed{2}};
   const dp::model<net, dp::replicated<0, 1>> two{dp::seed{2}};
+  const dp::model<net, dp::replicated<0, 1, 2>> three{dp::seed{2}};
   auto on_cpu = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = 16});
   auto on_two = dp::make_loader<dp::replicated<0, 1>>(x, y, {.batch = 16});
   const double expected = dp::accuracy(one, on_cpu.epoch(0));
   CHECK(dp::accuracy(two, on_two.epoch(0)) == expected);
+  auto as_torch_splits =
+      dp::make_loader<dp::replicated<0, 1, 2>>(x, y, {.batch = 16, .split = dp::split::torch});  // 6, 6, 4
+  CHECK(dp::accuracy(three, as_torch_splits.epoch(0)) == expected);
   std::size_t right = 0;
   const auto logits = one.predict(x);
   for (std::size_t i = 0; i < 50; ++i) {

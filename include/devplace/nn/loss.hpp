@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/ops/detail/placed.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
@@ -96,7 +97,7 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
                 "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                 "scatter<Where> the targets like the batch.");
   using extents_type = typename Output::extents_type;
-  tensor<T, extents_type, batch> gradient(output.extents(), Tu{});
+  auto gradient = devplace::detail::make_like<T, batch, Tu>(output.extents(), output);
   loss_sums_t<T, batch> sums(extents<2>{}, Tu{}), copy_of_sums(extents<2>{}, Tu{});
   for (std::size_t k = 0; k < place_count<batch>; ++k) {
     const auto part = devplace::detail::local_part(output, k);

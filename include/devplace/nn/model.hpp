@@ -16,6 +16,7 @@
 #include <devplace/nn/gradients.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
+#include <devplace/ops/detail/placed.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
@@ -120,7 +121,7 @@ class model {
   [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     const auto& state = live();
-    auto output = make_output<Tu, typename Batch::placement_type>(batch.extent(0));
+    auto output = make_output<Tu>(batch);
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
       const auto x = detail::local_part(batch, k);
       const auto& r = state.replicas[k];
@@ -141,7 +142,7 @@ class model {
     using batch_type = std::remove_cvref_t<Batch>;
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     auto& state = live();
-    auto output = make_output<Tu, typename batch_type::placement_type>(batch.extent(0));
+    auto output = make_output<Tu>(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
@@ -274,9 +275,9 @@ class model {
   }
 
   template <class Tu, class Batch>
-  auto make_output(std::size_t samples) const {
-    using extents_type = detail::prepend_t<dyn, output_extents>;
-    return tensor<T, extents_type, Batch>(nn::detail::batch_extents<output_extents>(samples), Tu{});
+  static auto make_output(const Batch& batch) {
+    return detail::make_like<T, typename Batch::placement_type, Tu>(
+        nn::detail::batch_extents<output_extents>(batch.extent(0)), batch);
   }
 
   template <class Tu, class Output>

@@ -102,13 +102,14 @@ using scatter_gather = reduce_and_broadcast<>;
 
 }  // namespace collective
 
-/// What `trainer` and `synchronize` take as a policy.
-template <class P>
+/// What `trainer` and `synchronize` take as a policy for a model's places and elements. An engine may be for one
+/// backend's devices only.
+template <class P, class Backend = backend::cpu, class T = float>
 concept collective_policy = requires(const P& policy, std::span<const int> ordinals) {
   { P::every_place_updates } -> std::convertible_to<bool>;
   { P::bucket_sizes::first_bytes } -> std::convertible_to<std::size_t>;
   { P::bucket_sizes::other_bytes } -> std::convertible_to<std::size_t>;
-  { policy.engine.template connect<backend::cpu, detail::this_tu>(ordinals) } -> parallel::communicator;
+  { policy.engine.template connect<Backend, detail::this_tu>(ordinals) } -> parallel::communicator<T>;
 };
 
 }  // namespace devplace

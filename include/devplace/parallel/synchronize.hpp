@@ -125,11 +125,12 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 template <class Policy = collective::ring_all_reduce, class Tu = detail::this_tu, class Net, placement Where, class T>
   requires parallel::detail::can_be_reduced<gradients<Net, Where, T>>
 [[nodiscard]] auto synchronize(gradients<Net, Where, T>&& partial, const Policy& policy = {}) {
-  static_assert(collective_policy<Policy>,
+  constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, T>;
+  static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::ring_all_reduce or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
   using reduced = parallel::detail::whole<gradients<Net, Where, T>>;
-  if constexpr (!reduced::reduces || !collective_policy<Policy>) {
+  if constexpr (!reduced::reduces || !is_policy) {
     return std::move(partial);
   } else {
     parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>, Tu>(policy, partial.arena());

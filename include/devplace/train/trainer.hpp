@@ -85,7 +85,7 @@ class trainer;
 /// The trainer of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
-  static_assert(collective_policy<Policy>,
+  static_assert(collective_policy<Policy, placement_backend_t<Where>, T>,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");

@@ -1,0 +1,346 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which collectives a training step asks of a communicator, in which order, and what becomes of the step when one of
+// them throws. The communicators here are a user's: whatever has the calls can carry a step.
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/step_traffic.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "parallel/recording_communicator.hpp"
+#include "support/catch.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::test::call_log;
+using dp::test::parameters_of;
+using dp::test::placed;
+using dp::test::recording;
+
+static_assert(dp::parallel::communicator<dp::test::recording_communicator<dp::backend::cuda>>);
+
+namespace {
+
+/// Writes down when the host asks for a layer's passes.
+struct noting {
+  inline static call_log* log = nullptr;
+
+  template <class In>
+  using output = In;
+  static void forward(const auto& c) {
+    if (log != nullptr) log->note("forward from sample " + std::to_string(c.key.first_sample));
+    c.output = c.input * 1;
+  }
+  static void backward(const auto& c) {
+    if (log != nullptr) log->note("backward from sample " + std::to_string(c.key.first_sample));
+    c.input_gradient = c.output_gradient * 1;
+  }
+};
+
+/// Stochastic gradient descent that writes down when the host asks for it.
+struct noting_rule {
+  dp::optim::sgd rule{.learning_rate = 0.125, .momentum = 0.5};
+
+  static constexpr std::size_t state_arenas = dp::optim::sgd::state_arenas;
+  void validate() const {}
+  template <class Backend, class Tu = dp::detail::this_tu, class T>
+  void step(const dp::optim::step_arguments<T>& a) const {
+    if (noting::log != nullptr) noting::log->note("update of cuda:" + std::to_string(a.ordinal));
+    rule.step<Backend, Tu>(a);
+  }
+};
+
+using net = nn::sequential<nn::linear<6, 8>, noting, nn::relu, nn::linear<8, 3>>;
+using where = dp::replicated<2, 0, 1>;
+using model_type = dp::model<net, where>;
+/// Each parameter in a bucket of its own: bias and weight of the last layer, then those of the first one.
+using small = collective::buckets<1, 1>;
+using all_reduce = collective::all_reduce<recording, small>;
+using scatter_gather = collective::reduce_and_broadcast<recording, small>;
+/// Their elements, padded to whole cache lines; behind the last layer's bias lie the sums of weights and losses.
+const std::vector<std::size_t> bucket_sizes{16 + 16, 32, 16, 48};
+
+template <class Policy>
+struct recorded_training {
+  call_log log;
+  model_type model{dp::seed{4}};
+  dp::trainer<model_type, nn::cross_entropy, noting_rule, Policy> step{model, nn::cross_entropy{}, noting_rule{},
+                                                                       Policy{.engine = {&log}}};
+
+  recorded_training() { noting::log = &log; }
+  recorded_training(const recorded_training&) = delete;
+  recorded_training& operator=(const recorded_training&) = delete;
+  ~recorded_training() { noting::log = nullptr; }
+
+  auto operator()(std::size_t rows) {
+    return step(placed<where>(dp::test::integer_samples<float, 6>(rows)),
+                placed<where>(dp::test::square_labels(rows, 3)));
+  }
+  std::vector<std::vector<float>> parameters() const {
+    return {parameters_of(model, 0), parameters_of(model, 1), parameters_of(model, 2)};
+  }
+  /// Where each parameter's gradient lies on each place, in the order of the buckets.
+  std::vector<std::vector<const void*>> gradient_pointers() {
+    const auto x = placed<where>(dp::test::integer_samples<float, 6>(3));
+    auto [output, saved] = model.forward(x);
+    const auto lease = model.backward(
+        std::move(saved), nn::cross_entropy{}(output, placed<where>(dp::test::square_labels(3, 3))).gradient);
+    std::vector<std::vector<const void*>> all(4);
+    for (std::size_t k = 0; k < 3; ++k) {
+      all[0].push_back(lease.template local<3>(k).data());
+      all[1].push_back(lease.template local<2>(k).data());
+      all[2].push_back(lease.template local<1>(k).data());
+      all[3].push_back(lease.template local<0>(k).data());
+    }
+    return all;
+  }
+};
+
+const std::vector<std::string> passes{"forward from sample 0",  "backward from sample 0", "forward from sample 4",
+                                      "backward from sample 4", "forward from sample 8",  "backward from sample 8"};
+
+std::vector<std::string> passes_and(const std::vector<std::string>& more) {
+  std::vector<std::string> all = passes;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Parameters after steps by devplace's own engine.
+std::vector<float> parameters_after(int steps) {
+  model_type model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, noting_rule{}};
+  for (int i = 0; i < steps; ++i)
+    step(placed<where>(dp::test::integer_samples<float, 6>(12)), placed<where>(dp::test::square_labels(12, 3)));
+  return parameters_of(model);
+}
+
+void check_buckets(const std::vector<dp::test::recorded_call>& calls,
+                   const std::vector<std::vector<const void*>>& pointers, int root) {
+  REQUIRE(calls.size() == bucket_sizes.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    INFO("bucket " << i);
+    CHECK(calls[i].count == bucket_sizes[i]);
+    CHECK(calls[i].op == dp::reduction::sum);
+    CHECK(calls[i].root == root);
+    CHECK(calls[i].buffers == pointers[i]);
+  }
+}
+
+std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
+  return std::accumulate(calls.begin(), calls.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& call) { return sum + call.count * sizeof(float); });
+}
+
+/// A communicator of one process among two that have the same batch: its devices are the ranks from 3 on.
+template <class Backend>
+class one_of_two_processes {
+ public:
+  template <class Tu>
+  one_of_two_processes(std::span<const int> ordinals, Tu tu)
+      : work_(ordinals, tu), ordinals_(ordinals.begin(), ordinals.end()), ranks_(ordinals.size()) {
+    std::iota(ranks_.begin(), ranks_.end(), static_cast<int>(ordinals.size()));
+  }
+  int size() const { return 2 * work_.size(); }
+  std::span<const int> local_ranks() const { return ranks_; }
+  template <class Tu, class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+    work_.template all_reduce<Tu>(buffers, count, op);
+    for (std::size_t k = 0; k < buffers.size(); ++k)
+      dp::detail::for_each_index<Backend, Tu>(ordinals_[k], count, count, add_the_other<T>{buffers[k]});
+  }
+  template <class Tu, class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int) {
+    all_reduce<Tu>(buffers, count, op);
+  }
+  template <class Tu, class T>
+  void broadcast(std::span<T* const>, std::size_t, int) {}
+  template <class Tu, class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
+    all_reduce<Tu>(buffers, begins.back(), op);
+  }
+  template <class Tu, class T>
+  void all_gather(std::span<T* const>, std::span<const std::size_t>) {}
+
+ private:
+  template <class T>
+  struct add_the_other {
+    T* data;
+    DEVPLACE_HD void operator()(std::size_t i) const { data[i] += data[i]; }
+  };
+  dp::parallel::direct<Backend> work_;
+  std::vector<int> ordinals_;
+  std::vector<int> ranks_;
+};
+
+struct two_processes {
+  template <class Backend>
+  using communicator = one_of_two_processes<Backend>;
+  template <class Backend, class Tu = dp::detail::this_tu>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals, Tu{});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("all_reduce: a call for each bucket from the last layer to the first, then all places update", "[parallel]") {
+  recorded_training<all_reduce> train;
+  const auto pointers = train.gradient_pointers();
+  CHECK(train.log.communicators == 1);
+  for (int step = 1; step <= 3; ++step) {
+    train.log.clear();
+    train(12);
+    CHECK(train.log.order() == passes_and({"all_reduce", "all_reduce", "all_reduce", "all_reduce", "update of cuda:2",
+                                           "update of cuda:0", "update of cuda:1"}));
+    check_buckets(train.log.of("all_reduce"), pointers, -1);
+  }
+  CHECK(train.log.communicators == 1);
+  // Each byte reaches the two other places as a summand, and comes back as a sum.
+  using traffic = dp::step_traffic<model_type, all_reduce>;
+  CHECK(traffic::bytes == 2 * 2 * bytes_of(train.log.of("all_reduce")));
+  noting::log = nullptr;
+  CHECK(parameters_of(train.model) == parameters_after(3));
+}
+
+TEST_CASE("scatter_gather: sums go to the first place, which updates, and parameters come from it", "[parallel]") {
+  recorded_training<scatter_gather> train;
+  const auto pointers = train.gradient_pointers();
+  for (int step = 1; step <= 3; ++step) {
+    train.log.clear();
+    train(12);
+    CHECK(train.log.order() == passes_and({"reduce", "reduce", "reduce", "reduce", "update of cuda:2", "broadcast"}));
+    check_buckets(train.log.of("reduce"), pointers, 0);
+  }
+  const auto broadcasts = train.log.of("broadcast");
+  REQUIRE(broadcasts.size() == 1);
+  CHECK(broadcasts[0].count == 16 + 32 + 16 + 48);
+  CHECK(broadcasts[0].root == 0);
+  std::vector<const void*> first_parameters;
+  for (std::size_t k = 0; k < 3; ++k)
+    first_parameters.push_back(train.model.parameter<0>(k).data());
+  CHECK(broadcasts[0].buffers == first_parameters);
+  using traffic = dp::step_traffic<model_type, scatter_gather>;
+  const std::size_t bytes = bytes_of(train.log.of("reduce"));
+  CHECK(traffic::gradients == 2 * bytes + 2 * bytes / 3);
+  CHECK(traffic::parameters == 2 * bytes_of(broadcasts));
+  noting::log = nullptr;
+  CHECK(parameters_of(train.model) == parameters_after(3));
+}
+
+TEST_CASE("accumulated batches are reduced once, and flush reduces what there is", "[parallel]") {
+  call_log log;
+  model_type model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, all_reduce{.engine = {&log}}, dp::accumulate<3>{}};
+  const auto x = placed<where>(dp::test::integer_samples<float, 6>(5));
+  const auto y = placed<where>(dp::test::square_labels(5, 3));
+  for (std::size_t batch = 1; batch <= 7; ++batch) {
+    step(x, y);
+    CHECK(log.collectives == batch / 3 * 4);
+  }
+  CHECK(step.flush());
+  CHECK(log.collectives == 12);
+  CHECK_FALSE(step.flush());
+  CHECK(log.collectives == 12);
+}
+
+TEST_CASE("a model on one place needs no communicator", "[parallel]") {
+  call_log log;
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, all_reduce{.engine = {&log}}};
+  const auto x = placed<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(12));
+  const auto y = placed<dp::on<dp::cuda<0>>>(dp::test::square_labels(12, 3));
+  step(x, y).item();
+  CHECK(log.communicators == 0);
+}
+
+TEST_CASE("synchronize asks for the same, and brings the sums everywhere", "[parallel]") {
+  call_log log;
+  model_type model{dp::seed{4}};
+  const auto x = placed<where>(dp::test::integer_samples<float, 6>(12));
+  const auto y = placed<where>(dp::test::square_labels(12, 3));
+  const auto gradients = [&] {
+    auto [output, saved] = model.forward(x);
+    return model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient);
+  };
+  const auto read = [](const auto& lease) {
+    return std::vector<std::vector<float>>{dp::test::read(lease.template local<0>(0)),
+                                           dp::test::read(lease.template local<0>(1)),
+                                           dp::test::read(lease.template local<0>(2))};
+  };
+  const auto by_all_reduce = read(dp::synchronize(gradients(), all_reduce{.engine = {&log}}));
+  CHECK(log.order() == std::vector<std::string>(4, "all_reduce"));
+  log.clear();
+  const auto by_scatter_gather = read(dp::synchronize(gradients(), scatter_gather{.engine = {&log}}));
+  CHECK(log.order() == std::vector<std::string>{"reduce", "reduce", "reduce", "reduce", "broadcast", "broadcast",
+                                                "broadcast", "broadcast"});
+  CHECK(log.communicators == 2);
+  CHECK(by_scatter_gather == by_all_reduce);
+  CHECK(by_all_reduce[1] == by_all_reduce[0]);
+  CHECK(by_all_reduce[2] == by_all_reduce[0]);
+}
+
+TEMPLATE_TEST_CASE("a communicator that throws leaves the model untouched, and the next step runs", "[parallel]",
+                   all_reduce, scatter_gather) {
+  recorded_training<TestType> train;
+  train(12);
+  int good_steps = 1;
+  for (const bool behind : {false, true})
+    for (std::size_t call = 0; call < 4; ++call) {
+      INFO("call " << call << (behind ? ", after its work" : ", before its work"));
+      const auto before = train.parameters();
+      train.log.clear();
+      train.log.throw_at = call;
+      train.log.throw_behind = behind;
+      CHECK_THROWS_WITH(train(12), "the network is down.");
+      train.log.throw_at = call_log::never;
+      CHECK(train.log.of("update of cuda:2").empty());
+      CHECK(train.parameters() == before);
+      CHECK(train.step.optimizer().steps() == good_steps);
+      CHECK_NOTHROW(train(12).item());
+      ++good_steps;
+      dp::check_replicas(train.model);
+    }
+  noting::log = nullptr;
+  CHECK(parameters_of(train.model) == parameters_after(good_steps));
+}
+
+TEST_CASE("a broadcast of new parameters that throws leaves a model that says so", "[parallel]") {
+  recorded_training<scatter_gather> train;
+  train(12);
+  train.log.clear();
+  train.log.throw_at = 4;
+  CHECK_THROWS_WITH(train(12), "the network is down.");
+  CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
+}
+
+TEST_CASE("a communicator over several processes carries a step unchanged", "[parallel]") {
+  // Twice the gradients, of twice the samples: the mean is the same, to the bit.
+  model_type model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, collective::all_reduce<two_processes>{}};
+  const int ordinals[] = {2, 0, 1};
+  const auto communicator = two_processes{}.connect<dp::backend::cuda>(ordinals);
+  CHECK(communicator.size() == 6);
+  CHECK(std::vector<int>(communicator.local_ranks().begin(), communicator.local_ranks().end()) ==
+        std::vector<int>{3, 4, 5});
+  for (int i = 0; i < 3; ++i)
+    step(placed<where>(dp::test::integer_samples<float, 6>(12)), placed<where>(dp::test::square_labels(12, 3)));
+  dp::check_replicas(model);
+  CHECK(parameters_of(model) == parameters_after(3));
+}

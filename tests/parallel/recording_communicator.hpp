@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/parallel/direct.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace::test {
+
+/// A call of a communicator, or another event that someone wrote between them.
+struct recorded_call {
+  std::string what;
+  std::vector<const void*> buffers;
+  std::size_t count = 0;
+  reduction op = reduction::sum;
+  int root = -1;
+};
+
+/// What communicators did, and when one is to fail.
+struct call_log {
+  static constexpr std::size_t never = ~std::size_t{0};
+
+  std::vector<recorded_call> calls;
+  std::size_t communicators = 0;
+  std::size_t collectives = 0;
+  std::size_t throw_at = never;  ///< number of the collective that throws, from 0
+  bool throw_behind = false;     ///< when its work has been asked for, rather than before that
+
+  void note(std::string what) {
+    calls.emplace_back();
+    calls.back().what = std::move(what);
+  }
+  std::vector<std::string> order() const {
+    std::vector<std::string> names;
+    for (const auto& call : calls)
+      names.push_back(call.what);
+    return names;
+  }
+  std::vector<recorded_call> of(std::string_view what) const {
+    std::vector<recorded_call> found;
+    for (const auto& call : calls)
+      if (call.what == what) found.push_back(call);
+    return found;
+  }
+  void clear() {
+    calls.clear();
+    collectives = 0;
+  }
+};
+
+/// A communicator of a user, which has nothing in common with devplace's own but the concept. It writes down its calls
+/// and lets `direct` do the work.
+template <class Backend>
+class recording_communicator {
+ public:
+  template <class Tu>
+  recording_communicator(std::span<const int> ordinals, call_log& log, Tu tu) : work_(ordinals, tu), log_(&log) {
+    ++log.communicators;
+  }
+
+  int size() const { return work_.size(); }
+  std::span<const int> local_ranks() const { return work_.local_ranks(); }
+
+  template <class Tu, class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    record("all_reduce", buffers, count, op, -1, [&] { work_.template all_reduce<Tu>(buffers, count, op); });
+  }
+  template <class Tu, class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    record("reduce", buffers, count, op, root, [&] { work_.template reduce<Tu>(buffers, count, op, root); });
+  }
+  template <class Tu, class T>
+  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+    record("broadcast", buffers, count, {}, root, [&] { work_.template broadcast<Tu>(buffers, count, root); });
+  }
+  template <class Tu, class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    record("reduce_scatter", buffers, begins.back(), op, -1,
+           [&] { work_.template reduce_scatter<Tu>(buffers, begins, op); });
+  }
+  template <class Tu, class T>
+  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    record("all_gather", buffers, begins.back(), {}, -1, [&] { work_.template all_gather<Tu>(buffers, begins); });
+  }
+
+ private:
+  template <class T, class F>
+  void record(const char* what, std::span<T* const> buffers, std::size_t count, reduction op, int root, const F& work) {
+    const bool fails = log_->collectives++ == log_->throw_at;
+    if (fails && !log_->throw_behind) throw std::runtime_error("the network is down.");
+    log_->calls.push_back({what, {buffers.begin(), buffers.end()}, count, op, root});
+    work();
+    if (fails) throw std::runtime_error("the network is down.");
+  }
+
+  parallel::direct<Backend> work_;
+  call_log* log_;
+};
+
+/// The engine of a policy that makes them; for devices only, as NCCL is.
+struct recording {
+  call_log* log = nullptr;
+
+  static constexpr std::string_view name = "recording";
+  template <class Backend>
+  using communicator = recording_communicator<Backend>;
+  template <std::same_as<backend::cuda> Backend, class Tu = devplace::detail::this_tu>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals, *log, Tu{});
+  }
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+};
+
+}  // namespace devplace::test

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/parallel/step_traffic.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+
+namespace {
+
+using mnist = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
+/// 203,530 parameters, the last bias padded to 16; behind the gradients 16 more for the sums.
+constexpr std::size_t parameters = 203530 + 6, gradients = parameters + 16;
+
+template <class Where, class Policy, class T = float>
+using traffic = dp::step_traffic<dp::model<mnist, Where, T>, Policy>;
+using two = dp::replicated<0, 1>;
+using four = dp::replicated<3, 1, 0, 2>;
+using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
+
+// Each of n places gets the others' summands of its slice, and the others' slices: 2 (n - 1) S in all.
+using all_reduce = collective::ring_all_reduce;
+static_assert(traffic<two, all_reduce>::bytes == 2 * gradients * 4);
+static_assert(traffic<four, all_reduce>::bytes == 2 * 3 * gradients * 4);
+static_assert(traffic<eight, all_reduce>::bytes == 2 * 7 * gradients * 4);
+static_assert(traffic<eight, all_reduce, double>::bytes == 2 * 7 * gradients * 8);
+static_assert(traffic<four, all_reduce>::parameters == 0 && traffic<four, all_reduce>::places == 4);
+static_assert(traffic<four, collective::all_reduce<collective::ring>>::bytes == traffic<four, all_reduce>::bytes);
+
+// Each place forms its slice of the sum from the n - 1 others', and all but the first send theirs there; parameters
+// come back to n - 1 places.
+using scatter_gather = collective::scatter_gather;
+static_assert(traffic<two, scatter_gather>::gradients == gradients * 4 + gradients * 4 / 2);
+static_assert(traffic<four, scatter_gather>::gradients == 3 * gradients * 4 + 3 * gradients * 4 / 4);
+static_assert(traffic<eight, scatter_gather>::parameters == 7 * parameters * 4);
+static_assert(traffic<four, scatter_gather>::bytes ==
+              traffic<four, scatter_gather>::gradients + traffic<four, scatter_gather>::parameters);
+// For many places it comes to as much as the other policy.
+static_assert(traffic<eight, scatter_gather>::bytes < traffic<eight, all_reduce>::bytes * 17 / 16);
+
+// On one place nothing moves.
+static_assert(traffic<dp::on<dp::cpu>, all_reduce>::bytes == 0 && traffic<dp::on<dp::cpu>, scatter_gather>::bytes == 0);
+static_assert(traffic<dp::replicated<5>, scatter_gather>::bytes == 0);
+
+template <class Traffic>
+std::string text_of() {
+  std::ostringstream out;
+  out << Traffic{};
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("the bytes that a step moves are printed in a line", "[parallel]") {
+  CHECK(text_of<traffic<two, all_reduce>>() ==
+        "1628416 bytes between 2 places in a step: 1628416 of gradients, 0 of parameters");
+  CHECK(text_of<traffic<two, scatter_gather>>() ==
+        "2035456 bytes between 2 places in a step: 1221312 of gradients, 814144 of parameters");
+  CHECK(text_of<traffic<dp::on<dp::cpu>, all_reduce>>() ==
+        "0 bytes between 1 place in a step: 0 of gradients, 0 of parameters");
+}

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Training by chance: sizes, splits, policies, failures and what happens between them are drawn from seeds. Beside each
+// model over several places another one on a device of its own goes through the same, and both must agree.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/tensor/split.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "parallel/nine_devices.hpp"
+#include "support/catch.hpp"
+#include "support/failing_parts.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::test::parameters_of;
+using dp::test::placed;
+using dp::test::refusing;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 8>, refusing, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
+/// Every parameter in a bucket of its own, so that many collectives follow each other.
+using small_buckets = collective::buckets<1, 1>;
+const nn::cross_entropy loss{.ignore_index = 1, .class_weights = {1, 2, 0.5}};
+const dp::optim::sgd rule{.learning_rate = 0.05, .momentum = 0.9};
+
+bool close(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0});
+}
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return close(x, y); });
+}
+
+/// What goes wrong is a value, because assertions are for one thread.
+struct disagreement : std::exception {
+  std::string text;
+  explicit disagreement(std::string what) : text(std::move(what)) {}
+  const char* what() const noexcept override { return text.c_str(); }
+};
+void require(bool holds, const std::string& what) {
+  if (!holds) throw disagreement(what);
+}
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const disagreement&) {
+    throw;
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// A model on `Where`, and one on device `Beside`, in lockstep.
+template <class Where, int Beside, class Policy, std::size_t Batches>
+class experiment {
+  static constexpr std::size_t places = dp::place_count<Where>;
+  using one_place = dp::on<dp::cuda<Beside>>;
+  template <class W>
+  using model_of = dp::model<net, W, double>;
+  template <class W>
+  using trainer_of = dp::trainer<model_of<W>, nn::cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>>;
+  template <class W>
+  using samples = dp::tensor<double, dp::extents<dp::dyn, 6>, dp::batch_placement_t<W>>;
+  template <class W>
+  using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<W>>;
+
+ public:
+  explicit experiment(unsigned seed) : random_(seed), several_(dp::seed{seed}), one_(dp::seed{seed}) {}
+
+  /// Empty, or what went wrong in which operation.
+  std::string run(int operations, bool host_failures) {
+    int i = 0;
+    try {
+      for (; i < operations; ++i) {
+        const std::size_t choice = below(16);
+        if (choice < 9)
+          step();
+        else if (choice < 11)
+          fail_on_a_device();
+        else if (choice == 11)
+          host_failures ? fail_on_the_host() : step();
+        else if (choice == 12)
+          predict();
+        else if (choice == 13)
+          require(step_several_.flush() == step_one_.flush(), "only one had gradients to flush");
+        else if (choice == 14)
+          compare();
+        else
+          reset_mean_losses();
+      }
+      compare();
+    } catch (const std::exception& e) {
+      return "operation " + std::to_string(i) + ": " + e.what();
+    }
+    return "";
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+
+  /// The same split for all that is made until the next call.
+  std::size_t draw_rows() {
+    const std::size_t rows = below(3) == 0 ? below(places + 1) : below(24);
+    split_kind_ = below(3);
+    std::array<std::size_t, places> sizes{};
+    for (std::size_t i = 0; i < rows; ++i)
+      ++sizes[below(4) == 0 ? below(places) : rows % places];
+    sizes_ = sizes;
+    return rows;
+  }
+  template <class X>
+  auto split(const X& x) const {
+    if (split_kind_ == 2) return placed<Where>(x, dp::split::sizes<places>(sizes_));
+    return placed<Where>(x, split_kind_ == 0 ? dp::split::even : dp::split::torch);
+  }
+
+  void step() {
+    const std::size_t rows = draw_rows();
+    const auto x = dp::test::integer_samples<double, 6>(rows);
+    const auto y = dp::test::square_labels(rows, 3);
+    const auto of_several = step_several_(split(x), split(y));
+    const auto of_one = step_one_(placed<one_place>(x), placed<one_place>(y));
+    if (below(2) == 0) require(close(of_several.item(), of_one.item()), "the losses differ");
+    // Steps that were lost are taken off at the next one.
+    if (Batches == 1)
+      require(step_several_.optimizer().steps() == step_one_.optimizer().steps(), "the numbers of steps differ");
+  }
+
+  /// A bad label in one row, noticed at once or behind other steps, which are not done then.
+  void fail_on_a_device() {
+    const std::size_t rows = draw_rows();
+    if (rows == 0) return;
+    const std::size_t row = below(rows);
+    const auto x = dp::test::integer_samples<double, 6>(rows);
+    auto y = dp::test::square_labels(rows, 3);
+    const auto good = split(y);
+    y(row) = 17;
+    const auto parts = split(x);
+    const auto bad = split(y);
+    std::size_t replica = 0;
+    while (bad.part_begin(replica + 1) <= row)
+      ++replica;
+    const std::string expected = "replica " + std::to_string(replica) + " of " + std::to_string(places) + " (";
+    const std::size_t more = below(4);
+    const std::string text = message_of([&] {
+      step_several_(parts, bad);
+      for (std::size_t i = 0; i < more; ++i)
+        step_several_(parts, good);
+      step_several_.mean_loss();
+    });
+    require(text.find(expected) != std::string::npos && text.find("has the label 17") != std::string::npos,
+            "a label in row " + std::to_string(row) + " gave '" + text + "', not " + expected);
+    require(!message_of([&] { step_one_(placed<one_place>(x), placed<one_place>(y)).item(); }).empty(),
+            "the device beside did not fail");
+    one_.state().step = several_.state().step;  // both draw alike from now on
+    reset_mean_losses();                        // places that had done their part have counted it
+  }
+
+  void fail_on_the_host() {
+    const std::size_t rows = draw_rows();
+    if (rows == 0) return;
+    const auto x = dp::test::integer_samples<double, 6>(rows);
+    const auto y = dp::test::square_labels(rows, 3);
+    const auto parts = split(x);
+    std::size_t replica = below(places);
+    while (parts.part_begin(replica) == parts.part_begin(replica + 1))
+      replica = (replica + 1) % places;
+    refusing::refused = parts.first_row(replica);
+    const std::string text = message_of([&] { step_several_(parts, split(y)); });
+    refusing::refused = 0;
+    const std::string of_one = message_of([&] { step_one_(placed<one_place>(x), placed<one_place>(y)); });
+    refusing::refused = refusing::nowhere;
+    require(text.find("replica " + std::to_string(replica) + " of ") != std::string::npos, "it said '" + text + "'");
+    require(!of_one.empty(), "the device beside did not fail");
+    reset_mean_losses();
+  }
+
+  void reset_mean_losses() {
+    step_several_.reset_mean_loss();
+    step_one_.reset_mean_loss();
+  }
+
+  void predict() {
+    const auto x = dp::test::integer_samples<double, 6>(draw_rows());
+    const auto outputs = dp::gather<one_place>(several_.predict(split(x)));
+    require(close(dp::test::read(dp::detail::local_part(outputs, 0)),
+                  dp::test::read(dp::detail::local_part(one_.predict(placed<one_place>(x)), 0))),
+            "the predictions differ");
+  }
+
+  void compare() {
+    dp::check_replicas(several_);
+    require(close(parameters_of(several_), parameters_of(one_)), "the parameters differ");
+    require(close(step_several_.mean_loss(), step_one_.mean_loss()), "the mean losses differ");
+  }
+
+  std::mt19937 random_;
+  std::size_t split_kind_ = 0;
+  std::array<std::size_t, places> sizes_{};
+  model_of<Where> several_;
+  model_of<one_place> one_;
+  trainer_of<Where> step_several_{several_, loss, rule, Policy{}, dp::accumulate<Batches>{}};
+  trainer_of<one_place> step_one_{one_, loss, rule, Policy{}, dp::accumulate<Batches>{}};
+};
+
+template <class Where, int Beside, class Policy, std::size_t Batches>
+std::string run(unsigned seed, int operations, bool host_failures) {
+  return experiment<Where, Beside, Policy, Batches>(seed).run(operations, host_failures);
+}
+
+using all_reduce = collective::all_reduce<collective::direct, small_buckets>;
+using scatter_gather = collective::scatter_gather;
+using ring = collective::all_reduce<collective::ring, small_buckets>;
+
+}  // namespace
+
+TEST_CASE("whatever happens in training, replicas and one device stay together", "[parallel]") {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    INFO("seed " << seed);
+    CHECK(run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<1, 0>, 3, scatter_gather, 2>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<3, 1, 0, 2>, 4, ring, 1>(seed, 30, true) == "");
+  }
+}
+
+TEST_CASE("two host threads train on devices of their own, and do not meet", "[parallel]") {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    std::string first, second;
+    std::thread other([&] { first = run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, false); });
+    second = run<dp::replicated<5, 4>, 6, scatter_gather, 2>(seed, 30, false);
+    other.join();
+    CHECK(first == "");
+    CHECK(second == "");
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Dropout draws by a sample's index in the whole batch: one device and any number of replicas drop the same elements,
+// however the batch is split. Probabilities are such that what is left is multiplied by 2 and 4, which is exact.
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/tensor/split.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::parameters_of;
+using dp::test::placed;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::dropout<50>, nn::linear<4, 4>, nn::dropout<75>>;
+using cpu = dp::on<dp::cpu>;
+using two = dp::replicated<1, 0>;
+using three = dp::replicated<0, 1, 2>;
+using four = dp::replicated<2, 3, 0, 1>;
+template <class Where>
+using model_of = dp::model<net, Where, double>;
+
+const std::vector<std::size_t> batch_sizes{12, 1, 3, 0, 25, 2, 64, 7};
+
+auto samples(std::size_t rows) {
+  return dp::test::integer_samples<double, 6>(rows);
+}
+/// Zeros, so that gradients are the outputs: masked again, and doubled.
+auto targets(std::size_t rows) {
+  dp::tensor<double, dp::extents<dp::dyn, 4>, cpu> y(dp::extents<dp::dyn, 4>{rows});
+  std::fill(y.data(), y.data() + y.size(), 0.0);
+  return y;
+}
+
+template <class Where, class X>
+std::vector<double> whole(const X& x) {
+  if constexpr (dp::single_place<Where>)
+    return std::vector<double>(x.data(), x.data() + x.size());
+  else
+    return whole<cpu>(dp::gather<cpu>(x));
+}
+
+/// Outputs of training passes on batches of several sizes, and then of a prediction.
+template <class Where, class... Split>
+std::vector<std::vector<double>> outputs(const Split&... split) {
+  model_of<Where> model{dp::seed{5}};
+  dp::test::set_integer_parameters(model);
+  std::vector<std::vector<double>> all;
+  for (const std::size_t rows : batch_sizes)
+    all.push_back(whole<Where>(model.forward(placed<Where>(samples(rows), split...)).output));
+  all.push_back(whole<Where>(model.predict(placed<Where>(samples(12), split...))));
+  return all;
+}
+
+/// Losses and parameters after each of some steps.
+struct run {
+  std::vector<double> losses;
+  std::vector<std::vector<double>> parameters;
+};
+
+template <class Where, std::size_t Batches, class... Split>
+run train(const Split&... split) {
+  model_of<Where> model{dp::seed{5}};
+  dp::trainer step{model, nn::mse{.reduce = dp::reduction::sum}, dp::optim::sgd{.learning_rate = 1.0 / 64},
+                   dp::accumulate<Batches>{}};
+  run result;
+  for (const std::size_t rows : batch_sizes) {
+    // Steps begin from integers, or from those and multiples of a power of two, so that no sum rounds.
+    if (result.losses.size() % Batches == 0) dp::test::set_integer_parameters(model);
+    result.losses.push_back(
+        step(placed<Where>(samples(rows), split...), placed<Where>(targets(rows), split...)).item());
+    dp::check_replicas(model);
+    result.parameters.push_back(parameters_of(model));
+  }
+  return result;
+}
+
+void check_same(const run& found, const run& expected) {
+  CHECK(found.losses == expected.losses);
+  CHECK(found.parameters == expected.parameters);
+}
+
+std::size_t zeros_in(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::count(values.begin(), values.end(), 0.0));
+}
+
+}  // namespace
+
+TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is split", "[train]") {
+  const auto expected = outputs<cpu>();
+  CHECK(outputs<two>() == expected);
+  CHECK(outputs<two>(dp::split::torch) == expected);
+  CHECK(outputs<three>() == expected);
+  CHECK(outputs<three>(dp::split::torch) == expected);
+  CHECK(outputs<four>() == expected);
+  CHECK(outputs<four>(dp::split::torch) == expected);
+  // Three quarters and more are dropped in training, and each pass draws anew; nothing is dropped in prediction.
+  CHECK(zeros_in(expected[6]) > 64 * 4 / 2);
+  CHECK(zeros_in(expected.back()) < 12);
+  model_of<cpu> model{dp::seed{5}};
+  const auto x = samples(25);
+  CHECK(whole<cpu>(model.forward(x).output) != whole<cpu>(model.forward(x).output));
+}
+
+TEST_CASE("explicit sizes change no draw", "[train]") {
+  model_of<cpu> one{dp::seed{6}};
+  model_of<four> several{dp::seed{6}};
+  dp::test::set_integer_parameters(one);
+  dp::test::set_integer_parameters(several);
+  for (const auto& sizes : {dp::split::sizes{3, 3, 3, 3}, dp::split::sizes{0, 12, 0, 0}, dp::split::sizes{1, 0, 10, 1},
+                            dp::split::sizes{9, 1, 1, 1}})
+    CHECK(whole<four>(several.forward(placed<four>(samples(12), sizes)).output) ==
+          whole<cpu>(one.forward(samples(12)).output));
+}
+
+TEST_CASE("training with dropout is the same on one device and on replicas, to the bit", "[train]") {
+  const run expected = train<cpu, 1>();
+  check_same(train<two, 1>(), expected);
+  check_same(train<three, 1>(), expected);
+  check_same(train<three, 1>(dp::split::torch), expected);
+  check_same(train<four, 1>(), expected);
+  CHECK(expected.parameters[0] != expected.parameters[4]);
+}
+
+TEST_CASE("training with dropout is the same where batches are accumulated", "[train]") {
+  const run expected = train<cpu, 3>();
+  check_same(train<three, 3>(), expected);
+  check_same(train<three, 3>(dp::split::torch), expected);
+}
