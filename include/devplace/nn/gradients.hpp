@@ -19,6 +19,9 @@ namespace devplace {
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
+/// Named in the message when gradients are passed on without std::move.
+struct GRADIENTS_ARE_USED_UP_WRITE_std_move;
+
 namespace nn::detail {
 
 struct gradient_access;

@@ -129,6 +129,10 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     requires(!std::is_same_v<GradientWhere, Where>)
   void step(model_type&, gradients<Net, GradientWhere, T>&&) = delete;
 
+  /// A step uses gradients up: move them in.
+  template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
+  void step(model_type&, gradients<Net, GradientWhere, T>&) = delete;
+
   /// Models and gradients of other types than this optimizer's own.
   template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
     requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, T, G>))

@@ -144,4 +144,9 @@ template <class Policy = collective::ring_all_reduce, class FIX = THESE_GRADIENT
   requires(!parallel::detail::can_be_reduced<gradients<Net, Where, T>>)
 void synchronize(gradients<Net, Where, T>&&, const Policy& = {}) = delete;
 
+/// Gradients are handed on: move them in.
+template <class Policy = collective::ring_all_reduce, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
+          placement Where, class T>
+void synchronize(gradients<Net, Where, T>&, const Policy& = {}) = delete;
+
 }  // namespace devplace

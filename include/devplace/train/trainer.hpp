@@ -85,15 +85,19 @@ class trainer;
 /// The trainer of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
-  static_assert(collective_policy<Policy, placement_backend_t<Where>, T>,
+  using backend_type = placement_backend_t<Where>;
+  static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
+  static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
-  using backend_type = placement_backend_t<Where>;
-  using who_updates = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
-  using communicator_type = typename Policy::engine_type::template communicator<backend_type>;
+  // Where the sentence above is an error, another policy stands in, so that nothing else is one.
+  using policy_type = std::conditional_t<is_policy, Policy, collective::ring_all_reduce>;
+  static constexpr bool every_place_updates = policy_type::every_place_updates;
+  using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
+  using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
   static constexpr std::size_t places = place_count<Where>;
-  static constexpr std::size_t updating_places = Policy::every_place_updates ? places : 1;
+  static constexpr std::size_t updating_places = every_place_updates ? places : 1;
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
  public:
@@ -116,7 +120,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (places > 1)
+    if constexpr (places > 1 && is_policy)
       communicator_.emplace(policy.engine.template connect<backend_type, Tu>(
           std::span<const int>(detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals)));
     reset_mean_loss<Tu>();
@@ -140,7 +144,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place<Tu>(k, rows); });
-    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, Policy, T, Tu>(*communicator_);
+    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, policy_type, T, Tu>(*communicator_);
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -275,9 +279,9 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   template <class Tu>
   void update(nn::detail::model_state<T>& state) {
     accumulation_.batches = 0;
-    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, Policy, Tu>(*communicator_, state);
+    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, policy_type, Tu>(*communicator_, state);
     optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>(), [&] {
-      if constexpr (places > 1 && !Policy::every_place_updates)
+      if constexpr (places > 1 && !every_place_updates)
         parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
     });
     for (std::size_t k = 0; k < places; ++k)
