@@ -422,6 +422,31 @@ TEST_CASE("an update that throws on the host after a failure elsewhere was never
   dp::check_replicas(model);
 }
 
+TEST_CASE("nothing goes on with the results of a failed pass, whoever saw the failure", "[train]") {
+  const auto x = samples();
+  const auto exploding = samples_exploding_in(1);
+  model_type model{dp::seed{4}};
+  dp::optimizer optimizer{model, dp::test::faulty_rule{{.step = 99}}};
+  auto [output, saved] = model.forward(x);
+  const auto loss = nn::cross_entropy{}(output, labels());
+  const auto before = all_parameters_of(model);
+  auto [none, lost] = model.forward(exploding);
+  CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+  CHECK_THAT(thrown([&] { static_cast<void>(model.backward(std::move(lost), loss.gradient)); }),
+             ContainsSubstring("devices failed after forward had been asked for"));
+  auto [more_output, more_saved] = model.forward(x);
+  {
+    auto lease = dp::synchronize(model.backward(std::move(more_saved), loss.gradient));
+    static_cast<void>(model.predict(exploding));
+    CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+    CHECK_THAT(thrown([&] { optimizer.step(model, std::move(lease)); }),
+               ContainsSubstring("devices failed after these gradients had been asked for"));
+  }
+  CHECK(all_parameters_of(model) == before);
+  CHECK_THAT(thrown<dp::argument_error>([&] { static_cast<void>(model.parameter<0>(3)); }),
+             Equals("devplace: there is no replica number 3 among 3, counted from 0."));
+}
+
 TEST_CASE("where the first place updates alone, its failure is all places'", "[train]") {
   const std::string named = name_of(0) + "the rule threw.";
   CHECK(fail_in_update<three, scatter_gather>({.ordinal = 0, .step = 3}) == named);

@@ -211,13 +211,15 @@ class model {
     return state_;
   }
 
-  /// Throws unless the lease is of this model's gradients.
+  /// Throws unless the lease is of this model's gradients, and no device has failed since they were asked for.
   template <class Lease>
   void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
       throw error(
           "these gradients belong to another model; each model's optimizer takes the gradients that the "
           "model's own backward returned.");
+    static_cast<void>(live());
+    nn::detail::gradient_access::check(lease);
   }
 
  private:
@@ -254,7 +256,7 @@ class model {
   /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = live().replicas.at(k);
+    const auto& r = nn::detail::replica_at(live(), k);
     if constexpr (single_place<Where>) {
       return view<Element, Extents, Where>{r.parameter_data() + offset, e};
     } else {

@@ -52,6 +52,26 @@ struct model_state {
   std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
 };
 
+/// Replica k; throws where there is none.
+template <class T>
+const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
+  if (k >= state.replicas.size())
+    throw argument_error("there is no replica number " + std::to_string(k) + " among " +
+                         std::to_string(state.replicas.size()) + ", counted from 0.");
+  return state.replicas[k];
+}
+
+/// Throws where a device has failed since `failures` were counted: what was asked for then may not have been done.
+template <class T>
+void require_no_failures_since(std::uint64_t failures, const model_state<T>& state, const char* asked_for) {
+  if (state.failures != failures)
+    throw error(
+        std::string("one of the model's devices failed after ")
+            .append(asked_for)
+            .append(" had been asked for, and the error was thrown before, so not all of it may have been done; run "
+                    "forward and backward again."));
+}
+
 /// Throws where an update has left the replicas different.
 template <class T>
 void require_usable(const model_state<T>& state) {
