@@ -69,6 +69,9 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(MODEL_TO_SHARDS)  // expect: devplace: to: a model's placement is on<P> or replicated
   dp::to<parts>(model);
 #endif
+#if defined(MODELS_ON_SHARDS)  // expect: devplace: replicate: the copies' places are given as replicated
+  dp::replicate<parts>(model);
+#endif
 #if defined(INPUT_OF_ANOTHER_MODEL)  // expect: devplace: parallel_apply: an input does not lie on the place
   dp::parallel_apply(replicas, std::tie(second, first));
 #endif
