@@ -422,6 +422,17 @@ TEST_CASE("an update that throws on the host after a failure elsewhere was never
   dp::check_replicas(model);
 }
 
+TEST_CASE("what a layer throws while the parts of a step are asked for names the replica too", "[train]") {
+  const auto x = samples();
+  model_type model{dp::seed{4}};
+  dp::test::refusing::refused = 4;
+  CHECK(thrown([&] { static_cast<void>(model.forward(x)); }) == name_of(1) + "a layer threw.");
+  dp::test::refusing::refused = 0;  // of predictions, which have no key, all parts begin there
+  CHECK(thrown([&] { static_cast<void>(model.predict(x)); }) == name_of(0) + "a layer threw.");
+  dp::test::refusing::refused = dp::test::refusing::nowhere;
+  CHECK_NOTHROW(model.predict(x));
+}
+
 TEST_CASE("nothing goes on with the results of a failed pass, whoever saw the failure", "[train]") {
   const auto x = samples();
   const auto exploding = samples_exploding_in(1);

@@ -45,8 +45,6 @@ class model {
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
-  template <class Tu>
-  using engine = nn::detail::engine<Net, T, backend_type, Tu>;
   using plan = nn::detail::network_plan<Net>;
 
  public:
@@ -122,16 +120,12 @@ class model {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     const auto& state = live();
     auto output = make_output<Tu>(batch);
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto x = detail::local_part(batch, k);
-      const auto& r = state.replicas[k];
-      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
-      const auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T), memory_purpose::activations);
-      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::predict, {});
-      if (rows != 0) engine<Tu>::forward(p, x.data());
-      copy_output<Tu>(output, k, p);
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        detail::memory_block workspace;
+        nn::detail::run_forward<Net, T, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
+                                                          nn::mode::predict, {}, detail::local_part(output, k));
+      });
     return output;
   }
 
@@ -146,18 +140,15 @@ class model {
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto x = detail::local_part(batch, k);
-      const auto& r = state.replicas[k];
-      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
-      auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T), memory_purpose::activations);
-      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::train,
-                                           nn::detail::key_of_part(key, batch, k));
-      if (rows != 0) engine<Tu>::forward(p, x.data());
-      copy_output<Tu>(output, k, p);
-      saved.keep(k, std::move(workspace), p, x.data());
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        const auto x = detail::local_part(batch, k);
+        detail::memory_block workspace;
+        const auto p = nn::detail::run_forward<Net, T, backend_type, Tu>(
+            state.replicas[k], x, workspace, nn::mode::train, nn::detail::key_of_part(key, batch, k),
+            detail::local_part(output, k));
+        saved.keep(k, std::move(workspace), p, x.data());
+      });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
     return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
   }
@@ -282,10 +273,9 @@ class model {
         nn::detail::batch_extents<output_extents>(batch.extent(0)), batch);
   }
 
-  template <class Tu, class Output>
-  static void copy_output(Output& output, std::size_t k, const nn::detail::pass<T>& p) {
-    const auto part = detail::local_part(output, k);
-    detail::copy_within<backend_type, Tu>(p.ordinal, part.data(), engine<Tu>::output_of(p), part.size() * sizeof(T));
+  template <class F>
+  void on_behalf_of(std::size_t k, F&& f) const {
+    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
   template <class Tu, class Batch, class Held, class Extents, class LossBatch>
@@ -293,13 +283,12 @@ class model {
                     bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto& p = used.pass(k);
-      const auto dy = detail::local_part(loss.gradient, k);
-      const auto& r = state_->replicas[k];
-      nn::detail::run_backward<Net, T, backend_type, Tu>(p, r, used.input(k), dy.data(),
-                                                         detail::local_part(loss.sums, k).data(), add);
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        nn::detail::run_backward<Net, T, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
+                                                           detail::local_part(loss.gradient, k).data(),
+                                                           detail::local_part(loss.sums, k).data(), add);
+      });
   }
 
   std::shared_ptr<nn::detail::model_state<T>> state_;

@@ -13,8 +13,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/place/place.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace {
 
@@ -154,12 +152,10 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
-        detail::on_behalf_of_replica(
-            k, places, [&] { return detail::place_name(backend_type{}, state.replicas[k].ordinal); },
-            [&] {
-              optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                               factors[k], steps_);
-            });
+        nn::detail::on_behalf_of<backend_type>(state, k, [&] {
+          optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
+                                                           factors[k], steps_);
+        });
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {

@@ -20,7 +20,6 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
-#include <devplace/place/replica_error.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
@@ -240,8 +239,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// What `f()` throws gets the name of replica k.
   template <class F>
   void on_behalf_of(std::size_t k, F&& f) const {
-    detail::on_behalf_of_replica(
-        k, places, [&] { return detail::place_name(backend_type{}, replica(k).ordinal); }, f);
+    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
   nn::detail::model_state<T>& own_state() const {

@@ -10,6 +10,8 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::nn::detail {
 
@@ -59,6 +61,13 @@ const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
     throw argument_error("there is no replica number " + std::to_string(k) + " among " +
                          std::to_string(state.replicas.size()) + ", counted from 0.");
   return state.replicas[k];
+}
+
+/// Calls `f()` for replica k; what it throws gets the replica's name where there are several.
+template <class Backend, class T, class F>
+void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
+  devplace::detail::on_behalf_of_replica(
+      k, state.replicas.size(), [&] { return devplace::detail::place_name(Backend{}, state.replicas[k].ordinal); }, f);
 }
 
 /// Throws where a device has failed since `failures` were counted: what was asked for then may not have been done.
