@@ -76,7 +76,8 @@ struct accumulate {
 ///
 /// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name. If it
 /// failed before the update, no place has updated and the next step can run; gradients that were accumulated are lost.
-/// If an update failed on some places only, the model says from then on that it cannot be used.
+/// If an update failed on some places only, the model says from then on that it cannot be used. Failures are a
+/// device's: of two threads that use one device, either may be thrown the other's.
 template <class Model, class Loss, class Rule, class Policy = collective::ring_all_reduce,
           class Accumulate = accumulate<1>>
 class trainer;
