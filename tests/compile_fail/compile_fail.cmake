@@ -6,7 +6,8 @@
 #   #if defined(ADD_CPU_AND_CUDA)  // expect: devplace: .* live on different places
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
-# The compiler is called directly: nothing is written, so that cases run in parallel and build nothing.
+# The compiler is called directly, and builds nothing. First it sees all cases of a file at once, which takes no longer
+# than one of them; a case whose message is not found among the errors of its own lines is then compiled alone.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
@@ -30,20 +31,39 @@ function(devplace_add_compile_fail_tests source)
   set(flags "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
             "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>")
   set(label compile_fail)
+  set(together ${CMAKE_CURRENT_BINARY_DIR}/${target}_together)
+  set(for_all_cases "")
   if(arg_LANGUAGE STREQUAL "CXX")
     list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} -fsyntax-only)
+    set(for_all_cases -ftemplate-backtrace-limit=0)
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      list(APPEND for_all_cases -ferror-limit=0)
+    endif()
   else()
     list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -c)
     set(label cuda)
+    set(for_all_cases -o ${together}.o)
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
+  set(every_case ${lines})
+  list(TRANSFORM every_case REPLACE "^.*defined\\(([A-Z0-9_]+)\\) *// expect: .*$" "-D\\1")
+  add_test(
+    NAME "${target}: every case at once"
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${together}.log -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+            ${flags} ${for_all_cases} ${every_case} ${path}
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties("${target}: every case at once" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
+                                                                  FIXTURES_SETUP ${target})
+
   foreach(line IN ITEMS "control" LISTS lines)
     set(case CONTROL)
     set(expect "")
+    set(fixture "")
     if(line MATCHES "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$")
       set(case ${CMAKE_MATCH_1})
-      set(expect -DEXPECT=${CMAKE_MATCH_2})
+      set(expect -DEXPECT=${CMAKE_MATCH_2} -DCASE=${case} -DSOURCE=${path} -DTOGETHER=${together}.log)
+      set(fixture FIXTURES_REQUIRED ${target})
     endif()
     set(output "")
     if(arg_LANGUAGE STREQUAL "CUDA")
@@ -54,7 +74,8 @@ function(devplace_add_compile_fail_tests source)
       COMMAND ${CMAKE_COMMAND} ${expect} -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
               ${flags} ${output} -D${case} ${path}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties("${target}: ${case}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+    set_tests_properties("${target}: ${case}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
+                                                                ${fixture})
   endforeach()
 endfunction()
 

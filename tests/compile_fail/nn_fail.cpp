@@ -33,22 +33,22 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
 #if defined(LAYERS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
-  dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+  { dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(LAYERS_THAT_DO_NOT_FIT_ARE_NAMED)  // expect: position<2.*linear<128.*expects<.*128.*receives<.*256
-  dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}};
+  { dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
-  dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}};
+  { dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
-  dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}};
+  { dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(NOT_A_LAYER)  // expect: devplace: this type is not a layer
-  dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}};
+  { dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated
-  dp::model<net, dp::sharded<0, 0, 1>> wrong{dp::seed{1}};
+  { dp::model<net, dp::sharded<0, 0, 1>> wrong{dp::seed{1}}; }
 #endif
 #if defined(BATCH_SAMPLE_SIZE)  // expect: devplace: one sample of the batch has another number of elements
   model.predict(dp::tensor<float, dp::extents<dp::dyn, 5>, on_cpu>(dp::extents<dp::dyn, 5>{2}));
@@ -60,20 +60,22 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   model.backward(saved, gradient);
 #endif
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
-  auto copy = saved;
+  { auto copy = saved; }
 #endif
 #if defined(COPIED_MODEL)  // expect: (deleted|cannot be referenced)
   cpu_model copy = model;
 #endif
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
-  dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}};
+  { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
 #endif
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
-  dp::optimizer wrong{model, 3.0};
+  { dp::optimizer wrong{model, 3.0}; }
 #endif
 #if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
-  dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
-  auto pass = model.forward(x);
-  optimizer.step(other, model.backward(std::move(pass.saved), gradient));
+  {
+    dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
+    auto pass = model.forward(x);
+    optimizer.step(other, model.backward(std::move(pass.saved), gradient));
+  }
 #endif
 }

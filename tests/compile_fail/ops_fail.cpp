@@ -26,16 +26,22 @@ void operations(matrix& a, const labels& classes) {
   dp::matmul_into(a, a, dp::transposed(a));
 #endif
 #if defined(MATMUL_ELEMENT_TYPES)  // expect: devplace: matmul: the operands have different element types
-  const dp::tensor<double, dp::extents<3, 2>, on_cpu> b{{1, 2}, {3, 4}, {5, 6}};
-  dp::matmul(a, b);
+  {
+    const dp::tensor<double, dp::extents<3, 2>, on_cpu> b{{1, 2}, {3, 4}, {5, 6}};
+    dp::matmul(a, b);
+  }
 #endif
 #if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float or double
-  const dp::tensor<std::int32_t, dp::extents<1, 1>, on_cpu> b{{1}};
-  dp::matmul(b, b);
+  {
+    const dp::tensor<std::int32_t, dp::extents<1, 1>, on_cpu> b{{1}};
+    dp::matmul(b, b);
+  }
 #endif
 #if defined(MATMUL_RANK)  // expect: devplace: matmul: both operands must be matrices
-  const dp::tensor<float, dp::extents<3>, on_cpu> b{1, 2, 3};
-  dp::matmul(a, b);
+  {
+    const dp::tensor<float, dp::extents<3>, on_cpu> b{1, 2, 3};
+    dp::matmul(a, b);
+  }
 #endif
 #if defined(TRANSPOSED_TEMPORARY)  // expect: devplace: transposed: a temporary tensor would be gone
   dp::matmul(a, dp::transposed(dp::softmax(a)));
@@ -50,16 +56,22 @@ void operations(matrix& a, const labels& classes) {
   dp::mean(classes);
 #endif
 #if defined(REDUCTION_RESULT_TYPE)  // expect: devplace: a reduction's result has the wrong element type
-  dp::tensor<float, dp::extents<>, on_cpu> result(dp::extents<>{});
-  dp::sum_into(result, classes);
+  {
+    dp::tensor<float, dp::extents<>, on_cpu> result(dp::extents<>{});
+    dp::sum_into(result, classes);
+  }
 #endif
 #if defined(COLUMN_SUM_EXTENTS)  // expect: devplace: column_sum_into: the result must have one element for each column
-  dp::tensor<float, dp::extents<2>, on_cpu> result(dp::extents<2>{});
-  dp::column_sum_into(result, a);
+  {
+    dp::tensor<float, dp::extents<2>, on_cpu> result(dp::extents<2>{});
+    dp::column_sum_into(result, a);
+  }
 #endif
 #if defined(COUNT_EQUAL_OF_FLOATS)  // expect: devplace: count_equal_into: compares integers
-  dp::tensor<std::int64_t, dp::extents<>, on_cpu> result(dp::extents<>{});
-  dp::count_equal_into(result, a, a);
+  {
+    dp::tensor<std::int64_t, dp::extents<>, on_cpu> result(dp::extents<>{});
+    dp::count_equal_into(result, a, a);
+  }
 #endif
 #if defined(SUM_WITHOUT_A_PLACE)  // expect: devplace: this operation makes a tensor, which needs a place in its type
   dp::sum(a.view().erased());
@@ -68,32 +80,46 @@ void operations(matrix& a, const labels& classes) {
   dp::softmax(classes);
 #endif
 #if defined(SOFTMAX_EXTENTS)  // expect: devplace: softmax: result and operands must have the same extents
-  dp::tensor<float, dp::extents<3, 2>, on_cpu> y(dp::extents<3, 2>{});
-  dp::softmax_into(y, a);
+  {
+    dp::tensor<float, dp::extents<3, 2>, on_cpu> y(dp::extents<3, 2>{});
+    dp::softmax_into(y, a);
+  }
 #endif
 #if defined(SOFTMAX_INTO_CONST)  // expect: devplace: softmax: the result's elements are const
-  const matrix y(dp::extents<2, 3>{});
-  dp::softmax_into(y, a);
+  {
+    const matrix y(dp::extents<2, 3>{});
+    dp::softmax_into(y, a);
+  }
 #endif
 #if defined(LABELS_OF_FLOATS)  // expect: devplace: cross_entropy: labels are class numbers
-  const dp::tensor<float, dp::extents<2>, on_cpu> targets{0, 1};
-  dp::cross_entropy(a, targets);
+  {
+    const dp::tensor<float, dp::extents<2>, on_cpu> targets{0, 1};
+    dp::cross_entropy(a, targets);
+  }
 #endif
 #if defined(LABELS_EXTENTS)  // expect: devplace: cross_entropy: labels and row losses must have one element
-  const dp::tensor<std::int64_t, dp::extents<3>, on_cpu> targets{0, 1, 2};
-  dp::cross_entropy(a, targets);
+  {
+    const dp::tensor<std::int64_t, dp::extents<3>, on_cpu> targets{0, 1, 2};
+    dp::cross_entropy(a, targets);
+  }
 #endif
 #if defined(LABELS_RANK)  // expect: devplace: cross_entropy: logits have the shape .rows, classes. and labels .rows.
-  const dp::tensor<std::int64_t, dp::extents<2, 1>, on_cpu> targets{{0}, {1}};
-  dp::cross_entropy(a, targets);
+  {
+    const dp::tensor<std::int64_t, dp::extents<2, 1>, on_cpu> targets{{0}, {1}};
+    dp::cross_entropy(a, targets);
+  }
 #endif
 #if defined(MSE_ELEMENT_TYPES)  // expect: devplace: mse: the operands have different element types
-  const dp::tensor<double, dp::extents<2, 3>, on_cpu> target(dp::extents<2, 3>{});
-  dp::mse(a, target);
+  {
+    const dp::tensor<double, dp::extents<2, 3>, on_cpu> target(dp::extents<2, 3>{});
+    dp::mse(a, target);
+  }
 #endif
 #if defined(MSE_EXTENTS)  // expect: devplace: mse: the operands must have the same extents
-  const dp::tensor<float, dp::extents<2, 4>, on_cpu> target(dp::extents<2, 4>{});
-  dp::mse(a, target);
+  {
+    const dp::tensor<float, dp::extents<2, 4>, on_cpu> target(dp::extents<2, 4>{});
+    dp::mse(a, target);
+  }
 #endif
 }
 

@@ -24,13 +24,13 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   matrix transposed{{1, 2}, {3, 4}, {5, 6}};
 #endif
 #if defined(LIST_OF_OTHER_EXTENT)  // expect: devplace: the list does not have the tensor's extents
-  dp::tensor<float, dp::extents<3>, on_cpu> short_list{1, 2};
+  { dp::tensor<float, dp::extents<3>, on_cpu> short_list{1, 2}; }
 #endif
 #if defined(NESTED_LIST_NARROWS)  // expect: (narrowing|no matching constructor|no instance of constructor)
-  dp::tensor<std::int32_t, dp::extents<1, 2>, on_cpu> fractions{{1.5, 2}};
+  { dp::tensor<std::int32_t, dp::extents<1, 2>, on_cpu> fractions{{1.5, 2}}; }
 #endif
 #if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values and the tensor integer elements
-  dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2};
+  { dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2}; }
 #endif
 #if defined(COPY_CONSTRUCTED)  // expect: (USE_clone_TO_COPY_A_TENSOR|deleted constructor of 'matrix')
   matrix copied = a;

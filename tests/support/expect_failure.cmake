@@ -3,7 +3,10 @@
 
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
 # regex follows "error" (or clang's note on the deleted candidate, or what a linker says instead). With -DWRAPPED=1 the
-# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
+# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed; with
+# -DOUTPUT=<file> instead of EXPECT it must fail, and what it printed is kept there.
+# With -DTOGETHER=<file> -DSOURCE=<file> -DCASE=<name> such a file is looked at first (see errors_of_case.awk), and the
+# command runs only when that does not show the case's error.
 set(ENV{LC_ALL} C) # g++ quotes names with UTF-8 quotation marks elsewhere
 set(command "")
 set(in_command FALSE)
@@ -16,8 +19,41 @@ foreach(i RANGE ${last})
   endif()
 endforeach()
 
+# find_error(<result> <text>): the line of the text that EXPECT describes, or nothing.
+function(find_error result text)
+  string(REGEX REPLACE "[][;]" " " searched "${text}") # they would split or join the list below
+  if(WRAPPED)
+    string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
+  endif()
+  string(REPLACE "\n" ";" searched "${searched}")
+  set(${result} "" PARENT_SCOPE)
+  foreach(line IN LISTS searched)
+    if(line MATCHES "(error|Error|assertion|note: candidate|note: '|instantiation of|multiple definition|undefined reference).*(${EXPECT})")
+      set(${result} "${line}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+if(TOGETHER)
+  execute_process(COMMAND awk -v name=${CASE} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
+                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_QUIET)
+  find_error(found "${output}")
+  if(result EQUAL 0 AND found)
+    message(STATUS "${found}")
+    return()
+  endif()
+endif()
+
 execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(REPLACE "\n" "\n  " shown "\n${output}") # indented text is printed as it is, not wrapped
+if(OUTPUT)
+  file(WRITE ${OUTPUT} "${output}")
+  if(result EQUAL 0)
+    message(FATAL_ERROR "This must fail and succeeds.")
+  endif()
+  return()
+endif()
 if(NOT DEFINED EXPECT)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "This must succeed and fails:${shown}")
@@ -27,16 +63,9 @@ endif()
 if(result EQUAL 0)
   message(FATAL_ERROR "This must fail and succeeds; expected was: ${EXPECT}")
 endif()
-
-string(REGEX REPLACE "[][;]" " " searched "${output}") # they would split or join the list below
-if(WRAPPED)
-  string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
+find_error(found "${output}")
+if(found)
+  message(STATUS "${found}")
+else()
+  message(FATAL_ERROR "This fails, as it must, but no error says: ${EXPECT}${shown}")
 endif()
-string(REPLACE "\n" ";" searched "${searched}")
-foreach(line IN LISTS searched)
-  if(line MATCHES "(error|Error|assertion|note: candidate|note: '|instantiation of|multiple definition|undefined reference).*(${EXPECT})")
-    message(STATUS "${line}")
-    return()
-  endif()
-endforeach()
-message(FATAL_ERROR "This fails, as it must, but no error says: ${EXPECT}${shown}")

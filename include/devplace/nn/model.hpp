@@ -113,7 +113,8 @@ class model {
   ///@}
 
   /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
-  /// [n, input extents...] of type `T` (axes after the first may be flattened differently); the outputs lie as it does.
+  /// [n, input extents...] of type `T` (axes after the first may be flattened differently); the outputs lie as it does,
+  /// and are split like it.
   /// On several places the batch is split over them, or replicated: then every place does all of it.
   template <class Tu = detail::this_tu, class Batch>
   [[nodiscard]] auto predict(const Batch& batch) const {
@@ -267,6 +268,7 @@ class model {
     });
   }
 
+  /// As the batch lies, and split like it.
   template <class Tu, class Batch>
   static auto make_output(const Batch& batch) {
     return detail::make_like<T, typename Batch::placement_type, Tu>(

@@ -118,6 +118,7 @@ template <element T, detail::elementwise_operand X>
 constexpr auto cast(X&& x) {
   return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
+/// The same over several places.
 template <element T, detail::placed_operand X>
 auto cast(X&& x) {
   return detail::placed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
@@ -184,6 +185,7 @@ constexpr auto where(Condition&& condition, A&& a, B&& b) {
       detail::elementary::select{}, detail::make_operand<std::uint8_t>(std::forward<Condition>(condition)),
       detail::make_operand<value>(std::forward<A>(a)), detail::make_operand<value>(std::forward<B>(b)));
 }
+/// The same over several places.
 template <class Condition, class A, class B>
   requires detail::placed_choice<Condition, A, B>
 auto where(Condition&& condition, A&& a, B&& b) {
@@ -216,6 +218,7 @@ constexpr auto map(F&& functor, X&&... x) {
   return detail::make_expression<std::remove_cvref_t<F>>(
       functor, detail::make_operand<detail::value_type_of<X>>(std::forward<X>(x))...);
 }
+/// The same over several places.
 template <class F, class... X>
   requires detail::placed_functor<F, X...>
 auto map(F&& functor, X&&... x) {

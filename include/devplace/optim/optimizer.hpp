@@ -164,6 +164,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
       throw;
     }
   }
+  /// The same where every place updates its own replica.
   template <class Tu = detail::this_tu>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
     update<Tu>(state, divide, factors, [] {});

@@ -20,8 +20,8 @@ namespace devplace {
 
 /// Binds the place `cuda<logical>` to the device that this process sees under number `visible`.
 struct device_map_entry {
-  int logical = 0;
-  int visible = 0;
+  int logical = 0;  ///< the place's ordinal
+  int visible = 0;  ///< the device's number, from 0
 };
 
 namespace detail {

@@ -47,6 +47,7 @@ struct sizes {
     return static_cast<std::size_t>(size);
   }
 };
+/// `split::sizes{3, 3, 1}` is of three places.
 template <std::integral... Size>
 sizes(Size...) -> sizes<sizeof...(Size)>;
 
