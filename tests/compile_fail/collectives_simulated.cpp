@@ -12,6 +12,7 @@
 #include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/item.hpp>
 
 namespace dp = devplace;
 
@@ -33,6 +34,8 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
   dp::reduce<on_0>(summands);
   dp::reduce_scatter<rows>(summands);
   dp::to<on_cpu>(copies.local(dp::cuda<1>{}));
+  dp::copy(copies.local(dp::cuda<1>{}), whole);
+  dp::item(copies.local(dp::cuda<1>{})[0].slice(0, 1));
   matrix<rows> other = parts.clone();
   static_cast<void>(means);
 #if defined(ALL_REDUCE_OF_COPIES)  // expect: devplace: all_reduce: every place has the whole value already.*multiply
@@ -124,6 +127,21 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(TO_SEVERAL_PLACES)  // expect: USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS
   dp::to<copies_type>(whole);
+#endif
+#if defined(ITEM_OF_COPIES)  // expect: READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE
+  dp::item(copies);
+#endif
+#if defined(ITEM_OF_PARTS)  // expect: GATHER_IT_FIRST_WITH_gather_on_cpu
+  dp::item(parts);
+#endif
+#if defined(ITEM_OF_SUMMANDS)  // expect: REDUCE_IT_FIRST_WITH_reduce_on_cpu
+  dp::item(summands);
+#endif
+#if defined(COPY_TO_PARTS)  // expect: COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE
+  dp::copy(parts, whole);
+#endif
+#if defined(COPY_FROM_COPIES)  // expect: COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE
+  dp::copy(whole, copies);
 #endif
 #if defined(PART_OF_A_PLACE_THAT_HAS_NONE)  // expect: devplace: local: the tensor has no part on this place
   parts.local(dp::cuda<2>{});

@@ -22,14 +22,14 @@
 #include <devplace/tensor/placed.hpp>
 
 #include "support/catch.hpp"
-#include "support/placed_models.hpp"
+#include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
 using dp::test::copies_of;
-using dp::test::elements_of;
 using dp::test::parameters_of;
+using dp::test::values_of;
 
 namespace {
 
@@ -83,7 +83,7 @@ TEST_CASE("outputs, sums and gradients of a replicated batch are replicated", "[
   STATIC_REQUIRE(
       std::is_same_v<std::remove_const_t<decltype(predicted)>, dp::tensor<float, dp::extents<dp::dyn, 3>, where>>);
   const dp::model<net, dp::on<dp::cpu>> one{dp::seed{2}};
-  const auto expected = elements_of(one.predict(dp::test::integer_samples<float, 6>(5)));
+  const auto expected = values_of(one.predict(dp::test::integer_samples<float, 6>(5)));
   auto [output, saved] = model.forward(x);
   STATIC_REQUIRE(std::is_same_v<decltype(output)::placement_type, where>);
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
@@ -91,11 +91,11 @@ TEST_CASE("outputs, sums and gradients of a replicated batch are replicated", "[
   const auto whole = model.backward(std::move(saved), gradient);
   STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(whole)>, dp::gradients<net, where, float>>);
   for (std::size_t k = 0; k < 3; ++k) {
-    CHECK(elements_of(predicted.local(k)) == expected);
-    CHECK(elements_of(output.local(k)) == elements_of(output.local(0)));  // dropout draws alike
-    CHECK(elements_of(loss.sums().local(k))[1] == 5);
-    CHECK(elements_of(whole.local<0>(k)) == elements_of(whole.local<0>(0)));
-    CHECK(elements_of(whole.local<3>(k)) == elements_of(whole.local<3>(0)));
+    CHECK(values_of(predicted.local(k)) == expected);
+    CHECK(values_of(output.local(k)) == values_of(output.local(0)));  // dropout draws alike
+    CHECK(values_of(loss.sums().local(k))[1] == 5);
+    CHECK(values_of(whole.local<0>(k)) == values_of(whole.local<0>(0)));
+    CHECK(values_of(whole.local<3>(k)) == values_of(whole.local<3>(0)));
   }
 }
 
@@ -111,12 +111,12 @@ TEST_CASE("whole gradients of replicated batches add up, also to those that sync
   auto first = model.forward(parts);
   auto whole =
       dp::synchronize(model.backward(std::move(first.saved), nn::cross_entropy{}(first.output, label_parts).gradient));
-  const auto once = elements_of(whole.local<0>());
+  const auto once = values_of(whole.local<0>());
   auto second = model.forward(x);
   const auto twice =
       model.backward(std::move(second.saved), nn::cross_entropy{}(second.output, y).gradient, std::move(whole));
   for (std::size_t k = 0; k < 3; ++k) {
-    const auto sums = elements_of(twice.local<0>(k));
+    const auto sums = values_of(twice.local<0>(k));
     for (std::size_t i = 0; i < sums.size(); ++i)
       CHECK(sums[i] == Catch::Approx(2 * once[i]).epsilon(1e-12).margin(1e-14));
   }
@@ -152,7 +152,7 @@ TEST_CASE("a model that became unusable says why, and can still be replaced", "[
   CHECK_THROWS_WITH(model.parameter<0>(), text);
   CHECK_THROWS_AS(model.state(), dp::error);
   model = dp::model<nn::linear<6, 3>, where>{dp::seed{3}};
-  CHECK(elements_of(model.predict(x).local(1)) == elements_of(model.predict(x).local(0)));
+  CHECK(values_of(model.predict(x).local(1)) == values_of(model.predict(x).local(0)));
 }
 
 TEST_CASE("every replica keeps its counters and sums, zero at the start", "[nn]") {

@@ -16,7 +16,7 @@
 #include <devplace/optim/sgd.hpp>
 
 #include "support/catch.hpp"
-#include "support/placed_models.hpp"
+#include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;

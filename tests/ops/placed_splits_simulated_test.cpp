@@ -3,6 +3,7 @@
 
 // Operations on tensors that are not split evenly, and on such that are split along another axis than the first.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/placed.hpp>
 
 #include "ops/placed_tensors.hpp"
@@ -136,4 +138,19 @@ TEST_CASE("a whole matrix by the transposed of a split one is split along column
   STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<3, 6>, columns>>);
   CHECK(sizes_of(product) == sizes_of(x));
   CHECK(elements(dp::gather<host>(product)) == elements(dp::matmul(a_on_host, dp::transposed(on_host))));
+}
+
+TEST_CASE("results are split by their operands' rule, for later extents too", "[ops]") {
+  using table = dp::extents<dp::dyn, 4>;
+  const dp::tensor<float, table, rows> x(table(12), dp::split::torch);
+  const auto check = [](auto y) {
+    CHECK(y.local(2).extent(0) == 4);
+    dp::detail::leading_extent::set(y, 7);  // evenly it would be 3, 2, 2
+    CHECK(y.split_sizes().values == std::array<std::size_t, 3>{3, 3, 1});
+  };
+  check(x.clone());
+  check(dp::tensor(x + x));
+  check(dp::sum<1>(x));
+  check(dp::softmax(x));
+  check(dp::matmul(x, dp::tensor<float, dp::extents<4, 2>, whole>(dp::extents<4, 2>{})));
 }

@@ -6,35 +6,20 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/memory/block.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/placed.hpp>
 
+#include "support/host_values.hpp"
+
 namespace devplace::test {
+
+using support::set_values;
+using support::values_of;
 
 /// Small whole numbers with both signs, so that float arithmetic on them is exact; never 0.
 inline float small_number(std::size_t i, std::size_t key) {
   const auto value = static_cast<float>((i * 7 + key * 5) % 11) - 5;
   return value == 0 ? 6 : value;
-}
-
-/// Writes `values` into place k's part.
-template <class Tensor>
-void set_part(Tensor& x, std::size_t k, const std::vector<typename Tensor::value_type>& values) {
-  const auto part = x.local(k);
-  devplace::detail::copy_in<typename Tensor::backend_type>(part.ordinal(), part.data(), values.data(),
-                                                           part.size() * sizeof(typename Tensor::value_type));
-}
-
-/// Place k's part, read back.
-template <class Tensor>
-auto part_of(const Tensor& x, std::size_t k) {
-  using value = typename Tensor::value_type;
-  const auto part = x.local(k);
-  std::vector<value> values(part.size());
-  devplace::detail::copy_out<typename Tensor::backend_type>(part.ordinal(), values.data(), part.data(),
-                                                            values.size() * sizeof(value));
-  return values;
 }
 
 /// A tensor whose parts are the rows of `values`, or copies of it, as Where says.
@@ -44,7 +29,7 @@ auto placed_from(const Extents& extents, const std::vector<T>& values) {
   for (std::size_t k = 0; k != x.places; ++k) {
     const std::size_t begin = x.first_row(k) * (Extents::rank == 0 ? 1 : extents.stride(0));
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
-    set_part(x, k, std::vector<T>(first, first + static_cast<std::ptrdiff_t>(x.local(k).size())));
+    set_values(x.local(k), std::vector<T>(first, first + static_cast<std::ptrdiff_t>(x.local(k).size())));
   }
   return x;
 }
@@ -64,7 +49,7 @@ auto placed_numbers(const Extents& extents, std::size_t key) {
   auto x = placed_from<Where>(extents, small_numbers(extents, key));
   if constexpr (devplace::detail::rules_of<Where>::partial)
     for (std::size_t k = 0; k != x.places; ++k)
-      set_part(x, k, small_numbers(extents, key + 3 * k));
+      set_values(x.local(k), small_numbers(extents, key + 3 * k));
   return x;
 }
 
@@ -73,9 +58,9 @@ auto placed_numbers(const Extents& extents, std::size_t key) {
 template <class Tensor, class Combine>
 auto value_of(const Tensor& x, Combine combine) {
   using rules = devplace::detail::rules_of<typename Tensor::placement_type>;
-  auto values = part_of(x, 0);
+  auto values = values_of(x.local(0));
   for (std::size_t k = 1; k != x.places; ++k) {
-    const auto part = part_of(x, k);
+    const auto part = values_of(x.local(k));
     if constexpr (rules::split)
       values.insert(values.end(), part.begin(), part.end());
     else if constexpr (rules::partial)

@@ -17,7 +17,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
-#include "support/placed_models.hpp"
+#include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;

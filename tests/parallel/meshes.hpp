@@ -22,13 +22,14 @@ struct mesh_of<std::integer_sequence<int, I...>> {
   using partial = devplace::partial<Op, I...>;
 };
 
-/// Calls `f(mesh_of<...>{})` for the first 1, 2, ..., 9 devices.
+/// Calls `f(mesh_of<...>{})` for the first so many devices.
+template <int... Count, class F>
+void for_devices(const F& f) {
+  (f(mesh_of<std::make_integer_sequence<int, Count>>{}), ...);
+}
 template <class F>
 void for_1_to_9_devices(const F& f) {
-  [&]<std::size_t... N>(std::index_sequence<N...>) {
-    (f(mesh_of<std::make_integer_sequence<int, static_cast<int>(N) + 1>>{}), ...);
-  }
-  (std::make_index_sequence<9>{});
+  for_devices<1, 2, 3, 4, 5, 6, 7, 8, 9>(f);
 }
 
 }  // namespace support

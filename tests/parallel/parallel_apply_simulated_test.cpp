@@ -15,12 +15,12 @@
 #include <devplace/parallel/replicate.hpp>
 
 #include "support/catch.hpp"
-#include "support/placed_models.hpp"
+#include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
-using dp::test::elements_of;
+using dp::test::values_of;
 
 namespace {
 
@@ -79,9 +79,9 @@ TEST_CASE("parallel_apply gives each model its input and returns the outputs on 
       std::tuple{dp::to<device<1>>(samples(4)), dp::to<device<0>>(samples(0)), dp::to<device<2>>(samples(9))});
   STATIC_REQUIRE(std::is_same_v<std::tuple_element_t<2, std::remove_const_t<decltype(outputs)>>,
                                 dp::tensor<float, dp::extents<dp::dyn, 3>, device<2>>>);
-  CHECK(elements_of(std::get<0>(outputs)) == elements_of(source.predict(samples(4))));
+  CHECK(values_of(std::get<0>(outputs)) == values_of(source.predict(samples(4))));
   CHECK(std::get<1>(outputs).extent(0) == 0);
-  CHECK(elements_of(std::get<2>(outputs)) == elements_of(source.predict(samples(9))));
+  CHECK(values_of(std::get<2>(outputs)) == values_of(source.predict(samples(9))));
 }
 
 TEST_CASE("parallel_apply takes references, and models on places of different kinds", "[parallel]") {
@@ -90,7 +90,7 @@ TEST_CASE("parallel_apply takes references, and models on places of different ki
   const auto x = samples(3);
   const auto there = dp::to<device<0>>(x);
   const auto [a, b] = dp::parallel_apply(std::tie(on_cpu, on_device), std::tie(x, there));
-  CHECK(elements_of(a) == elements_of(b));
+  CHECK(values_of(a) == values_of(b));
   CHECK(std::tuple_size_v<decltype(dp::parallel_apply(std::tie(on_cpu), std::tie(x)))> == 1);
 }
 
@@ -102,8 +102,8 @@ TEST_CASE("parallel_apply asks all devices before it waits for any", "[parallel]
   const auto x = dp::to<device<0>>(samples(1));
   const auto y = dp::to<device<1>>(samples(1));
   const auto [first, second] = dp::parallel_apply(std::tie(a, b), std::tie(x, y));
-  CHECK(elements_of(first)[0] == 1);
-  CHECK(elements_of(second)[0] == 1);
+  CHECK(values_of(first)[0] == 1);
+  CHECK(values_of(second)[0] == 1);
 }
 
 TEST_CASE("an exception in parallel_apply names the replica and keeps its type", "[parallel]") {

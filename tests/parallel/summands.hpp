@@ -3,50 +3,71 @@
 #pragma once
 
 #include <cstddef>
-#include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include <devplace/tensor/copy.hpp>
+#include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/placed.hpp>
 
+#include "support/host_values.hpp"
 #include "support/random_values.hpp"
 
 namespace support {
 
-/// A partial tensor and, beside it, the value that it stands for: computed by a loop over the places in their order.
+/// Summands and the value that they stand for: computed by a loop over them in their order.
+template <class T>
+struct values_of_summands {
+  std::vector<std::vector<T>> summands;
+  std::vector<T> value;
+};
+
+template <class T>
+T combined(devplace::reduction op, T a, T b) {
+  if (op == devplace::reduction::max) return b > a ? b : a;
+  if (op == devplace::reduction::min) return b < a ? b : a;
+  return static_cast<T>(a + b);
+}
+
+/// `n` summands of so many integers from -8 to 8, or any numbers from -1 to 1.
+template <class T>
+values_of_summands<T> random_values_of_summands(devplace::reduction op, std::size_t n, std::size_t size,
+                                                bool whole_numbers) {
+  values_of_summands<T> result;
+  const double most = whole_numbers ? 8 : 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto x =
+        devplace::test::random_values<T>(devplace::dextents<1>(size), static_cast<unsigned>(17 * k + n), -most, most);
+    std::vector<T> values(x.data(), x.data() + size);
+    if (whole_numbers)
+      for (T& number : values)
+        number = static_cast<T>(static_cast<int>(number));
+    if (k == 0) result.value = values;
+    for (std::size_t i = 0; k != 0 && i < size; ++i)
+      result.value[i] = combined(op, result.value[i], values[i]);
+    result.summands.push_back(std::move(values));
+  }
+  for (T& total : result.value)
+    if (op == devplace::reduction::mean) total = static_cast<T>(total / static_cast<T>(n));
+  return result;
+}
+
+/// A partial tensor and, beside it, the value that it stands for.
 template <class T, class Extents, class Where>
 struct summands_and_value {
   devplace::tensor<T, Extents, Where> summands;
   std::vector<T> value;
 };
 
-template <devplace::reduction Op, class T>
-T combined(T a, T b) {
-  if (Op == devplace::reduction::max) return b > a ? b : a;
-  if (Op == devplace::reduction::min) return b < a ? b : a;
-  return static_cast<T>(a + b);
-}
-
-/// Integers from -8 to 8, or any numbers from -1 to 1.
-template <class Where, devplace::reduction Op, class T, class Extents>
-auto random_summands(const Extents& extents, bool whole_numbers) {
-  constexpr std::size_t n = devplace::place_count<Where>;
-  summands_and_value<T, Extents, Where> result{devplace::tensor<T, Extents, Where>(extents), {}};
-  for (std::size_t k = 0; k < n; ++k) {
-    const double most = whole_numbers ? 8 : 1;
-    auto x = devplace::test::random_values<T>(extents, static_cast<unsigned>(17 * k + n), -most, most);
-    if constexpr (std::is_floating_point_v<T>)
-      for (std::size_t i = 0; whole_numbers && i < x.size(); ++i)
-        x.data()[i] = static_cast<T>(static_cast<int>(x.data()[i]));
-    devplace::copy(result.summands.local(k), x);
-    if (k == 0) result.value.assign(x.data(), x.data() + x.size());
-    for (std::size_t i = 0; k != 0 && i < x.size(); ++i)
-      result.value[i] = combined<Op>(result.value[i], x.data()[i]);
-  }
-  for (T& total : result.value)
-    if (Op == devplace::reduction::mean) total = static_cast<T>(total / static_cast<T>(n));
-  return result;
+/// A partial tensor of such numbers.
+template <class Where, class T, class Extents>
+summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bool whole_numbers) {
+  auto values = random_values_of_summands<T>(devplace::parallel::detail::operation_of<Where>,
+                                             devplace::place_count<Where>, extents.size(), whole_numbers);
+  devplace::tensor<T, Extents, Where> summands(extents);
+  for (std::size_t k = 0; k < values.summands.size(); ++k)
+    set_values(summands.local(k), values.summands[k]);
+  return {std::move(summands), std::move(values.value)};
 }
 
 }  // namespace support

@@ -21,6 +21,13 @@ auto values_of(const X& x) {
   return values;
 }
 
+/// Writes elements into a view.
+template <class View, class T>
+void set_values(const View& view, const std::vector<T>& values) {
+  devplace::detail::copy_in<typename View::backend_type>(view.ordinal(), view.data(), values.data(),
+                                                         view.size() * sizeof(values[0]));
+}
+
 /// Elements of a part of a row-major array, chosen index by index: those whose index along `axis` is from `begin` up
 /// to, not including, `end`.
 template <class T, class Extents>

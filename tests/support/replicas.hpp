@@ -6,11 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <devplace/memory/block.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+
+#include "support/host_values.hpp"
 
 namespace devplace::test {
+
+using support::values_of;
 
 /// A batch where a model on `Where` takes it.
 template <class Where, class X, class... Rule>
@@ -21,44 +25,48 @@ auto placed(const X& x, const Rule&... rule) {
     return scatter<batch_placement_t<Where>>(x, rule...);
 }
 
-/// A view's elements on the host.
-template <class View>
-std::vector<typename View::value_type> read(const View& view) {
-  std::vector<typename View::value_type> values(view.size());
-  devplace::detail::copy_out<typename View::backend_type>(view.ordinal(), values.data(), view.data(),
-                                                          values.size() * sizeof(typename View::value_type));
-  return values;
+/// A copy of a host tensor on every place of `Where`.
+template <placement Where, class X>
+auto copies_of(const X& x) {
+  tensor<typename X::value_type, typename X::extents_type, Where> result(x.extents());
+  for (std::size_t k = 0; k < place_count<Where>; ++k)
+    copy(devplace::detail::local_part(result, k), x);
+  return result;
 }
+
+// Not closures, so that the walk over a network is compiled once for it and not for every placement.
+template <class T>
+struct append_values {
+  std::vector<T>& values;
+  void operator()(const std::string&, auto view) const {
+    const auto more = values_of(view);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+};
+template <class T>
+struct set_integers {
+  std::size_t next = 0;
+  void operator()(const std::string&, auto view) {
+    std::vector<T> values(view.size());
+    for (T& value : values)
+      value = static_cast<T>(next++ * 5 % 7) - T{3};
+    support::set_values(view, values);
+  }
+};
 
 /// All parameters of one replica.
 template <class Model>
 auto parameters_of(const Model& model, std::size_t k = 0) {
   std::vector<typename Model::value_type> values;
-  model.for_each_parameter(
-      [&](const std::string&, auto view) {
-        const auto more = read(view);
-        values.insert(values.end(), more.begin(), more.end());
-      },
-      k);
+  model.for_each_parameter(append_values<typename Model::value_type>{values}, k);
   return values;
 }
 
 /// Sets all parameters of all replicas to small integers.
 template <class Model>
 void set_integer_parameters(Model& model) {
-  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k) {
-    std::size_t next = 0;
-    model.for_each_parameter(
-        [&](const std::string&, auto view) {
-          using T = typename Model::value_type;
-          std::vector<T> values(view.size());
-          for (T& value : values)
-            value = static_cast<T>(next++ * 5 % 7) - T{3};
-          devplace::detail::copy_in<typename decltype(view)::backend_type>(view.ordinal(), view.data(), values.data(),
-                                                                           values.size() * sizeof(T));
-        },
-        k);
-  }
+  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k)
+    model.for_each_parameter(set_integers<typename Model::value_type>{}, k);
 }
 
 }  // namespace devplace::test

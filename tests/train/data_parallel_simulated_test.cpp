@@ -207,8 +207,9 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
       auto [loss, gradient] = weighted(output, y.slice(begins[part], begins[part + 1]));
       weights += loss.sums()(1);
       const auto lease = separate.backward(std::move(saved), gradient);
-      const std::vector<std::vector<float>> of_part{dp::test::read(lease.local<0>()), dp::test::read(lease.local<1>()),
-                                                    dp::test::read(lease.local<2>()), dp::test::read(lease.local<3>())};
+      const std::vector<std::vector<float>> of_part{
+          dp::test::values_of(lease.local<0>()), dp::test::values_of(lease.local<1>()),
+          dp::test::values_of(lease.local<2>()), dp::test::values_of(lease.local<3>())};
       if (part == 0) {
         sums = of_part;
       } else {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,27 +26,12 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::parameters_of;
 using dp::test::placed;
 
 namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
-
-/// All parameters on place k, read back.
-template <class Model>
-std::vector<double> parameters_of(const Model& model, std::size_t k) {
-  using T = typename Model::value_type;
-  std::vector<double> values;
-  model.for_each_parameter(
-      [&](const std::string&, auto view) {
-        std::vector<T> read(view.size());
-        dp::detail::copy_out<typename decltype(view)::backend_type>(view.ordinal(), read.data(), view.data(),
-                                                                    read.size() * sizeof(T));
-        values.insert(values.end(), read.begin(), read.end());
-      },
-      k);
-  return values;
-}
 
 struct run {
   std::vector<double> losses;
@@ -66,8 +49,10 @@ run train(const nn::cross_entropy& loss) {
     const auto y = placed<Where>(dp::test::square_labels(rows, 3));
     result.losses.push_back(static_cast<double>(step(x, y).item()));
   }
-  for (std::size_t k = 0; k < dp::place_count<Where>; ++k)
-    result.parameters.push_back(parameters_of(model, k));
+  for (std::size_t k = 0; k < dp::place_count<Where>; ++k) {
+    const auto parameters = parameters_of(model, k);
+    result.parameters.emplace_back(parameters.begin(), parameters.end());
+  }
   return result;
 }
 

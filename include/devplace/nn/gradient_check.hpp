@@ -10,6 +10,7 @@
 
 #include <devplace/nn/detail/engine.hpp>
 #include <devplace/nn/init.hpp>
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/seed.hpp>
 
 namespace devplace::nn {
@@ -21,6 +22,38 @@ struct gradient_check {
   std::string where = "";   ///< where that is
   std::size_t checked = 0;  ///< numbers compared
 };
+
+namespace detail {
+
+/// Compares gradients with central differences of a function, whatever network that comes from.
+struct difference_check {
+  devplace::detail::function_view<double&> function;  ///< its value for the numbers as they are
+  double step;
+  gradient_check result = {};
+
+  void compare(double& at, double gradient, const std::string& name, std::size_t index) {
+    const double before = at;
+    double above = 0, below = 0;
+    at = before + step;
+    function(above);
+    at = before - step;
+    function(below);
+    at = before;
+    const double difference = (above - below) / (2 * step);
+    const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
+    ++result.checked;
+    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN is the worst of all
+      result.worst = relative;
+      result.where = name + "[" + std::to_string(index) + "]";
+    }
+  }
+  void compare(double* at, const double* gradients, std::size_t count, const std::string& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      compare(at[i], gradients[i], name, i);
+  }
+};
+
+}  // namespace detail
 
 /// Compares a network's (or one layer's) backward pass with central differences of its forward pass, in double on the
 /// CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. Use it
@@ -49,36 +82,18 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   run::forward(p, x.data());
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
 
-  const auto weighted_sum = [&] {
+  const auto weighted_sum = [&](double& sum) {
     run::forward(p, x.data());
-    double sum = 0;
+    sum = 0;
     for (std::size_t i = 0; i < outputs; ++i)
       sum += dy[i] * run::output_of(p)[i];
-    return sum;
   };
-  gradient_check result;
-  const auto compare = [&](double& at, double gradient, const std::string& name, std::size_t index) {
-    const double before = at;
-    at = before + step;
-    const double above = weighted_sum();
-    at = before - step;
-    const double below = weighted_sum();
-    at = before;
-    const double difference = (above - below) / (2 * step);
-    const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
-    ++result.checked;
-    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN is the worst of all
-      result.worst = relative;
-      result.where = name + "[" + std::to_string(index) + "]";
-    }
-  };
+  detail::difference_check check{devplace::detail::function_view<double&>(weighted_sum), step};
   plan::for_each_parameter("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
-    for (std::size_t i = 0; i < entry.info.shape.size(); ++i)
-      compare(r.parameter_data()[offset + i], r.gradient_data()[offset + i], name, i);
+    check.compare(r.parameter_data() + offset, r.gradient_data() + offset, entry.info.shape.size(), name);
   });
-  for (std::size_t i = 0; i < inputs; ++i)
-    compare(x[i], dx[i], "input", i);
-  return result;
+  check.compare(x.data(), dx.data(), inputs, "input");
+  return check.result;
 }
 
 }  // namespace devplace::nn

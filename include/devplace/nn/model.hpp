@@ -12,6 +12,7 @@
 
 #include <devplace/nn/detail/batch.hpp>
 #include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/detail/parameter_visitor.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/gradients.hpp>
 #include <devplace/nn/loss.hpp>
@@ -263,9 +264,11 @@ class model {
   }
   template <class Element, class F>
   void visit(F&& f, std::size_t k) const {
-    plan::for_each_parameter("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
-      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
-    });
+    const auto& r = live().replicas.at(k);
+    using where = std::conditional_t<single_place<Where>, Where, here<backend_type>>;
+    plan::for_each_parameter(
+        "", 0,
+        nn::detail::parameter_visitor<Element, where, std::remove_reference_t<F>>{f, r.parameter_data(), r.ordinal});
   }
 
   /// As the batch lies, and split like it.

@@ -49,6 +49,13 @@ inline constexpr bool may_repeat<scalar_operand<T>, Result> = false;
 template <class Result, class F, class... Operands>
 inline constexpr bool may_repeat<expression<F, Operands...>, Result> = (may_repeat<Operands, Result> || ...);
 
+template <class Backend>
+[[noreturn]] void throw_operand_elsewhere(int operand, int destination) {
+  throw argument_error("elementwise: an operand lives on " + place_name(Backend{}, operand) +
+                       " and the destination on " + place_name(Backend{}, destination) +
+                       "; move one of them first with to<placement>(x).");
+}
+
 /// Notes how the tensors of an expression lie, and that they live on the destination's device.
 template <std::size_t Count>
 struct layout_reader {
@@ -59,11 +66,7 @@ struct layout_reader {
 
   template <class T, class E, class W>
   void operator()(const view<T, E, W>& x) {
-    if (x.ordinal() != ordinal)
-      throw argument_error("elementwise: an operand lives on " +
-                           place_name(typename view<T, E, W>::backend_type{}, x.ordinal()) +
-                           " and the destination on " + place_name(typename view<T, E, W>::backend_type{}, ordinal) +
-                           "; move one of them first with to<placement>(x).");
+    if (x.ordinal() != ordinal) throw_operand_elsewhere<typename view<T, E, W>::backend_type>(x.ordinal(), ordinal);
     operand_layout& operand = operands[next++];
     operand.data = x.data();
     operand.size = x.size();
@@ -124,6 +127,21 @@ void run_strided(int ordinal, T* destination, std::size_t size, const Expression
   for_each_index<Backend, Tu>(ordinal, size, elementwise_grain, body);
 }
 
+/// One pass over the operands, with or without repetition among them.
+template <bool Repeats, std::size_t Rank, class Backend, class Tu, class T, class Expression>
+void run(int ordinal, T* destination, std::size_t size, const Expression& expression,
+         [[maybe_unused]] const shape& collapsed, [[maybe_unused]] const operand_layout* operands,
+         [[maybe_unused]] std::size_t count) {
+  if constexpr (Repeats) {
+    if (collapsed.rank > 1 || !rows_are_linear(collapsed, operands, count)) {
+      run_strided<(Rank > 1 ? Rank : 1), Backend, Tu>(ordinal, destination, size, expression, collapsed, operands,
+                                                      count);
+      return;
+    }
+  }
+  run_linear<Backend, Tu>(ordinal, destination, size, expression);
+}
+
 }  // namespace detail
 
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, in the order
@@ -148,39 +166,26 @@ void assign(const view<T, Extents, Where>& destination, const Expression& expres
                 "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
                 "destination the expression's extents.");
 
-  detail::shape result = detail::shape_of(destination.extents());
-  const detail::shape computed = detail::shape_of(expression.extents());
-  const detail::shape both = detail::broadcast_shapes(result, computed);
-  for (std::size_t axis = 0; axis < result.rank; ++axis) {
-    if (both.extents[axis] != result.extents[axis])
-      throw shape_error("assign: an expression of " + detail::to_string(computed) +
-                        " cannot be broadcast to a destination of " + detail::to_string(result) + ".");
-  }
-
   constexpr std::size_t count = detail::tensor_count<Expression>;
+  constexpr bool repeats = detail::may_repeat<Expression, Extents>;
+  detail::shape result = detail::shape_of(destination.extents());
+  detail::require_broadcast_to(result, detail::shape_of(expression.extents()));
   const int ordinal = destination.ordinal();
   detail::layout_reader<count> reader{result, ordinal, {}};
   expression.visit(reader);
-  const std::size_t size = destination.size();
+  const std::size_t size = destination.size(), bytes = size * sizeof(T);
   if (size == 0) return;
-  bool in_a_temporary = false;
-  for (std::size_t k = 0; k < count; ++k)
-    in_a_temporary |= detail::overlaps(destination.data(), size * sizeof(T), size, reader.operands[k]);
-  detail::memory_block temporary;
-  if (in_a_temporary) temporary = detail::allocate<backend, Tu>(ordinal, size * sizeof(T), memory_purpose::workspace);
-  T* const target = in_a_temporary ? static_cast<T*>(temporary.data()) : destination.data();
-
-  if constexpr (detail::may_repeat<Expression, Extents>) {
-    detail::collapse(result, reader.operands, count);
-    if (result.rank <= 1 && detail::rows_are_linear(result, reader.operands, count))
-      detail::run_linear<backend, Tu>(ordinal, target, size, expression);
-    else
-      detail::run_strided<(Extents::rank > 1 ? Extents::rank : 1), backend, Tu>(ordinal, target, size, expression,
-                                                                                result, reader.operands, count);
+  const bool in_a_temporary = detail::any_overlaps(destination.data(), bytes, size, reader.operands, count);
+  if constexpr (repeats) detail::collapse(result, reader.operands, count);
+  if (in_a_temporary) {
+    const detail::memory_block temporary = detail::allocate<backend, Tu>(ordinal, bytes, memory_purpose::workspace);
+    detail::run<repeats, Extents::rank, backend, Tu>(ordinal, static_cast<T*>(temporary.data()), size, expression,
+                                                     result, reader.operands, count);
+    detail::copy_within<backend, Tu>(ordinal, destination.data(), temporary.data(), bytes);
   } else {
-    detail::run_linear<backend, Tu>(ordinal, target, size, expression);
+    detail::run<repeats, Extents::rank, backend, Tu>(ordinal, destination.data(), size, expression, result,
+                                                     reader.operands, count);
   }
-  if (in_a_temporary) detail::copy_within<backend, Tu>(ordinal, destination.data(), target, size * sizeof(T));
 }
 
 /// Sets every element to `value`, in the order of the device's work.

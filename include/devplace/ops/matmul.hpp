@@ -106,13 +106,30 @@ constexpr void check_matmul_operands() {
   }
 }
 
-template <class A, class B>
-void require_inner_extents(const A& a, const B& b) {
-  if (a.extents().extent(1) != b.extents().extent(0))
-    throw shape_error("matmul: the first operand is " + to_string(a.extents()) + " and the second " +
-                      to_string(b.extents()) +
+/// Rows and columns of a matrix, free of the extents' type.
+struct matrix_size {
+  std::size_t rows;
+  std::size_t columns;
+};
+template <class E>
+constexpr matrix_size matrix_size_of(const E& extents) {
+  return {extents.extent(0), extents.extent(1)};
+}
+inline std::string to_string(const matrix_size& m) {
+  return std::to_string(m.rows).append("x").append(std::to_string(m.columns));
+}
+
+inline void require_inner_extents(const matrix_size& a, const matrix_size& b) {
+  if (a.columns != b.rows)
+    throw shape_error("matmul: the first operand is " + to_string(a) + " and the second " + to_string(b) +
                       "; the columns of the first must be as many as the rows of the second. Write transposed(x) for "
                       "an operand that is stored the other way round.");
+}
+inline void require_product(const matrix_size& c, const matrix_size& a, const matrix_size& b) {
+  require_inner_extents(a, b);
+  if (c.rows != a.rows || c.columns != b.columns)
+    throw shape_error("matmul: the result is " + to_string(c) + " and the product of " + to_string(a) + " by " +
+                      to_string(b) + " is " + to_string(matrix_size{a.rows, b.columns}) + ".");
 }
 
 }  // namespace detail
@@ -139,16 +156,12 @@ void matmul_into(C&& c, const A& a, const B& b,
   const auto first = detail::stored_matrix(a);
   const auto second = detail::stored_matrix(b);
   detail::require_one_device("matmul", to, first, second);
-  detail::require_inner_extents(a, b);
-  const std::size_t m = a.extents().extent(0), n = b.extents().extent(1);
-  if (to.extent(0) != m || to.extent(1) != n)
-    throw shape_error("matmul: the result is " + detail::to_string(to.extents()) + " and the product of " +
-                      detail::to_string(a.extents()) + " by " + detail::to_string(b.extents()) + " is " +
-                      std::to_string(m) + "x" + std::to_string(n) + ".");
+  const detail::matrix_size of_a = detail::matrix_size_of(a.extents()), of_b = detail::matrix_size_of(b.extents());
+  detail::require_product(detail::matrix_size_of(to.extents()), of_a, of_b);
   detail::gemm_arguments<value> arguments;
-  arguments.m = m;
-  arguments.n = n;
-  arguments.k = a.extents().extent(1);
+  arguments.m = of_a.rows;
+  arguments.n = of_b.columns;
+  arguments.k = of_a.columns;
   arguments.transpose_a = detail::is_transposed<A>;
   arguments.transpose_b = detail::is_transposed<B>;
   arguments.alpha = options.alpha;
@@ -158,7 +171,7 @@ void matmul_into(C&& c, const A& a, const B& b,
   arguments.ldb = second.extent(1);
   arguments.beta = options.beta;
   arguments.c = to.data();
-  arguments.ldc = n;
+  arguments.ldc = of_b.columns;
   arguments.bias = options.bias;
   arguments.then = options.then;
   detail::dispatch<op::matmul, typename c_view::backend_type, Tu>(to.ordinal(), arguments);
@@ -170,7 +183,7 @@ template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
   detail::check_matmul_operands<A, B>();
-  detail::require_inner_extents(a, b);
+  detail::require_inner_extents(detail::matrix_size_of(a.extents()), detail::matrix_size_of(b.extents()));
   using a_view = detail::stored_matrix_t<A>;
   using product = extents<detail::matrix_extents_t<A>::static_extent(0), detail::matrix_extents_t<B>::static_extent(1)>;
   detail::result_beside_t<a_view, typename a_view::value_type, product> c(

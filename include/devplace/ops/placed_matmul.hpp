@@ -106,7 +106,7 @@ auto matmul(const A& a, const B& b) {
         detail::compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>,
         "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
         "transposed(x) for an operand that is stored the other way round.");
-    detail::require_inner_extents(a, b);
+    detail::require_inner_extents(detail::matrix_size_of(a.extents()), detail::matrix_size_of(b.extents()));
     if constexpr (detail::rules_of<typename of_a::placement>::split &&
                   detail::rules_of<typename of_b::placement>::split)
       detail::require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));

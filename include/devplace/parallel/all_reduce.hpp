@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -40,8 +39,8 @@ auto all_reduce(From&& source) {
     if constexpr (parallel::detail::check_elements<from_type>()) {
       auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::between_places<Tu, where>().template all_reduce<Tu>(
-          std::span<typename from_type::value_type* const>(buffers), x.size(), parallel::detail::operation_of<where>);
+      parallel::detail::all_reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
+          parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>);
       return detail::placed_access::as<parallel::detail::copies_on_t<where>>(std::move(x));
     }
   }

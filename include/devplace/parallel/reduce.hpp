@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -45,8 +44,8 @@ auto reduce(From&& source) {
       constexpr std::size_t root = among_them ? position : 0;
       auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::between_places<Tu, where>().template reduce<Tu>(
-          std::span<typename from_type::value_type* const>(buffers), x.size(), parallel::detail::operation_of<where>,
+      parallel::detail::reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
+          parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>,
           static_cast<int>(root));
       if constexpr (among_them) {
         return detail::placed_access::take<To>(std::move(x), root);

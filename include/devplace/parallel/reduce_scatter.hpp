@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
@@ -20,47 +22,50 @@ namespace devplace {
 
 namespace parallel::detail {
 
-/// Every place's summand with the parts one behind the other, whatever axis they split, and where each begins.
-template <class Tu, class Where, class From>
-struct summands_by_parts {
-  using value_type = typename From::value_type;
-  using backend_type = typename From::backend_type;
-  static constexpr std::size_t places = From::places;
-
-  std::array<devplace::detail::memory_block, places> blocks;
-  std::array<value_type*, places> buffers{};
-  std::array<std::size_t, places + 1> begins{};
-
-  template <class Result>
-  summands_by_parts(const From& source, const Result& like) {
-    namespace d = devplace::detail;
-    const d::axis_geometry geometry =
-        d::along<d::axis_of<typename placement_traits<Where>::kind>, value_type>(source.extents());
-    for (std::size_t part = 0; part <= places; ++part)
-      begins[part] = like.part_begin(part) * geometry.rows * geometry.index_bytes / sizeof(value_type);
+/// Leaves each place its part of the combined summands, for an axis of these places: compiled for a backend and an
+/// element type. `begins` are the axis's; `writable` are the summands once more where they may be written over, or
+/// none.
+template <class Backend, class Tu, class T>
+void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
+                     std::span<T* const> parts, const devplace::detail::axis_geometry& geometry,
+                     std::span<const std::size_t> begins, reduction op) {
+  namespace d = devplace::detail;
+  const std::size_t places = ordinals.size();
+  const std::size_t per_index = geometry.rows * geometry.index_bytes / sizeof(T);
+  std::vector<std::size_t> first(begins.begin(), begins.end());
+  for (std::size_t& position : first)
+    position *= per_index;
+  std::vector<T*> buffers(writable.begin(), writable.end());
+  std::vector<d::memory_block> packed(places);
+  // The communicator takes summands whose parts lie one behind the other, and writes over them.
+  if (buffers.empty() || geometry.rows > 1) {
+    buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
-      const auto from = source.local(k);
-      blocks[k] =
-          d::allocate<backend_type, Tu>(from.ordinal(), from.size() * sizeof(value_type), memory_purpose::workspace);
-      buffers[k] = static_cast<value_type*>(blocks[k].data());
+      packed[k] = d::allocate<Backend, Tu>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
+      buffers[k] = static_cast<T*>(packed[k].data());
       for (std::size_t part = 0; part < places; ++part)
-        d::copy_to_part<backend_type, backend_type, Tu>(from.ordinal(), buffers[k] + begins[part], from.ordinal(),
-                                                        from.data(), geometry, like.part_begin(part),
-                                                        like.part_begin(part + 1));
+        d::copy_to_part<Backend, Backend, Tu>(ordinals[k], buffers[k] + first[part], ordinals[k], summands[k], geometry,
+                                              begins[part], begins[part + 1]);
     }
   }
-};
+  direct<Backend>(ordinals, Tu{})
+      .template reduce_scatter<Tu>(std::span<T* const>(buffers), std::span<const std::size_t>(first), op);
+  for (std::size_t k = 0; k < places; ++k)
+    d::copy_within<Backend, Tu>(ordinals[k], parts[k], buffers[k] + first[k], (first[k + 1] - first[k]) * sizeof(T));
+}
 
 }  // namespace parallel::detail
 
 /// partial -> sharded: combines the places' summands by the operation in the type, in the order of the places, and
 /// leaves each place its part of the result, split along the axis of `To` as `how` says:
-/// `reduce_scatter<sharded<0, 0, 1>>(x)`. `To` has the summands' places, in their order. Each place needs memory for
-/// one more summand meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws
-/// argument_error when given sizes do not add up to the extent.
+/// `reduce_scatter<sharded<0, 0, 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary that is
+/// split along its first axis is combined in its own memory; otherwise each place needs memory for one more summand
+/// meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws argument_error when
+/// given sizes do not add up to the extent.
 template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
-auto reduce_scatter(const From& source, const Split& how = split::even) {
+auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::lie;
+  using from_type = std::remove_cvref_t<From>;
   constexpr bool to_parts = detail::lie_of<To> == lie::parts;
   constexpr lie from = detail::lie_of_tensor<From>;
   static_assert(
@@ -74,24 +79,29 @@ auto reduce_scatter(const From& source, const Split& how = split::even) {
                 "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");
   static_assert(from != lie::parts, "devplace: reduce_scatter: the value is split already; use x itself.");
   if constexpr (to_parts && from == lie::summands) {
-    using where = typename From::placement_type;
+    using where = typename from_type::placement_type;
     constexpr bool one_mesh =
         std::is_same_v<typename placement_traits<To>::mesh, typename placement_traits<where>::mesh>;
     static_assert(one_mesh,
                   "devplace: reduce_scatter: the result's places are not the summands' places in their order; name the "
                   "same ones, or reduce<on<P>>(x) and scatter to others.");
-    if constexpr (one_mesh && parallel::detail::check_elements<From>()) {
-      using value_type = typename From::value_type;
-      tensor<value_type, typename From::extents_type, To> result(source.extents(), how, Tu{});
-      const parallel::detail::summands_by_parts<Tu, To, From> packed(source, result);
-      parallel::detail::between_places<Tu, where>().template reduce_scatter<Tu>(
-          std::span<value_type* const>(packed.buffers), std::span<const std::size_t>(packed.begins),
-          parallel::detail::operation_of<where>);
-      for (std::size_t k = 0; k < From::places; ++k) {
-        const auto part = result.local(k);
-        detail::copy_within<typename From::backend_type, Tu>(
-            part.ordinal(), part.data(), packed.buffers[k] + packed.begins[k], part.size() * sizeof(value_type));
+    if constexpr (one_mesh && parallel::detail::check_elements<from_type>()) {
+      using value_type = typename from_type::value_type;
+      tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how, Tu{});
+      std::array<std::size_t, from_type::places + 1> begins{};
+      for (std::size_t k = 0; k < begins.size(); ++k)
+        begins[k] = result.part_begin(k);
+      std::span<value_type* const> writable;
+      [[maybe_unused]] std::array<value_type*, from_type::places> own{};
+      if constexpr (!std::is_lvalue_reference_v<From> && !std::is_const_v<From>) {
+        own = parallel::detail::buffers_of(source);
+        writable = own;
       }
+      parallel::detail::reduce_to_parts<typename from_type::backend_type, Tu, value_type>(
+          parallel::detail::ordinals_of<where>, parallel::detail::buffers_of(std::as_const(source)), writable,
+          parallel::detail::buffers_of(result),
+          detail::along<detail::axis_of<typename placement_traits<To>::kind>, value_type>(source.extents()), begins,
+          parallel::detail::operation_of<where>);
       return result;
     }
   }

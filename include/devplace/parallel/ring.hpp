@@ -12,7 +12,6 @@
 #include <devplace/ops/peer_copy.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
-#include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
@@ -193,9 +192,8 @@ class ring {
       if (block.bytes() >= bytes) continue;
       block = {};
       const int ordinal = devices_.ordinal(rank);
-      devplace::detail::on_behalf_of_replica(
-          static_cast<std::size_t>(rank), static_cast<std::size_t>(size()),
-          [&] { return devplace::detail::place_name(Backend{}, ordinal); },
+      devplace::detail::on_behalf_of_replica<Backend>(
+          static_cast<std::size_t>(rank), static_cast<std::size_t>(size()), ordinal,
           [&] { block = devplace::detail::allocate<Backend, Tu>(ordinal, bytes, memory_purpose::workspace); });
     }
   }

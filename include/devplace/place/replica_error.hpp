@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
 
 namespace devplace::detail {
 
@@ -49,9 +51,9 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   }
 }
 
-/// Calls `f()`; what it throws gets the replica's name where there are several. `place()` gives the name of the place.
-template <class Name, class F>
-void on_behalf_of_replica(std::size_t index, std::size_t count, Name&& place, F&& f) {
+/// Calls `f()`; what it throws gets the replica's name where there are several. `name(ordinal)` is that of its place.
+inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
+                            function_view<> f) {
   if (count == 1) {
     f();
     return;
@@ -59,8 +61,13 @@ void on_behalf_of_replica(std::size_t index, std::size_t count, Name&& place, F&
   try {
     f();
   } catch (...) {
-    rethrow_for_replica(std::current_exception(), index, count, place());
+    rethrow_for_replica(std::current_exception(), index, count, name(ordinal));
   }
+}
+template <class Backend, class F>
+void on_behalf_of_replica(std::size_t index, std::size_t count, int ordinal, F&& f) {
+  run_for_replica(
+      index, count, [](int of) { return std::string(place_name(Backend{}, of)); }, ordinal, function_view<>(f));
 }
 
 }  // namespace devplace::detail

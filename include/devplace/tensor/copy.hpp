@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include <devplace/memory/block.hpp>
@@ -37,12 +38,19 @@ inline constexpr lie lie_of<here<Backend>> = lie::one_place;
 template <class X>
 inline constexpr lie lie_of_tensor = lie_of<typename std::remove_cvref_t<X>::placement_type>;
 
+[[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
+                                                     std::span<const std::size_t> from) {
+  throw shape_error("copy: the destination is " + sizes_text(to) + " and the source " + sizes_text(from) +
+                    "; they must have the same extents.");
+}
+
 }  // namespace detail
 
 /// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
 /// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
 /// destination. Static extents that differ do not compile; run-time ones throw shape_error.
 template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+  requires(detail::lie_of_tensor<To> == detail::lie::one_place && detail::lie_of_tensor<From> == detail::lie::one_place)
 void copy(To&& destination, const From& source) {
   const auto to = detail::as_view(destination);
   const auto from = detail::as_view(source);
@@ -55,8 +63,7 @@ void copy(To&& destination, const From& source) {
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: copy: the static extents of destination and source differ.");
   if (!(to.extents() == from.extents()))
-    throw shape_error("copy: the destination is " + detail::to_string(to.extents()) + " and the source " +
-                      detail::to_string(from.extents()) + "; they must have the same extents.");
+    detail::throw_copy_of_other_extents(detail::sizes_of(to.extents()), detail::sizes_of(from.extents()));
   using to_backend = typename to_view::backend_type;
   using from_backend = typename from_view::backend_type;
   const std::size_t bytes = to.size() * sizeof(typename to_view::value_type);
@@ -72,6 +79,12 @@ void copy(To&& destination, const From& source) {
     detail::copy_out<from_backend, Tu>(from.ordinal(), to.data(), from.data(), bytes);
   }
 }
+
+/// Named in the message when `copy` meets a tensor over several places.
+struct COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE;
+template <class FIX = COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE, tensor_like To, tensor_like From>
+  requires(detail::lie_of_tensor<To> != detail::lie::one_place || detail::lie_of_tensor<From> != detail::lie::one_place)
+void copy(To&&, const From&) = delete;
 
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already
 /// there is moved, everything else copied. Complete when it returns. What lies over several places, or is to, is the

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,23 @@ struct dynamic_extents {
 };
 template <>
 struct dynamic_extents<0> {};
+
+// Messages are made outside of templates: what is instantiated for every extents type stays small.
+
+/// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
+inline std::string sizes_text(std::span<const std::size_t> sizes) {
+  std::string text;
+  for (const std::size_t size : sizes) {
+    if (!text.empty()) text += 'x';  // not "x" + to_string(size), at which g++ 12 warns without reason (-Wrestrict)
+    text += std::to_string(size);
+  }
+  return text.empty() ? "scalar" : text;
+}
+
+[[noreturn]] inline void throw_static_extent(std::size_t axis, std::size_t extent, std::size_t given) {
+  throw shape_error("axis " + std::to_string(axis) + " has the static extent " + std::to_string(extent) + ", and " +
+                    std::to_string(given) + " was given; use dyn for an extent that varies.");
+}
 
 }  // namespace detail
 
@@ -120,9 +138,7 @@ class extents {
 
   constexpr void set(std::size_t axis, std::size_t value) {
     if (statics[axis] != dyn) {
-      if (statics[axis] != value)
-        throw shape_error("axis " + std::to_string(axis) + " has the static extent " + std::to_string(statics[axis]) +
-                          ", and " + std::to_string(value) + " was given; use dyn for an extent that varies.");
+      if (statics[axis] != value) detail::throw_static_extent(axis, statics[axis], value);
       return;
     }
     if constexpr (dynamic_count > 0) {
@@ -163,15 +179,19 @@ struct prepend<First, extents<Rest...>> {
 template <std::size_t First, class E>
 using prepend_t = typename prepend<First, E>::type;
 
-/// `1797x8x8` (`scalar` for no axes), for messages and printing.
+/// The sizes of all axes, static or not.
+template <std::size_t... E>
+constexpr std::array<std::size_t, sizeof...(E)> sizes_of(const extents<E...>& e) {
+  std::array<std::size_t, sizeof...(E)> sizes{};
+  for (std::size_t axis = 0; axis != sizeof...(E); ++axis)
+    sizes[axis] = e.extent(axis);
+  return sizes;
+}
+
+/// `1797x8x8`, for messages and printing.
 template <std::size_t... E>
 std::string to_string(const extents<E...>& e) {
-  std::string text;
-  for (std::size_t axis = 0; axis != sizeof...(E); ++axis) {
-    if (axis != 0) text += 'x';
-    text += std::to_string(e.extent(axis));
-  }
-  return text.empty() ? "scalar" : text;
+  return sizes_text(sizes_of(e));
 }
 
 /// Whether the static extents of two types can be equal; dynamic ones are compared at run time.

@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 
 /// The element of a tensor or view that has one, read by the host after all that its place was asked to do before.
-/// Extents that cannot hold one element do not compile; run-time ones throw shape_error.
+/// Extents that cannot hold one element do not compile; run-time ones throw shape_error. Of what lies over several
+/// places, read one copy, `item(x.local(cuda<0>{}))`, or what a collective brings to one place.
 template <class Tu = detail::this_tu, tensor_like X>
+  requires(detail::lie_of_tensor<X> == detail::lie::one_place)
 auto item(const X& x) {
   const auto source = detail::as_view(x);
   using source_type = std::remove_const_t<decltype(source)>;
@@ -28,5 +30,21 @@ auto item(const X& x) {
   detail::copy_out<typename source_type::backend_type, Tu>(source.ordinal(), &value, source.data(), sizeof value);
   return value;
 }
+
+/// Named in the messages when `item` meets a tensor over several places.
+///@{
+struct READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE;
+struct GATHER_IT_FIRST_WITH_gather_on_cpu;
+struct REDUCE_IT_FIRST_WITH_reduce_on_cpu;
+///@}
+template <class FIX = READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE, tensor_like X>
+  requires(detail::lie_of_tensor<X> == detail::lie::copies)
+void item(const X&) = delete;
+template <class FIX = GATHER_IT_FIRST_WITH_gather_on_cpu, tensor_like X>
+  requires(detail::lie_of_tensor<X> == detail::lie::parts)
+void item(const X&) = delete;
+template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
+  requires(detail::lie_of_tensor<X> == detail::lie::summands)
+void item(const X&) = delete;
 
 }  // namespace devplace

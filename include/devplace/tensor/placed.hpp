@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -55,6 +56,19 @@ struct division {
 };
 struct undivided {};
 
+// Compiled for a backend, whatever the elements, extents and places.
+template <class Backend, class Tu>
+void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    blocks[k] = allocate<Backend, Tu>(ordinals[k], bytes[k]);
+}
+template <class Backend, class Tu>
+void copy_parts(std::span<const memory_block> to, std::span<const memory_block> from, std::span<const int> ordinals,
+                std::span<const std::size_t> bytes) {
+  for (std::size_t k = 0; k < to.size(); ++k)
+    copy_within<Backend, Tu>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
+}
+
 struct placed_access;
 
 }  // namespace detail
@@ -96,13 +110,13 @@ class tensor<T, Extents, Where> {
   /// address space.
   template <class Tu = detail::this_tu>
     requires(!split_rule<Tu>)
-  explicit tensor(const Extents& extents, Tu = {}) : extents_(extents) { allocate<Tu>(split::even); }
+  explicit tensor(const Extents& extents, Tu tu = {}) : tensor(extents, divided_by(extents, split::even), tu) {}
 
   /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
   /// up to it.
   template <split_rule Split, class Tu = detail::this_tu>
     requires(divided)
-  tensor(const Extents& extents, const Split& how, Tu = {}) : extents_(extents) { allocate<Tu>(how); }
+  tensor(const Extents& extents, const Split& how, Tu tu = {}) : tensor(extents, divided_by(extents, how), tu) {}
 
   /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
   ///@{
@@ -133,13 +147,9 @@ class tensor<T, Extents, Where> {
   /// A new tensor with the same elements, on the same places, split in the same way.
   template <class Tu = detail::this_tu>
   tensor clone() const {
-    std::array<detail::memory_block, places> blocks;
-    for (std::size_t k = 0; k < places; ++k) {
-      const std::size_t bytes = part_extents(k).size() * sizeof(T);
-      blocks[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], bytes);
-      detail::copy_within<backend_type, Tu>(mesh::ordinals[k], blocks[k].data(), blocks_[k].data(), bytes);
-    }
-    return tensor(std::move(blocks), extents_, division_);
+    tensor result(extents_, division_, Tu{});
+    detail::copy_parts<backend_type, Tu>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
+    return result;
   }
 
   /// Extents of the whole value.
@@ -192,12 +202,25 @@ class tensor<T, Extents, Where> {
   tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
       : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
 
-  template <class Tu, class Split>
-  void allocate([[maybe_unused]] const Split& how) {
-    static_cast<void>(detail::require_addressable<T>(extents_));
-    if constexpr (divided) division_ = {detail::divide<places>(extents_.extent(axis), how), detail::rule_of(how)};
+  template <class Tu>
+  tensor(const Extents& extents, const division_type& division, Tu) : extents_(extents), division_(division) {
+    detail::allocate_parts<backend_type, Tu>(blocks_, mesh::ordinals, part_bytes());
+  }
+
+  template <class Split>
+  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how) {
+    static_cast<void>(detail::require_addressable<T>(extents));
+    if constexpr (divided)
+      return {detail::divide<places>(extents.extent(axis), how), detail::rule_of(how)};
+    else
+      return {};
+  }
+
+  std::array<std::size_t, places> part_bytes() const {
+    std::array<std::size_t, places> bytes{};
     for (std::size_t k = 0; k < places; ++k)
-      blocks_[k] = detail::allocate<backend_type, Tu>(mesh::ordinals[k], part_extents(k).size() * sizeof(T));
+      bytes[k] = part_extents(k).size() * sizeof(T);
+    return bytes;
   }
 
   local_extents part_extents(std::size_t k) const {
@@ -237,6 +260,11 @@ struct placed_access {
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
+  }
+  /// An uninitialised tensor, split as `source` is, now and for later extents.
+  template <class Result, class Tu, class Extents, class Source>
+  static Result split_like(const Extents& extents, const Source& source) {
+    return Result(extents, source.division_, Tu{});
   }
   /// The block of the k-th place, as a tensor on it.
   template <class To, class T, class Extents, class Where>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -20,15 +21,19 @@ namespace detail {
 struct leading_extent;
 struct placed_access;
 
+inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::size_t element_bytes) {
+  std::size_t bytes = element_bytes;
+  for (const std::size_t size : sizes) {
+    if (__builtin_mul_overflow(bytes, size, &bytes))
+      throw shape_error("a tensor of " + sizes_text(sizes) + " elements is larger than the address space.");
+  }
+  return bytes;
+}
+
 /// Bytes of an array of `T`. Throws shape_error when no address reaches its end.
 template <class T, class Extents>
 std::size_t require_addressable(const Extents& extents) {
-  std::size_t bytes = sizeof(T);
-  for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
-    if (__builtin_mul_overflow(bytes, extents.extent(axis), &bytes))
-      throw shape_error("a tensor of " + to_string(extents) + " elements is larger than the address space.");
-  }
-  return bytes;
+  return addressable_bytes(sizes_of(extents), sizeof(T));
 }
 
 }  // namespace detail

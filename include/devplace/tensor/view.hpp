@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -35,6 +36,25 @@ struct device_of<here<Backend>> {
  private:
   int ordinal_ = 0;
 };
+
+[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t extent) {
+  throw argument_error("index " + std::to_string(index) + " is past the first axis's extent " + std::to_string(extent) +
+                       ".");
+}
+[[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t extent) {
+  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) +
+                       " does not lie in the first axis, whose extent is " + std::to_string(extent) + ".");
+}
+[[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
+  const auto count = [](std::span<const std::size_t> sizes) {
+    std::size_t product = 1;
+    for (const std::size_t size : sizes)
+      product *= size;
+    return std::to_string(product);
+  };
+  throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +
+                    " would change the number of elements from " + count(from) + " to " + count(to) + ".");
+}
 
 }  // namespace detail
 
@@ -121,18 +141,14 @@ class view {
 
   /// Slice `index` of the first axis, one axis less. Throws argument_error past the end.
   constexpr auto operator[](std::size_t index) const requires(rank > 0) {
-    if (index >= extent(0))
-      throw argument_error("index " + std::to_string(index) + " is past the first axis's extent " +
-                           std::to_string(extent(0)) + ".");
+    if (index >= extent(0)) detail::throw_past_end(index, extent(0));
     const auto rest = tail();
     return view<T, std::remove_const_t<decltype(rest)>, Where>{data_ + index * rest.size(), rest, device_};
   }
 
   /// Elements `first` up to, not including, `last` of the first axis. Throws argument_error past the end.
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
-    if (first > last || last > extent(0))
-      throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) +
-                           " does not lie in the first axis, whose extent is " + std::to_string(extent(0)) + ".");
+    if (first > last || last > extent(0)) detail::throw_no_slice(first, last, extent(0));
     const auto rest = tail();
     using sliced = detail::prepend_t<dyn, std::remove_const_t<decltype(rest)>>;
     sliced result = with_first<sliced>(last - first);
@@ -142,10 +158,7 @@ class view {
   /// The same elements in another shape of the same size. Throws shape_error when the sizes differ.
   template <class Other>
   constexpr auto reshape(const Other& shape) const {
-    if (shape.size() != size())
-      throw shape_error("reshape from " + detail::to_string(extents_) + " to " + detail::to_string(shape) +
-                        " would change the number of elements from " + std::to_string(size()) + " to " +
-                        std::to_string(shape.size()) + ".");
+    if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
     return view<T, Other, Where>{data_, shape, device_};
   }
 

@@ -176,8 +176,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     auto& state = own_state();
     train::detail::begin_pass<backend_type, Tu>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
-      throw shape_error("trainer: " + std::to_string(samples.extent(0)) + " samples and " +
-                        std::to_string(targets.extent(0)) + " targets; a batch has one target for each sample.");
+      train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -266,9 +265,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   template <class Tu, class Samples, class Targets>
   void run_place(std::size_t k, const Samples& samples, const Targets& targets, const nn::random_key& key) {
     const std::size_t rows = nn::detail::checked_rows<typename model_type::input_extents>(samples);
-    if (rows != targets.extent(0))
-      throw shape_error("trainer: the batch's part here has " + std::to_string(rows) + " samples and " +
-                        std::to_string(targets.extent(0)) + " targets; split both alike.");
+    if (rows != targets.extent(0)) train::detail::throw_other_targets_here(rows, targets.extent(0));
     prepare_place<Tu>(k, rows);
     train::detail::forward_and_backward<Net, T, backend_type, Tu>(
         replica(k), memory_[k], *losses_[k], rows, samples.data(), targets, key, accumulation_.batches != 0);

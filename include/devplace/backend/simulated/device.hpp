@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -44,27 +45,8 @@ class simulated_device {
     static_assert(sizeof(Function) <= closure_bytes && alignof(Function) <= alignof(std::max_align_t),
                   "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
                   "evaluate part of the expression into a tensor first.");
-    std::unique_lock lock(mutex_);
-    wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
-    if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
-      if (!Always && failure_) return;
-      lock.unlock();  // it may ask for this device's failure
-      Function copy = function;
-      simulated_guard_enter();
-      std::exception_ptr failed =
-          run_on_serial_team([](void* closure) { (*static_cast<Function*>(closure))(); }, &copy);
-      simulated_guard_leave();
-      lock.lock();
-      keep(std::move(failed));
-      return;
-    }
-    command& next = ring_[submitted_ % pending_limit];
-    ::new (static_cast<void*>(next.closure)) Function(function);
-    next.always = Always;
-    next.run = [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); };
-    ++submitted_;
-    lock.unlock();
-    work_.notify_one();
+    submit_closure(&function, sizeof(Function), Always,
+                   [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); });
   }
 
   /// Waits for all that was submitted before; throws the first error since the last wait().
@@ -117,6 +99,31 @@ class simulated_device {
     bool always = false;
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
+
+  /// submit() for every function: its bytes, and how to call them.
+  void submit_closure(const void* function, std::size_t bytes, bool always, void (*run)(void*)) {
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
+    if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
+      if (!always && failure_) return;
+      lock.unlock();  // it may ask for this device's failure
+      alignas(std::max_align_t) std::byte copy[closure_bytes];
+      std::memcpy(copy, function, bytes);
+      simulated_guard_enter();
+      std::exception_ptr failed = run_on_serial_team(run, copy);
+      simulated_guard_leave();
+      lock.lock();
+      keep(std::move(failed));
+      return;
+    }
+    command& next = ring_[submitted_ % pending_limit];
+    std::memcpy(next.closure, function, bytes);
+    next.always = always;
+    next.run = run;
+    ++submitted_;
+    lock.unlock();
+    work_.notify_one();
+  }
 
   template <class Condition>
   void wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {

@@ -33,16 +33,6 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
   return empty ? 0 : product;
 }
 
-/// A stored array's shape in the spelling of detail::to_string(extents): `1797x8x8`.
-inline std::string shape_text(std::span<const std::size_t> extents) {
-  std::string text;
-  for (const std::size_t extent : extents) {
-    if (!text.empty()) text += 'x';  // not "x" + to_string(extent), at which g++ 12 warns without reason (-Wrestrict)
-    text += std::to_string(extent);
-  }
-  return text.empty() ? "scalar" : text;
-}
-
 /// The extents type as users write it: `extents<dyn, 28, 28>`.
 template <extents_like Extents>
 std::string extents_text() {
@@ -63,7 +53,7 @@ Extents checked_extents(std::span<const std::size_t> stored, std::string_view op
     fits = Extents::static_extent(axis) == dyn || Extents::static_extent(axis) == stored[axis];
   if (!fits)
     throw file_error(std::string(operation) + ": " + in_quotes(path) + " holds an array of shape " +
-                     shape_text(stored) + ", which does not fit " + extents_text<Extents>() +
+                     sizes_text(stored) + ", which does not fit " + extents_text<Extents>() +
                      "; name extents that fit the file (dyn where they vary), or give the right file.");
   if constexpr (Extents::is_static) {
     return Extents();

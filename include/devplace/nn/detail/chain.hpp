@@ -121,16 +121,16 @@ struct chain<In, std::tuple<Plans...>> {
   template <class F>
   static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
     std::size_t index = 0;
-    ((Plans::for_each_parameter(prefix + std::to_string(index) + ".", offset + sum_before(plan_parameters, index), f),
-      ++index),
+    ((Plans::for_each_parameter(child_prefix(prefix, index), offset + sum_before(plan_parameters, index), f), ++index),
      ...);
   }
   template <class F>
   static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
-    std::size_t index = 0;
-    ((Plans::for_each_buffer(prefix + std::to_string(index) + ".", offset + sum_before(plan_buffers, index), f),
-      ++index),
-     ...);
+    if constexpr (buffer_elements != 0) {
+      std::size_t index = 0;
+      ((Plans::for_each_buffer(child_prefix(prefix, index), offset + sum_before(plan_buffers, index), f), ++index),
+       ...);
+    }
   }
 
  private:

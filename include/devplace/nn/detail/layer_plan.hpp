@@ -11,6 +11,14 @@
 
 namespace devplace::nn::detail {
 
+/// Names of parameters, such as `0.weight`, are put together outside of templates.
+inline std::string child_name(const std::string& prefix, const char* name) {
+  return prefix + name;
+}
+inline std::string child_prefix(const std::string& prefix, std::size_t index) {
+  return prefix + std::to_string(index) + ".";
+}
+
 /// A parameter of a network: its table entry, and where it lies in the arena.
 template <class Entry, std::size_t Offset>
 struct placed_entry {
@@ -81,7 +89,7 @@ struct layer_plan {
   template <class F>
   static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(prefix + table_entry<Layer, Index, false>::info.name, table_entry<Layer, Index, false>{},
+      (f(child_name(prefix, table_entry<Layer, Index, false>::info.name), table_entry<Layer, Index, false>{},
          offset + table_entry<Layer, Index, false>::offset),
        ...);
     }
@@ -92,7 +100,7 @@ struct layer_plan {
   template <class F>
   static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(prefix + table_entry<Layer, Index, true>::info.name, table_entry<Layer, Index, true>{},
+      (f(child_name(prefix, table_entry<Layer, Index, true>::info.name), table_entry<Layer, Index, true>{},
          offset + table_entry<Layer, Index, true>::offset),
        ...);
     }

@@ -66,8 +66,7 @@ const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
 /// Calls `f()` for replica k; what it throws gets the replica's name where there are several.
 template <class Backend, class T, class F>
 void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
-  devplace::detail::on_behalf_of_replica(
-      k, state.replicas.size(), [&] { return devplace::detail::place_name(Backend{}, state.replicas[k].ordinal); }, f);
+  devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
 }
 
 /// Throws where a device has failed since `failures` were counted: what was asked for then may not have been done.

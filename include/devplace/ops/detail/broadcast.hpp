@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -97,10 +98,7 @@ constexpr shape shape_of(const Extents& e) {
 }
 
 inline std::string to_string(const shape& s) {
-  std::string text;
-  for (std::size_t axis = 0; axis < s.rank; ++axis)
-    text.append(axis != 0 ? "x" : "").append(std::to_string(s.extents[axis]));
-  return text.empty() ? "scalar" : text;
+  return sizes_text(std::span<const std::size_t>(s.extents, s.rank));
 }
 
 /// The shape of an elementwise result; throws shape_error where two extents differ and neither is 1.
@@ -115,6 +113,15 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b) {
     result.extents[axis] = from_a == 1 ? from_b : from_a;
   }
   return result;
+}
+
+/// Throws shape_error unless what has one shape can be assigned to what has the other.
+inline void require_broadcast_to(const shape& destination, const shape& expression) {
+  const shape both = broadcast_shapes(destination, expression);
+  for (std::size_t axis = 0; axis < both.rank; ++axis)
+    if (both.extents[axis] != destination.aligned(axis, both.rank))
+      throw shape_error("assign: an expression of " + to_string(expression) +
+                        " cannot be broadcast to a destination of " + to_string(destination) + ".");
 }
 
 /// The shape as extents of that type, whose static ones it agrees with.

@@ -64,5 +64,12 @@ inline bool overlaps(const void* destination, std::size_t bytes, std::size_t siz
   if (to >= from + operand.bytes || from >= to + bytes) return false;
   return to != from || bytes != operand.bytes || size != operand.size;
 }
+inline bool any_overlaps(const void* destination, std::size_t bytes, std::size_t size, const operand_layout* operands,
+                         std::size_t count) {
+  bool any = false;
+  for (std::size_t k = 0; k < count; ++k)
+    any = any || overlaps(destination, bytes, size, operands[k]);
+  return any;
+}
 
 }  // namespace devplace::detail

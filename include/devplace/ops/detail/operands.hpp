@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,20 +68,28 @@ using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
 template <class X>
 using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
 
+// Messages are made outside of templates: what is instantiated for every operand stays small.
+[[noreturn]] inline void throw_other_devices(const char* operation) {
+  throw argument_error(std::string(operation) +
+                       ": the operands live on different devices; move them to one place with to<...> first.");
+}
+[[noreturn]] inline void throw_other_extents(const char* operation, const char* a_name, std::span<const std::size_t> a,
+                                             const char* b_name, std::span<const std::size_t> b) {
+  throw shape_error(std::string(operation) + ": " + a_name + " is " + sizes_text(a) + " and " + b_name + " is " +
+                    sizes_text(b) + "; they must have the same extents.");
+}
+
 /// Throws unless all views are on one device; tests only what the types leave open.
 template <class First, class... Rest>
 void require_one_device(const char* operation, const First& first, const Rest&... rest) {
-  if (((rest.ordinal() != first.ordinal()) || ...))
-    throw argument_error(std::string(operation) +
-                         ": the operands live on different devices; move them to one place with to<...> first.");
+  if (((rest.ordinal() != first.ordinal()) || ...)) throw_other_devices(operation);
 }
 
 /// Throws unless the extents of two views agree.
 template <class A, class B>
 void require_same_extents(const char* operation, const char* a_name, const A& a, const char* b_name, const B& b) {
   if (!(a.extents() == b.extents()))
-    throw shape_error(std::string(operation) + ": " + a_name + " is " + to_string(a.extents()) + " and " + b_name +
-                      " is " + to_string(b.extents()) + "; they must have the same extents.");
+    throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }
 
 /// Elements along the last axis, and how many such rows there are.

@@ -8,6 +8,7 @@
 
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // What operations on tensors over several places have in common. They are loops over the places around the operation
@@ -24,12 +25,12 @@ template <class X>
 concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X>>;
 
 /// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
-/// the same indices.
+/// the same indices, now and by the same rule for other extents later.
 template <class T, class Where, class Tu, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
   if constexpr (rules_of<Where>::split)
-    return result(extents, source.split_sizes(), Tu{});
+    return placed_access::split_like<result, Tu>(extents, source);
   else
     return result(extents, Tu{});
 }

@@ -38,13 +38,6 @@ constexpr void check_split_axis() {
   throw shape_error("elementwise: a whole operand of " + to_string(operand) + " has the split axis of " +
                     to_string(result) + ", and each place takes a part; scatter it first.");
 }
-inline void require_broadcast_to(const shape& destination, const shape& expression) {
-  const shape both = broadcast_shapes(destination, expression);
-  for (std::size_t axis = 0; axis < both.rank; ++axis)
-    if (both.extents[axis] != destination.aligned(axis, both.rank))
-      throw shape_error("assign: an expression of " + to_string(expression) +
-                        " cannot be broadcast to a destination of " + to_string(destination) + ".");
-}
 
 /// Throws unless each place finds in its part of `operand` all that its part of a result of these extents takes; `like`
 /// is a tensor that lies as the result does.

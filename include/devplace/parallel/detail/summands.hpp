@@ -34,17 +34,33 @@ constexpr bool check_elements() {
   return defined;
 }
 
-/// The communicator between the places of a placement.
-template <class Tu, class Where>
-auto between_places() {
-  using mesh = devplace::detail::mesh_traits<typename placement_traits<Where>::mesh>;
-  return direct<typename mesh::backend_type>(std::span<const int>(mesh::ordinals), Tu{});
+/// The ordinals of a placement's places.
+template <class Where>
+inline constexpr auto& ordinals_of = devplace::detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals;
+
+// One communicator for a call; compiled for a backend and an element type, whatever the places.
+template <class Backend, class Tu, class T>
+void all_reduce_buffers(std::span<const int> ordinals, std::span<T* const> buffers, std::size_t count, reduction op) {
+  direct<Backend>(ordinals, Tu{}).template all_reduce<Tu>(buffers, count, op);
+}
+template <class Backend, class Tu, class T>
+void reduce_buffers(std::span<const int> ordinals, std::span<T* const> buffers, std::size_t count, reduction op,
+                    int root) {
+  direct<Backend>(ordinals, Tu{}).template reduce<Tu>(buffers, count, op, root);
 }
 
 /// The first element of each place's part.
 template <class T, class Extents, class Where>
-std::array<T*, place_count<Where>> buffers_of(tensor<T, Extents, Where>& x) {
+auto buffers_of(tensor<T, Extents, Where>& x) {
   std::array<T*, place_count<Where>> result{};
+  for (std::size_t k = 0; k < result.size(); ++k)
+    result[k] = x.local(k).data();
+  return result;
+}
+
+template <class T, class Extents, class Where>
+auto buffers_of(const tensor<T, Extents, Where>& x) {
+  std::array<const T*, place_count<Where>> result{};
   for (std::size_t k = 0; k < result.size(); ++k)
     result[k] = x.local(k).data();
   return result;

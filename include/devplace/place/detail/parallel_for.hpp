@@ -4,17 +4,14 @@
 
 #include <atomic>
 #include <cstddef>
-#include <type_traits>
 
+#include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace devplace::detail {
 
-/// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. What the function calls in
-/// turn runs serially. Returns when all are done; then the exception of the lowest part that threw is rethrown.
-/// Requires parts <= thread_count(). Allocates nothing.
-template <class Function>
-void parallel_members(int parts, Function&& function) {
+/// The loops below for any function, compiled once.
+inline void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
   first_exception errors;
@@ -40,12 +37,7 @@ constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size
   return part * (count / parts) + (part < rest ? part : rest);
 }
 
-/// Calls `function(begin, end)` over contiguous ranges that cover 0..n-1 once, one range per member of this thread's
-/// team. Range ends are multiples of `grain` (or n), and no range is dealt out with less than `grain` indices; below
-/// 2 * grain the call is inline. The split depends on n, grain and the team's size alone. Exceptions and nesting as in
-/// parallel_members. Allocates nothing.
-template <class Function>
-void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
+inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;
   if (grain == 0) grain = 1;
   if (n / grain < 2) {
@@ -60,19 +52,16 @@ void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
     return;
   }
   const std::size_t grains = most + (n % grain != 0 ? 1 : 0);
-  parallel_members(static_cast<int>(parts), [&](int part) {
+  const auto part_of = [&](int part) {
     const auto index = static_cast<std::size_t>(part);
     const std::size_t begin = part_begin(grains, parts, index) * grain;
     const std::size_t end = part_begin(grains, parts, index + 1) * grain;
     function(begin, end < n ? end : n);
-  });
+  };
+  run_members(static_cast<int>(parts), function_view<int>(part_of));
 }
 
-/// Calls `function(tile)` once for each tile 0..count-1, on whichever member is free: for tiles of unequal cost, and
-/// for machines whose cores are not all free. Results must not depend on which member does a tile. Exceptions and
-/// nesting as in parallel_members; after one, the member that threw takes no further tile. Allocates nothing.
-template <class Function>
-void parallel_tiles(std::size_t count, Function&& function) {
+inline void run_tiles(std::size_t count, function_view<std::size_t> function) {
   if (count == 0) return;
   const std::size_t members = static_cast<std::size_t>(thread_count());
   const std::size_t parts = members < count ? members : count;
@@ -82,10 +71,36 @@ void parallel_tiles(std::size_t count, Function&& function) {
     return;
   }
   std::atomic<std::size_t> next = 0;
-  parallel_members(static_cast<int>(parts), [&](int) {
+  const auto take_tiles = [&](int) {
     for (std::size_t tile; (tile = next.fetch_add(1, std::memory_order_relaxed)) < count;)
       function(tile);
-  });
+  };
+  run_members(static_cast<int>(parts), function_view<int>(take_tiles));
+}
+
+/// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. What the function calls in
+/// turn runs serially. Returns when all are done; then the exception of the lowest part that threw is rethrown.
+/// Requires parts <= thread_count(). Allocates nothing.
+template <class Function>
+void parallel_members(int parts, Function&& function) {
+  run_members(parts, function_view<int>(function));
+}
+
+/// Calls `function(begin, end)` over contiguous ranges that cover 0..n-1 once, one range per member of this thread's
+/// team. Range ends are multiples of `grain` (or n), and no range is dealt out with less than `grain` indices; below
+/// 2 * grain the call is inline. The split depends on n, grain and the team's size alone. Exceptions and nesting as in
+/// parallel_members. Allocates nothing.
+template <class Function>
+void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
+  run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
+}
+
+/// Calls `function(tile)` once for each tile 0..count-1, on whichever member is free: for tiles of unequal cost, and
+/// for machines whose cores are not all free. Results must not depend on which member does a tile. Exceptions and
+/// nesting as in parallel_members; after one, the member that threw takes no further tile. Allocates nothing.
+template <class Function>
+void parallel_tiles(std::size_t count, Function&& function) {
+  run_tiles(count, function_view<std::size_t>(function));
 }
 
 }  // namespace devplace::detail

@@ -58,14 +58,26 @@ struct step_memory {
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
 };
 
+// Messages are made outside of templates: what is instantiated for every trainer stays small.
+[[noreturn]] inline void throw_other_targets(std::size_t samples, std::size_t targets) {
+  throw shape_error("trainer: " + std::to_string(samples) + " samples and " + std::to_string(targets) +
+                    " targets; a batch has one target for each sample.");
+}
+[[noreturn]] inline void throw_other_targets_here(std::size_t samples, std::size_t targets) {
+  throw shape_error("trainer: the batch's part here has " + std::to_string(samples) + " samples and " +
+                    std::to_string(targets) + " targets; split both alike.");
+}
+[[noreturn]] inline void throw_too_large(std::size_t rows) {
+  throw argument_error("trainer: a batch of " + std::to_string(rows) +
+                       " samples on one place takes more memory than there are addresses; use a smaller one.");
+}
+
 /// Makes a place's workspace large enough for `rows` samples.
 template <class Net, class T, class Backend, class Tu>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   using layout = step_layout<Net>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
-  if (rows > limit)
-    throw argument_error("trainer: a batch of " + std::to_string(rows) +
-                         " samples on one place takes more memory than there are addresses; use a smaller one.");
+  if (rows > limit) throw_too_large(rows);
   memory.prepared = false;  // nothing is prepared if the allocation fails
   memory.rows = 0;
   memory.workspace = {};

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/compiled_once.hpp"
+
+namespace devplace::detail {
+
+template gemm_kernels<float> gemm_kernels_of(cpu_isa);
+template gemm_kernels<double> gemm_kernels_of(cpu_isa);
+
+}  // namespace devplace::detail
