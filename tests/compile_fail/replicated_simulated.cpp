@@ -58,4 +58,20 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(LOSS_OF_TWO_PLACEMENTS)  // expect: devplace: the loss's output and targets lie on different placements
   nn::cross_entropy{}(output, whole_labels);
 #endif
+#if defined(NUMBER_FOR_A_POLICY)  // expect: devplace: trainer: what follows the rule is neither a collective policy nor
+  dp::trainer of_number{model, nn::cross_entropy{}, dp::optim::sgd{}, 25};
+#endif
+#if defined(ENGINE_FOR_A_POLICY)  // expect: devplace: trainer: what follows the rule is neither a collective policy nor
+  dp::trainer by_engine{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::ring{}};
+#endif
+#if defined(SYNCHRONIZE_BY_AN_ENGINE)  // expect: devplace: synchronize: this type is not a collective policy
+  optimizer.step(model, dp::synchronize(std::move(partial), dp::collective::ring{}));
+#endif
+#if defined(BUCKETS_OF_NOTHING)  // expect: devplace: a bucket holds at least one byte
+  using by_nothing = dp::collective::all_reduce<dp::collective::direct, dp::collective::buckets<0>>;
+  dp::trainer in_nothing{model, nn::cross_entropy{}, dp::optim::sgd{}, by_nothing{}};
+#endif
+#if defined(ACCUMULATED_NOTHING)  // expect: devplace: accumulate<k> adds up the gradients
+  dp::trainer of_nothing{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<0>{}};
+#endif
 }

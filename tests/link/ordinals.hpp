@@ -3,15 +3,40 @@
 
 #pragma once
 
+#include <cstdint>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "link/training.hpp"
 
-/// Storage, an expression, a product and a training step on each of the devices. What the ordinals may cost is a thin
-/// shell for each; no kernel and no large function may be compiled once more for another ordinal.
+/// Storage, an expression, a product and a training step on each of the devices, and steps on several at once. What the
+/// ordinals may cost is a thin shell for each; no kernel and no large function may be compiled once more for another
+/// ordinal, or for another number of places.
 namespace {
 
 namespace dp = devplace;
+namespace nn = devplace::nn;
+
+/// Training by both policies, and its parts one by one.
+template <class Where>
+float use_replicas() {
+  const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> samples(dp::extents<dp::dyn, 6>{5});
+  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> classes(dp::extents<dp::dyn>{5});
+  const auto x = training::place_batch<Where>(samples);
+  const auto y = training::place_batch<Where>(classes);
+  dp::model<training::net, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, dp::collective::scatter_gather{},
+                   dp::accumulate<2>{}};
+  step(x, y);
+  step.flush();
+  dp::optimizer optimizer{model, dp::optim::adam{}};
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::cross_entropy{}(output, y);
+  optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+  dp::check_replicas(model);
+  return training::losses<Where>().back() + loss.item() + dp::gather<dp::on<dp::cpu>>(model.predict(x)).data()[0];
+}
 
 template <int I>
 float use_device() {
@@ -26,8 +51,9 @@ float use_device() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, where> x(dp::extents<dp::dyn, 6>{4});
   const auto outputs = dp::parallel_apply(replicas, std::tie(x));
   dp::check_replicas(std::get<0>(replicas));
+  using several = std::conditional_t<I % 2 == 0, dp::replicated<9, I, 8>, dp::replicated<I, 8>>;
   return dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back() +
-         dp::item(dp::sum(std::get<0>(outputs)));
+         dp::item(dp::sum(std::get<0>(outputs))) + use_replicas<several>();
 }
 
 template <int... I>

@@ -258,6 +258,14 @@ TEST_CASE("accumulated batches are reduced once, and flush reduces what there is
   CHECK(log.collectives == 12);
   CHECK_FALSE(step.flush());
   CHECK(log.collectives == 12);
+  // Where a flush fails, what was accumulated is lost, and nothing else.
+  const auto before = parameters_of(model);
+  step(x, y);
+  log.throw_at = 13;
+  CHECK_THROWS_WITH(step.flush(), "the network is down.");
+  CHECK_FALSE(step.flush());
+  CHECK(parameters_of(model) == before);
+  CHECK(step.optimizer().steps() == 3);
 }
 
 TEST_CASE("a model on one place needs no communicator", "[parallel]") {

@@ -32,6 +32,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::dropout<50>, nn::linear<4, 4>, nn::dropout<75>>;
 using cpu = dp::on<dp::cpu>;
+using one = dp::on<dp::cuda<3>>;
 using two = dp::replicated<1, 0>;
 using three = dp::replicated<0, 1, 2>;
 using four = dp::replicated<2, 3, 0, 1>;
@@ -50,12 +51,13 @@ auto targets(std::size_t rows) {
   return y;
 }
 
-template <class Where, class X>
+/// All elements in order, wherever they lie.
+template <class X>
 std::vector<double> whole(const X& x) {
-  if constexpr (dp::single_place<Where>)
-    return std::vector<double>(x.data(), x.data() + x.size());
+  if constexpr (dp::single_place<typename X::placement_type>)
+    return dp::test::read(dp::detail::as_view(x).erased());
   else
-    return whole<cpu>(dp::gather<cpu>(x));
+    return whole(dp::gather<one>(x));
 }
 
 /// Outputs of training passes on batches of several sizes, and then of a prediction.
@@ -65,8 +67,8 @@ std::vector<std::vector<double>> outputs(const Split&... split) {
   dp::test::set_integer_parameters(model);
   std::vector<std::vector<double>> all;
   for (const std::size_t rows : batch_sizes)
-    all.push_back(whole<Where>(model.forward(placed<Where>(samples(rows), split...)).output));
-  all.push_back(whole<Where>(model.predict(placed<Where>(samples(12), split...))));
+    all.push_back(whole(model.forward(placed<Where>(samples(rows), split...)).output));
+  all.push_back(whole(model.predict(placed<Where>(samples(12), split...))));
   return all;
 }
 
@@ -105,7 +107,7 @@ std::size_t zeros_in(const std::vector<double>& values) {
 }  // namespace
 
 TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is split", "[train]") {
-  const auto expected = outputs<cpu>();
+  const auto expected = outputs<one>();
   CHECK(outputs<two>() == expected);
   CHECK(outputs<two>(dp::split::torch) == expected);
   CHECK(outputs<three>() == expected);
@@ -115,24 +117,24 @@ TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is
   // Three quarters and more are dropped in training, and each pass draws anew; nothing is dropped in prediction.
   CHECK(zeros_in(expected[6]) > 64 * 4 / 2);
   CHECK(zeros_in(expected.back()) < 12);
-  model_of<cpu> model{dp::seed{5}};
-  const auto x = samples(25);
-  CHECK(whole<cpu>(model.forward(x).output) != whole<cpu>(model.forward(x).output));
+  model_of<one> model{dp::seed{5}};
+  const auto x = placed<one>(samples(25));
+  CHECK(whole(model.forward(x).output) != whole(model.forward(x).output));
 }
 
 TEST_CASE("explicit sizes change no draw", "[train]") {
-  model_of<cpu> one{dp::seed{6}};
+  model_of<one> single{dp::seed{6}};
   model_of<four> several{dp::seed{6}};
-  dp::test::set_integer_parameters(one);
+  dp::test::set_integer_parameters(single);
   dp::test::set_integer_parameters(several);
   for (const auto& sizes : {dp::split::sizes{3, 3, 3, 3}, dp::split::sizes{0, 12, 0, 0}, dp::split::sizes{1, 0, 10, 1},
                             dp::split::sizes{9, 1, 1, 1}})
-    CHECK(whole<four>(several.forward(placed<four>(samples(12), sizes)).output) ==
-          whole<cpu>(one.forward(samples(12)).output));
+    CHECK(whole(several.forward(placed<four>(samples(12), sizes)).output) ==
+          whole(single.forward(placed<one>(samples(12))).output));
 }
 
 TEST_CASE("training with dropout is the same on one device and on replicas, to the bit", "[train]") {
-  const run expected = train<cpu, 1>();
+  const run expected = train<one, 1>();
   check_same(train<two, 1>(), expected);
   check_same(train<three, 1>(), expected);
   check_same(train<three, 1>(dp::split::torch), expected);
@@ -141,7 +143,7 @@ TEST_CASE("training with dropout is the same on one device and on replicas, to t
 }
 
 TEST_CASE("training with dropout is the same where batches are accumulated", "[train]") {
-  const run expected = train<cpu, 3>();
+  const run expected = train<one, 3>();
   check_same(train<three, 3>(), expected);
   check_same(train<three, 3>(dp::split::torch), expected);
 }

@@ -109,6 +109,15 @@ TEST_CASE("the parts one by one do what the trainer does on replicas", "[train]"
   CHECK(parameters_of(planned, 1) == parameters_of(by_hand, 1));
 }
 
+TEST_CASE("outputs and targets that are split differently are an error that says so", "[train]") {
+  using where = dp::replicated<0, 1>;
+  dp::model<net, where> model{dp::seed{2}};
+  const auto output = model.predict(placed<where>(dp::test::integer_samples<float, 6>(9), dp::split::sizes{1, 8}));
+  CHECK_THROWS_AS(nn::cross_entropy{}(output, placed<where>(dp::test::square_labels(9, 3))), dp::shape_error);
+  const auto y = placed<where>(dp::test::square_labels(9, 3), output.split_sizes());
+  CHECK(std::isfinite(nn::cross_entropy{}(output, y).loss.item()));
+}
+
 TEST_CASE("predictions of replicas are shards that gather gives back in order", "[train]") {
   using where = dp::replicated<0, 1, 2>;
   const dp::model<net, where, double> replicas{dp::seed{2}};
