@@ -288,9 +288,9 @@ TEST_CASE("synchronize asks for the same, and brings the sums everywhere", "[par
     return model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient);
   };
   const auto read = [](const auto& lease) {
-    return std::vector<std::vector<float>>{dp::test::read(lease.template local<0>(0)),
-                                           dp::test::read(lease.template local<0>(1)),
-                                           dp::test::read(lease.template local<0>(2))};
+    return std::vector<std::vector<float>>{dp::test::values_of(lease.template local<0>(0)),
+                                           dp::test::values_of(lease.template local<0>(1)),
+                                           dp::test::values_of(lease.template local<0>(2))};
   };
   const auto by_all_reduce = read(dp::synchronize(gradients(), all_reduce{.engine = {&log}}));
   CHECK(log.order() == std::vector<std::string>(4, "all_reduce"));

@@ -209,8 +209,8 @@ class experiment {
   void predict() {
     const auto x = dp::test::integer_samples<double, 6>(draw_rows());
     const auto outputs = dp::gather<one_place>(several_.predict(split(x)));
-    require(close(dp::test::read(dp::detail::local_part(outputs, 0)),
-                  dp::test::read(dp::detail::local_part(one_.predict(placed<one_place>(x)), 0))),
+    require(close(dp::test::values_of(dp::detail::local_part(outputs, 0)),
+                  dp::test::values_of(dp::detail::local_part(one_.predict(placed<one_place>(x)), 0))),
             "the predictions differ");
   }
 

@@ -55,7 +55,7 @@ auto targets(std::size_t rows) {
 template <class X>
 std::vector<double> whole(const X& x) {
   if constexpr (dp::single_place<typename X::placement_type>)
-    return dp::test::read(dp::detail::as_view(x).erased());
+    return dp::test::values_of(dp::detail::as_view(x).erased());
   else
     return whole(dp::gather<one>(x));
 }
