@@ -46,8 +46,11 @@ function(devplace_add_compile_fail_tests source)
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
-  set(every_case ${lines})
-  list(TRANSFORM every_case REPLACE "^.*defined\\(([A-Z0-9_]+)\\) *// expect: .*$" "-D\\1")
+  set(every_case "")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "defined\\(([A-Z0-9_]+)" line "${line}") # a message may hold a semicolon
+    list(APPEND every_case -D${CMAKE_MATCH_1})
+  endforeach()
   add_test(
     NAME "${target}: every case at once"
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${together}.log -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
