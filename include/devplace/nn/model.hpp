@@ -199,10 +199,16 @@ class model {
   ///@}
 
   /// The same for those who work on after the model was moved.
+  ///@{
   const std::shared_ptr<nn::detail::model_state<T>>& shared_state() {
     static_cast<void>(live());
     return state_;
   }
+  std::shared_ptr<const nn::detail::model_state<T>> shared_state() const {
+    static_cast<void>(live());
+    return state_;
+  }
+  ///@}
 
   /// Throws unless the lease is of this model's gradients, and no device has failed since they were asked for.
   template <class Lease>

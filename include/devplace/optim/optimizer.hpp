@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -104,7 +105,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   template <class Tu = detail::this_tu>
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
-    of_ = &m.state();
+    of_ = m.shared_state();
     last_update_ = m.state().updates;
     for (std::size_t k = 0; k < updating_places; ++k)
       states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(mesh::ordinals[k], elements);
@@ -142,7 +143,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   template <class Tu = detail::this_tu, class Spread>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
               Spread&& spread) {
-    if (&state != of_)
+    if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
     nn::detail::settle_after_failures<backend_type, Tu>(state);
@@ -190,7 +191,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
 
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
-  const nn::detail::model_state<T>* of_ = nullptr;
+  std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
   std::uint64_t last_update_ = 0;  ///< the model's number of updates after this optimizer's last one
 };
