@@ -160,8 +160,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
-      static_cast<void>(nn::detail::come_to_rest<backend_type, Tu>(state));  // of several errors the first is thrown
-      nn::detail::judge_updates<backend_type, Tu>(state);
+      nn::detail::judge_interrupted_update<backend_type, Tu>(state);
       throw;
     }
   }
