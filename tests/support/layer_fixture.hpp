@@ -26,11 +26,11 @@ bool agrees(T value, T expected) {
          tolerance * std::max(1.0, std::abs(static_cast<double>(expected)));
 }
 
-/// All elements of a fixture of these extents.
+/// All elements of a fixture of these extents (any where they are dynamic).
 template <class T, class Extents>
 std::vector<T> read_all(const std::string& relative) {
   const auto x = read_npy<T, dextents<Extents::rank>>(reference_path(relative));  // compiled once for a rank
-  REQUIRE(x.extents() == Extents{});
+  if constexpr (Extents::is_static) REQUIRE(x.extents() == Extents{});
   return std::vector<T>(x.data(), x.data() + x.size());
 }
 
