@@ -44,19 +44,38 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(WHOLE_GRADIENTS_REDUCED)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
   dp::synchronize(model.backward(std::move(of_copies.saved), on_copies));
 #endif
+#if defined(GRADIENTS_NOT_MOVED)  // expect: GRADIENTS_ARE_USED_UP_WRITE_std_move
+  {
+    auto summands = model.backward(std::move(of_parts.saved), on_parts);
+    static_cast<void>(dp::synchronize(summands));
+  }
+#endif
+#if defined(GRADIENTS_NOT_MOVED_INTO_A_STEP)  // expect: GRADIENTS_ARE_USED_UP_WRITE_std_move
+  {
+    auto whole = model.backward(std::move(of_copies.saved), on_copies);
+    dp::optimizer{model, dp::optim::sgd{}}.step(model, whole);
+  }
+#endif
 #if defined(SAVED_AND_LOSS_OF_TWO_BATCHES)  // expect: devplace: backward: forward's batch and the loss's gradient lie
   model.backward(std::move(of_copies.saved), on_parts);
 #endif
 #if defined(WHOLE_ADDED_TO_SUMMANDS)  // expect: devplace: backward: whole gradients and summands cannot be added
-  auto earlier = model.backward(std::move(of_parts.saved), on_parts);
-  static_cast<void>(model.backward(std::move(of_copies.saved), on_copies, std::move(earlier)));
+  {
+    auto earlier = model.backward(std::move(of_parts.saved), on_parts);
+    static_cast<void>(model.backward(std::move(of_copies.saved), on_copies, std::move(earlier)));
+  }
 #endif
 #if defined(SUMMANDS_ADDED_TO_WHOLE)  // expect: devplace: backward: whole gradients and summands cannot be added
-  auto earlier = model.backward(std::move(of_copies.saved), on_copies);
-  static_cast<void>(model.backward(std::move(of_parts.saved), on_parts, std::move(earlier)));
+  {
+    auto earlier = model.backward(std::move(of_copies.saved), on_copies);
+    static_cast<void>(model.backward(std::move(of_parts.saved), on_parts, std::move(earlier)));
+  }
 #endif
 #if defined(MODEL_TO_SHARDS)  // expect: devplace: to: a model's placement is on<P> or replicated
   dp::to<parts>(model);
+#endif
+#if defined(MODELS_ON_SHARDS)  // expect: devplace: replicate: the copies' places are given as replicated
+  dp::replicate<parts>(model);
 #endif
 #if defined(INPUT_OF_ANOTHER_MODEL)  // expect: devplace: parallel_apply: an input does not lie on the place
   dp::parallel_apply(replicas, std::tie(second, first));

@@ -76,6 +76,14 @@ TEST_CASE("options of a loss that make no sense are errors", "[nn]") {
   CHECK_THROWS_WITH((nn::mse{.reduce = dp::reduction::min}(logits, logits)), ContainsSubstring("reduce"));
 }
 
+TEST_CASE("class weights on a place are workspace", "[nn]") {
+  const auto workspace = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::workspace); };
+  const std::size_t before = workspace();
+  const nn::cross_entropy loss{.class_weights = {1, 2, 3}};
+  const auto placed = loss.place<float, dp::backend::cpu, dp::detail::this_tu>(0);
+  CHECK(workspace() - before == 3 * sizeof(float));
+}
+
 TEST_CASE("nn::mse is the mean over elements, and its gradient the sum's", "[nn]") {
   const dp::tensor<double, dp::extents<2, 2>, dp::on<dp::cpu>> y{{1, 2}, {3, 4}}, t{{1, 0}, {0, 8}};
   const auto [value, gradient] = nn::mse{}(y, t);

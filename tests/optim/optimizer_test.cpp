@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,13 @@ TEST_CASE("gradients of another model are refused", "[optim]") {
   CHECK_THROWS_WITH(optimizer.step(other, gradients_of(model, 5, nn::cross_entropy{})),
                     ContainsSubstring("belong to another model"));
   CHECK_THROWS_WITH(optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{})),
+                    ContainsSubstring("made for another model"));
+  // Also those of a model that lies where the first one lay.
+  std::optional<cpu_model> first{std::in_place, dp::seed{1}};
+  dp::optimizer of_first{*first, dp::optim::sgd{}};
+  first.reset();
+  first.emplace(dp::seed{2});
+  CHECK_THROWS_WITH(of_first.step(*first, gradients_of(*first, 5, nn::cross_entropy{})),
                     ContainsSubstring("made for another model"));
   CHECK_THROWS_AS((dp::optimizer{model, dp::optim::sgd{.learning_rate = -1}}), dp::argument_error);
   optimizer.rule().learning_rate = -1;

@@ -25,12 +25,15 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// The identity with a buffer.
+/// The identity with a buffer, to which each place adds the number of its own samples.
 struct with_buffer {
   template <class In>
   using output = In;
   static constexpr std::array buffers{nn::parameter{"mean", {2, 2}, nn::init::constant(3)}};
-  static void forward(const auto& c) { c.output = c.input + 0.0F; }
+  static void forward(const auto& c) {
+    c.output = c.input + 0.0F;
+    if (c.mode == nn::mode::train) c.template buffer<0>() += static_cast<float>(c.batch());
+  }
   static void backward(const auto& c) {
     if (c.needs_input_gradient) c.input_gradient = c.output_gradient + 0.0F;
   }

@@ -52,43 +52,6 @@ struct refusing {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// Where and when the optimizer below fails.
-struct fault {
-  int ordinal = 0;  ///< of the device; below 0: on all
-  std::int64_t step = 1;
-  bool on_host = false;  ///< rather than later, on the device
-
-  bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
-};
-
-/// Subtracts gradients times a power of two, or throws.
-template <class T>
-struct subtract_or_throw {
-  T* parameters;
-  const T* gradients;
-  T factor;
-  bool fails;
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    if (fails && i == 1) throw std::runtime_error("the rule threw.");
-    parameters[i] -= gradients[i] * factor;
-  }
-};
-
-/// A rule of a user that fails as it is told to.
-struct faulty_rule {
-  fault where = {};
-
-  static constexpr std::size_t state_arenas = 0;
-  void validate() const {}
-  template <class Backend, class Tu = devplace::detail::this_tu, class T>
-  void step(const optim::step_arguments<T>& a) const {
-    const bool fails = where.is_here(a.ordinal, a.step);
-    if (fails && where.on_host) throw std::runtime_error("the rule threw.");
-    devplace::detail::for_each_index<Backend, Tu>(
-        a.ordinal, a.n, a.n, subtract_or_throw<T>{a.parameters, a.gradients, static_cast<T>(0.015625), fails});
-  }
-};
-
 /// Device `ordinal` does nothing of what it is asked to until `release()`: what fails there fails after the host has
 /// asked for all.
 class held_device {
@@ -116,6 +79,47 @@ class held_device {
   };
   devplace::detail::event_handle held_;
   std::atomic<bool> released_ = false;
+};
+
+/// Where and when the optimizer below fails.
+struct fault {
+  int ordinal = 0;  ///< of the device; below 0: on all
+  std::int64_t step = 1;
+  bool on_host = false;             ///< rather than later, on the device
+  held_device* releases = nullptr;  ///< what goes on when it fails on the host
+
+  bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
+};
+
+/// Subtracts gradients times a power of two, or throws.
+template <class T>
+struct subtract_or_throw {
+  T* parameters;
+  const T* gradients;
+  T factor;
+  bool fails;
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    if (fails && i == 1) throw std::runtime_error("the rule threw.");
+    parameters[i] -= gradients[i] * factor;
+  }
+};
+
+/// A rule of a user that fails as it is told to.
+struct faulty_rule {
+  fault where = {};
+
+  static constexpr std::size_t state_arenas = 0;
+  void validate() const {}
+  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  void step(const optim::step_arguments<T>& a) const {
+    const bool fails = where.is_here(a.ordinal, a.step);
+    if (fails && where.on_host) {
+      if (where.releases != nullptr) where.releases->release();
+      throw std::runtime_error("the rule threw.");
+    }
+    devplace::detail::for_each_index<Backend, Tu>(
+        a.ordinal, a.n, a.n, subtract_or_throw<T>{a.parameters, a.gradients, static_cast<T>(0.015625), fails});
+  }
 };
 
 /// Returns when the first three devices have done, or skipped, all that they were asked to; failures stay theirs.

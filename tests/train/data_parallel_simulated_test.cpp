@@ -256,7 +256,7 @@ TEST_CASE("batches may be split by explicit sizes, growing from step to step", "
   CHECK(std::isfinite(step_of_three(placed<where>(x), placed<where>(y)).item()));
 }
 
-TEMPLATE_TEST_CASE("steps allocate nothing after the first, and memory is as planned", "[train]",
+TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as planned", "[train]",
                    collective::ring_all_reduce, collective::scatter_gather, by_ring, by_ring_to_first) {
   using where = dp::replicated<0, 1>;
   using model_type = dp::model<dropout_net, where>;
@@ -267,7 +267,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing after the first, and memory is as pla
   const std::size_t second = dp::memory_statistics<dp::cuda<1>>().allocated;
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, TestType{}};
-  step(x, y);
+  step.prepare(64);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
   // Where the first place updates alone, the others have no state of the optimizer.
   const std::size_t state = TestType::every_place_updates ? 0 : plan::optimizer_state;
@@ -276,6 +276,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing after the first, and memory is as pla
   for (int i = 0; i < 3; ++i)
     step(x, y);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
 }
 
 TEST_CASE("two trainers train two models on two places of one process, each as if alone", "[train]") {

@@ -88,6 +88,13 @@ std::string thrown(const F& f) {
   return "";
 }
 
+/// Somebody else waits for the devices, all of which have failed.
+void see_failures_elsewhere() {
+  CHECK_THROWS(dp::synchronize<dp::cuda<0>>());
+  CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+  CHECK_THROWS(dp::synchronize<dp::cuda<2>>());
+}
+
 /// A model and its trainer, beside another pair that never sees a failure.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct pair_of_trainers {
@@ -114,6 +121,7 @@ struct pair_of_trainers {
   void check_equal() {
     CHECK(all_parameters_of(model) == all_parameters_of(never_failed));
     CHECK(step.optimizer().steps() == undisturbed.optimizer().steps());
+    CHECK(step.mean_loss() == undisturbed.mean_loss());  // steps that were lost do not count
     dp::check_replicas(model);
   }
 };
@@ -241,10 +249,26 @@ TEMPLATE_TEST_CASE("failures that others have seen on all devices are no reason 
   pair_of_trainers<TestType> t;
   t.both(2);
   t.fail_later(1, labels_bad_in(1));
-  CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::argument_error);
-  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);
-  CHECK_THROWS_AS(dp::synchronize<dp::cuda<2>>(), dp::argument_error);
+  see_failures_elsewhere();
   t.both(3);
+  t.check_equal();
+}
+
+TEST_CASE("the loss of a step that failed is no number, whoever saw the failure", "[train]") {
+  pair_of_trainers<all_reduce> t;
+  t.both(1);
+  const auto whole = t.step(t.x, t.y);
+  CHECK(whole.item() == t.undisturbed(t.x, t.y).item());
+  const labels_type bad_labels = labels_bad_in(1);
+  dp::test::held_device held(1);
+  const auto loss = t.step(t.x, bad_labels);
+  held.release();
+  dp::test::let_three_devices_finish();
+  see_failures_elsewhere();
+  const auto lost = ContainsSubstring("the loss of this step was not computed or is not known to be");
+  CHECK_THAT(thrown([&] { loss.item(); }), lost);
+  CHECK_THAT(thrown([&] { loss.item(); }), lost);
+  t.both(1);
   t.check_equal();
 }
 
@@ -316,10 +340,33 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   CHECK(all_parameters_of(t.model) == before);
   t.both(2);
   t.check_equal();
-  t.step(t.x, t.y);
-  static_cast<void>(t.model.forward(t.x));
+  {
+    auto [output, saved] = t.model.forward(t.x);
+    t.step(t.x, t.y);
+    static_cast<void>(t.model.backward(std::move(saved), nn::cross_entropy{}(output, t.y).gradient));
+  }
   CHECK_THROWS_WITH(t.step.flush(), Equals(overwritten));
   CHECK_FALSE(t.step.flush());
+  t.step(t.x, t.y);
+  static_cast<void>(t.model.forward(t.x));  // writes no gradients
+  CHECK(t.step.flush());
+}
+
+TEST_CASE("nothing is made behind a failure that nobody has seen: its zeros would be skipped", "[train]") {
+  pair_of_trainers<all_reduce> t;
+  t.fail_later(1, labels_bad_in(1));
+  CHECK_THAT(thrown([] { model_type{dp::seed{4}}; }), ContainsSubstring(name_of(1) + "cross_entropy"));
+  CHECK_NOTHROW(model_type{dp::seed{4}});
+  t.both(1);
+  t.fail_later(1, labels_bad_in(1));
+  const auto make = [&] { dp::trainer{t.never_failed, nn::cross_entropy{}, adam}; };
+  CHECK_THAT(thrown(make), ContainsSubstring(name_of(1) + "cross_entropy"));
+  CHECK_NOTHROW(make());
+  t.both(1);
+  t.fail_later(2, labels_bad_in(2));
+  CHECK_THAT(thrown([&] { t.undisturbed.reset_mean_loss(); }), ContainsSubstring(name_of(2) + "cross_entropy"));
+  t.both(1);
+  t.check_equal();
 }
 
 TEST_CASE("an update that fails on one place is an error that names it and leaves an unusable model", "[train]") {
@@ -327,6 +374,88 @@ TEST_CASE("an update that fails on one place is an error that names it and leave
   CHECK(fail_in_update<three, all_reduce>({.ordinal = 1, .step = 3}) == named);
   CHECK(fail_in_update<three, all_reduce>({.ordinal = 1, .step = 3, .on_host = true}) == named);
   CHECK(fail_in_update<three, by_ring>({.ordinal = 2, .step = 3}) == name_of(2) + "the rule threw.");
+}
+
+TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[train]") {
+  const auto x = samples();
+  const auto y = labels();
+  SECTION("of a trainer") {
+    model_type model{dp::seed{4}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{{.ordinal = 1, .step = 2}}};
+    step(x, y);
+    step(x, y);
+    CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+    check_unusable(model, [&] { step(x, y); });
+  }
+  SECTION("of an optimizer that has more gradients") {
+    model_type model{dp::seed{4}};
+    dp::optimizer optimizer{model, dp::test::faulty_rule{{.ordinal = 1}}};
+    auto [output, saved] = model.forward(x);
+    const auto loss = nn::cross_entropy{}(output, y);
+    auto first = dp::synchronize(model.backward(std::move(saved), loss.gradient));
+    dp::test::held_device held(1);
+    optimizer.step(model, std::move(first));
+    auto [more_output, more_saved] = model.forward(x);
+    auto more = dp::synchronize(model.backward(std::move(more_saved), loss.gradient));
+    held.release();
+    dp::test::let_three_devices_finish();
+    see_failures_elsewhere();
+    CHECK_THAT(thrown([&] { optimizer.step(model, std::move(more)); }), ContainsSubstring("cannot be used any more"));
+  }
+}
+
+TEST_CASE("an update that throws on the host after a failure elsewhere was never begun", "[train]") {
+  const auto x = samples();
+  const auto y = labels();
+  model_type model{dp::seed{4}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{}};
+  step.optimizer().rule().where.step = 99;
+  step(x, y).item();
+  const auto before = all_parameters_of(model);
+  const labels_type bad_labels = labels_bad_in(2);
+  dp::test::held_device held(2);
+  step.optimizer().rule().where = {.ordinal = 1, .step = 2, .on_host = true, .releases = &held};
+  CHECK(thrown([&] { step(x, bad_labels); }) == name_of(1) + "the rule threw.");
+  CHECK(all_parameters_of(model) == before);
+  step.optimizer().rule().where.step = 99;
+  CHECK_NOTHROW(step(x, y).item());
+  dp::check_replicas(model);
+}
+
+TEST_CASE("what a layer throws while the parts of a step are asked for names the replica too", "[train]") {
+  const auto x = samples();
+  model_type model{dp::seed{4}};
+  dp::test::refusing::refused = 4;
+  CHECK(thrown([&] { static_cast<void>(model.forward(x)); }) == name_of(1) + "a layer threw.");
+  dp::test::refusing::refused = 0;  // of predictions, which have no key, all parts begin there
+  CHECK(thrown([&] { static_cast<void>(model.predict(x)); }) == name_of(0) + "a layer threw.");
+  dp::test::refusing::refused = dp::test::refusing::nowhere;
+  CHECK_NOTHROW(model.predict(x));
+}
+
+TEST_CASE("nothing goes on with the results of a failed pass, whoever saw the failure", "[train]") {
+  const auto x = samples();
+  const auto exploding = samples_exploding_in(1);
+  model_type model{dp::seed{4}};
+  dp::optimizer optimizer{model, dp::test::faulty_rule{{.step = 99}}};
+  auto [output, saved] = model.forward(x);
+  const auto loss = nn::cross_entropy{}(output, labels());
+  const auto before = all_parameters_of(model);
+  auto [none, lost] = model.forward(exploding);
+  CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+  CHECK_THAT(thrown([&] { static_cast<void>(model.backward(std::move(lost), loss.gradient)); }),
+             ContainsSubstring("devices failed after forward had been asked for"));
+  auto [more_output, more_saved] = model.forward(x);
+  {
+    auto lease = dp::synchronize(model.backward(std::move(more_saved), loss.gradient));
+    static_cast<void>(model.predict(exploding));
+    CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
+    CHECK_THAT(thrown([&] { optimizer.step(model, std::move(lease)); }),
+               ContainsSubstring("devices failed after these gradients had been asked for"));
+  }
+  CHECK(all_parameters_of(model) == before);
+  CHECK_THAT(thrown<dp::argument_error>([&] { static_cast<void>(model.parameter<0>(3)); }),
+             Equals("devplace: there is no replica number 3 among 3, counted from 0."));
 }
 
 TEST_CASE("where the first place updates alone, its failure is all places'", "[train]") {

@@ -217,4 +217,13 @@ TEST_CASE("misuse of a trainer is an error that says what to do", "[train]") {
     CHECK_THROWS_WITH(step(x, dp::test::square_labels(4, 3)), ContainsSubstring("still in use"));
   }
   CHECK_NOTHROW(step(x, dp::test::square_labels(4, 3)));
+  const auto moved = std::move(step);
+  CHECK(moved.mean_loss() > 0);
+  const auto text = ContainsSubstring("this trainer was moved from; use the variable that it was moved to.");
+  CHECK_THROWS_WITH(step(x, dp::test::square_labels(4, 3)), text);
+  CHECK_THROWS_WITH(step.flush(), text);
+  CHECK_THROWS_WITH(step.mean_loss(), text);
+  CHECK_THROWS_WITH(step.reset_mean_loss(), text);
+  CHECK_THROWS_WITH(step.prepare(4), text);
+  CHECK_THROWS_WITH(step.clip({.max_norm = 1}), text);
 }

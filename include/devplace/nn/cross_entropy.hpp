@@ -48,7 +48,10 @@ struct cross_entropy {
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");
     std::vector<T> weights(class_weights.begin(), class_weights.end());
-    placed<T> result{{}, weights.size(), devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T))};
+    placed<T> result{{},
+                     weights.size(),
+                     devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T),
+                                                             devplace::memory_purpose::workspace)};
     devplace::detail::copy_in<Backend, Tu>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);

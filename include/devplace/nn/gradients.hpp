@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,9 @@ namespace devplace {
 /// place has a summand, from a copy on each place the whole.
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
+
+/// Named in the message when gradients are passed on without std::move.
+struct GRADIENTS_ARE_USED_UP_WRITE_std_move;
 
 namespace nn::detail {
 
@@ -73,7 +77,8 @@ class [[nodiscard]] gradients {
  private:
   friend struct nn::detail::gradient_access;
 
-  gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
+  gradients(std::shared_ptr<nn::detail::model_state<T>> state, std::uint64_t failures, reduction how)
+      : state_(std::move(state)), failures_(failures), how_(how) {
     state_->gradients_out = true;
   }
 
@@ -81,12 +86,13 @@ class [[nodiscard]] gradients {
   auto window(std::size_t k) const {
     using entry = nn::detail::parameter_at<Net, Index>;
     using where = here<placement_backend_t<Where>>;
-    const auto& replica = arena().replicas.at(k);
+    const auto& replica = nn::detail::replica_at(arena(), k);
     return view<Element, typename entry::extents, where>{
         replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
   }
 
   std::shared_ptr<nn::detail::model_state<T>> state_;
+  std::uint64_t failures_;  ///< of the model's devices, when they were asked for
   reduction how_;
 };
 
@@ -97,13 +103,19 @@ struct gradient_access {
   /// The lease of the model with this state; `how` is the loss's reduction.
   template <class Gradients>
   static Gradients lease(std::shared_ptr<model_state<typename Gradients::value_type>> state, reduction how) {
-    return Gradients(std::move(state), how);
+    const std::uint64_t failures = state->failures;
+    return Gradients(std::move(state), failures, how);
+  }
+  /// Throws where a device has failed since the lease was made, as far as the model has looked into failures.
+  template <class Gradients>
+  static void check(const Gradients& lease) {
+    require_no_failures_since(lease.failures_, lease.arena(), "these gradients");
   }
   /// The lease under another placement.
   template <placement Other, class Net, class Where, class T>
   static gradients<Net, Other, T> as(gradients<Net, Where, T>&& lease) {
     static_cast<void>(lease.arena());
-    return gradients<Net, Other, T>(std::move(lease.state_), lease.how_);
+    return gradients<Net, Other, T>(std::move(lease.state_), lease.failures_, lease.how_);
   }
 };
 

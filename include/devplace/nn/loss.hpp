@@ -104,7 +104,8 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
     using backend_type = typename decltype(part)::backend_type;
     const auto placed = loss.template place<T, backend_type, Tu>(part.ordinal());
     const std::size_t rows = part.extent(0);
-    const auto row_losses = devplace::detail::allocate<backend_type, Tu>(part.ordinal(), rows * sizeof(T));
+    const auto row_losses =
+        devplace::detail::allocate<backend_type, Tu>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
     using where = here<backend_type>;
     const devplace::view<T, extents<dyn>, where> workspace{static_cast<T*>(row_losses.data()), extents<dyn>{rows},
                                                            devplace::detail::device_of<where>{part.ordinal()}};

@@ -46,8 +46,6 @@ class model {
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
-  template <class Tu>
-  using engine = nn::detail::engine<Net, T, backend_type, Tu>;
   using plan = nn::detail::network_plan<Net>;
 
  public:
@@ -68,7 +66,8 @@ class model {
   /// What backward returns for such a batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
 
-  /// Draws the parameters by `start`: the same values on every placement.
+  /// Draws the parameters by `start`: the same values on every placement. Waits for the places, and throws what failed
+  /// on one of them before.
   template <class Tu = detail::this_tu>
   explicit model(seed start, Tu = {})
       : state_(nn::detail::drawn_state<Net, T, backend_type, Tu>(mesh::ordinals, start.value)) {}
@@ -121,17 +120,14 @@ class model {
   template <class Tu = detail::this_tu, class Batch>
   [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    const auto& state = live();
     auto output = make_output<Tu>(batch);
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto x = detail::local_part(batch, k);
-      const auto& r = live().replicas[k];
-      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
-      const auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::predict) * sizeof(T), memory_purpose::activations);
-      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::predict, {});
-      if (rows != 0) engine<Tu>::forward(p, x.data());
-      copy_output<Tu>(output, k, p);
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        detail::memory_block workspace;
+        nn::detail::run_forward<Net, T, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
+                                                          nn::mode::predict, {}, detail::local_part(output, k));
+      });
     return output;
   }
 
@@ -141,23 +137,20 @@ class model {
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    auto& state = live();
     auto output = make_output<Tu>(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-    auto& state = live();
     nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto x = detail::local_part(batch, k);
-      const auto& r = live().replicas[k];
-      const std::size_t rows = nn::detail::checked_rows<input_extents>(x);
-      auto workspace = detail::allocate<backend_type, Tu>(
-          r.ordinal, engine<Tu>::workspace_elements(rows, nn::mode::train) * sizeof(T), memory_purpose::activations);
-      const auto p = engine<Tu>::make_pass(r, static_cast<T*>(workspace.data()), rows, nn::mode::train,
-                                           nn::detail::key_of_part(key, batch, k));
-      if (rows != 0) engine<Tu>::forward(p, x.data());
-      copy_output<Tu>(output, k, p);
-      saved.keep(k, std::move(workspace), p, x.data());
-    }
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        const auto x = detail::local_part(batch, k);
+        detail::memory_block workspace;
+        const auto p = nn::detail::run_forward<Net, T, backend_type, Tu>(
+            state.replicas[k], x, workspace, nn::mode::train, nn::detail::key_of_part(key, batch, k),
+            detail::local_part(output, k));
+        saved.keep(k, std::move(workspace), p, x.data());
+      });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
     return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
   }
@@ -206,27 +199,36 @@ class model {
   ///@}
 
   /// The same for those who work on after the model was moved.
+  ///@{
   const std::shared_ptr<nn::detail::model_state<T>>& shared_state() {
     static_cast<void>(live());
     return state_;
   }
+  std::shared_ptr<const nn::detail::model_state<T>> shared_state() const {
+    static_cast<void>(live());
+    return state_;
+  }
+  ///@}
 
-  /// Throws unless the lease is of this model's gradients.
+  /// Throws unless the lease is of this model's gradients, and no device has failed since they were asked for.
   template <class Lease>
   void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
       throw error(
           "these gradients belong to another model; each model's optimizer takes the gradients that the "
           "model's own backward returned.");
+    static_cast<void>(live());
+    nn::detail::gradient_access::check(lease);
   }
 
  private:
   friend struct nn::detail::model_access;
   explicit model(std::shared_ptr<nn::detail::model_state<T>> state) : state_(std::move(state)) {}
 
+  /// The state of a model that can be used. Throws what has failed on one of its places and nobody has seen.
   nn::detail::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
-    if (!state_->unusable.empty()) throw error("this model cannot be used any more: " + state_->unusable);
+    state_->settle_after_failures(*state_);
     return *state_;
   }
 
@@ -253,7 +255,7 @@ class model {
   /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = live().replicas.at(k);
+    const auto& r = nn::detail::replica_at(live(), k);
     if constexpr (single_place<Where>) {
       return view<Element, Extents, Where>{r.parameter_data() + offset, e};
     } else {
@@ -277,28 +279,27 @@ class model {
 
   /// As the batch lies, and split like it.
   template <class Tu, class Batch>
-  auto make_output(const Batch& batch) const {
+  static auto make_output(const Batch& batch) {
     return detail::make_like<T, typename Batch::placement_type, Tu>(
         nn::detail::batch_extents<output_extents>(batch.extent(0)), batch);
   }
 
-  template <class Tu, class Output>
-  static void copy_output(Output& output, std::size_t k, const nn::detail::pass<T>& p) {
-    const auto part = detail::local_part(output, k);
-    detail::copy_within<backend_type, Tu>(p.ordinal, part.data(), engine<Tu>::output_of(p), part.size() * sizeof(T));
+  template <class F>
+  void on_behalf_of(std::size_t k, F&& f) const {
+    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
   template <class Tu, class Batch, class Held, class Extents, class LossBatch>
   void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                     bool add) {
     const auto used = std::move(saved);
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
-      const auto& p = used.pass(k);
-      const auto dy = detail::local_part(loss.gradient, k);
-      const auto& r = live().replicas[k];
-      nn::detail::run_backward<Net, T, backend_type, Tu>(p, r, used.input(k), dy.data(),
-                                                         detail::local_part(loss.sums, k).data(), add);
-    }
+    ++state_->gradient_writes;
+    for (std::size_t k = 0; k < place_count<Where>; ++k)
+      on_behalf_of(k, [&] {
+        nn::detail::run_backward<Net, T, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
+                                                           detail::local_part(loss.gradient, k).data(),
+                                                           detail::local_part(loss.sums, k).data(), add);
+      });
   }
 
   std::shared_ptr<nn::detail::model_state<T>> state_;

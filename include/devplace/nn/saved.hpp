@@ -34,7 +34,8 @@ class [[nodiscard]] saved {
 
  public:
   /// Of the model with this state; filled by `model.forward`.
-  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)), updates_(state_->updates) {}
+  explicit saved(std::shared_ptr<detail::model_state<T>> state)
+      : state_(std::move(state)), updates_(state_->updates), failures_(state_->failures) {}
   /// Moves; backward refuses what was moved from.
   ///@{
   saved(saved&&) noexcept = default;
@@ -55,18 +56,20 @@ class [[nodiscard]] saved {
   /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
-  /// Throws when it was used already, or is another model's.
+  /// Throws when it was used already, is another model's, or may not have been computed.
   void check(const detail::model_state<T>* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state) throw error("backward: these saved activations are another model's.");
     if (state_->updates != updates_)
       throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
+    detail::require_no_failures_since(failures_, *state, "forward");
   }
 
  private:
   std::shared_ptr<detail::model_state<T>> state_;
   std::uint64_t updates_;
+  std::uint64_t failures_;
   std::array<devplace::detail::memory_block, places> workspaces_;
   std::array<detail::pass<T>, places> passes_{};
   std::array<const T*, places> inputs_{};

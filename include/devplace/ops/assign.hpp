@@ -178,7 +178,7 @@ void assign(const view<T, Extents, Where>& destination, const Expression& expres
   const bool in_a_temporary = detail::any_overlaps(destination.data(), bytes, size, reader.operands, count);
   if constexpr (repeats) detail::collapse(result, reader.operands, count);
   if (in_a_temporary) {
-    const detail::memory_block temporary = detail::allocate<backend, Tu>(ordinal, bytes);
+    const detail::memory_block temporary = detail::allocate<backend, Tu>(ordinal, bytes, memory_purpose::workspace);
     detail::run<repeats, Extents::rank, backend, Tu>(ordinal, static_cast<T*>(temporary.data()), size, expression,
                                                      result, reader.operands, count);
     detail::copy_within<backend, Tu>(ordinal, destination.data(), temporary.data(), bytes);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -13,8 +14,6 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/place/place.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace {
 
@@ -92,6 +91,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
   using backend_type = placement_backend_t<Where>;
+  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
   static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = place_count<Where>;
   static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
@@ -100,14 +100,17 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// The models that it updates.
   using model_type = model<Net, Where, T>;
 
-  /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense.
+  /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
+  /// failed on one of the places before, for which it waits.
   template <class Tu = detail::this_tu>
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
-    of_ = &m.state();
+    of_ = m.shared_state();
     last_update_ = m.state().updates;
     for (std::size_t k = 0; k < updating_places; ++k)
-      states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(m.state().replicas[k].ordinal, elements);
+      states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(mesh::ordinals[k], elements);
+    // Where a failure is behind a device that nobody has seen, it has not made zeros.
+    detail::wait_for_replicas<backend_type, Tu>(mesh::ordinals);
   }
 
   /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
@@ -125,6 +128,10 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     requires(!std::is_same_v<GradientWhere, Where>)
   void step(model_type&, gradients<Net, GradientWhere, T>&&) = delete;
 
+  /// A step uses gradients up: move them in.
+  template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
+  void step(model_type&, gradients<Net, GradientWhere, T>&) = delete;
+
   /// Models and gradients of other types than this optimizer's own.
   template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
     requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, T, G>))
@@ -136,7 +143,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   template <class Tu = detail::this_tu, class Spread>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
               Spread&& spread) {
-    if (&state != of_)
+    if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
     nn::detail::settle_after_failures<backend_type, Tu>(state);
@@ -146,14 +153,14 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
-        detail::on_behalf_of_replica<backend_type>(k, places, state.replicas[k].ordinal, [&] {
+        nn::detail::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
                                                            factors[k], steps_);
         });
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
-      nn::detail::judge_updates<backend_type, Tu>(state);
+      nn::detail::judge_interrupted_update<backend_type, Tu>(state);
       throw;
     }
   }
@@ -183,7 +190,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
 
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
-  const nn::detail::model_state<T>* of_ = nullptr;
+  std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
   std::uint64_t last_update_ = 0;  ///< the model's number of updates after this optimizer's last one
 };

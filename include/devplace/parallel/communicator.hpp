@@ -30,7 +30,9 @@ namespace devplace::parallel {
 /// - `reduce_scatter(buffers, begins, op)`: of rank r the elements `begins[r]` up to `begins[r + 1]` become `op` over
 ///   the ranks; its others are unspecified afterwards. `begins` has size() + 1 ascending numbers.
 /// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
-/// r.
+///   r.
+/// - `prepare(count, element_bytes)`, which a communicator need not have: allocates what reductions of up to so many
+///   elements take, so that they allocate nothing.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {

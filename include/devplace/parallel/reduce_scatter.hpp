@@ -41,7 +41,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
   if (buffers.empty() || geometry.rows > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
-      packed[k] = d::allocate<Backend, Tu>(ordinals[k], first.back() * sizeof(T));
+      packed[k] = d::allocate<Backend, Tu>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
       buffers[k] = static_cast<T*>(packed[k].data());
       for (std::size_t part = 0; part < places; ++part)
         d::copy_to_part<Backend, Backend, Tu>(ordinals[k], buffers[k] + first[part], ordinals[k], summands[k], geometry,

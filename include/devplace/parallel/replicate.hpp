@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tuple>
+#include <type_traits>
 
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/to.hpp>
@@ -26,7 +27,12 @@ auto replicate_over(const Model& source, devices<P...>) {
 /// trains over several places as one is `to<replicated<0, 1>>(model)`. Complete when it returns.
 template <placement Where, class Tu = detail::this_tu, class Net, placement From, floating_element T>
 auto replicate(const model<Net, From, T>& source) {
-  return parallel::detail::replicate_over<Tu>(source, typename placement_traits<Where>::mesh{});
+  constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
+  static_assert(
+      has_copies,
+      "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");
+  if constexpr (has_copies)
+    return parallel::detail::replicate_over<Tu>(source, typename placement_traits<Where>::mesh{});
 }
 
 /// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.

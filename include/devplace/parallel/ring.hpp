@@ -12,6 +12,7 @@
 #include <devplace/ops/peer_copy.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
 
@@ -35,8 +36,14 @@ class ring {
   /// All of them.
   std::span<const int> local_ranks() const { return devices_.ranks(); }
 
-  /// The collectives; see parallel/communicator.hpp. Those that reduce allocate memory for one chunk on each device
-  /// when it is longer than all before.
+  /// Allocates memory for one chunk of `count` elements on each device, where it is longer than all before. The
+  /// collectives that reduce do so themselves.
+  template <class Tu = devplace::detail::this_tu>
+  void prepare(std::size_t count, std::size_t element_bytes) {
+    reserve<Tu>(even_begins(count), element_bytes);
+  }
+
+  /// The collectives; see parallel/communicator.hpp.
   ///@{
   template <class Tu = devplace::detail::this_tu, class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
@@ -176,15 +183,18 @@ class ring {
 
   template <class Tu>
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
+    if (size() == 1) return;  // nothing is received
     std::size_t bytes = 0;
     for (int chunk = 0; chunk != size(); ++chunk)
       bytes = std::max(bytes, part(begins, chunk).size() * element_bytes);
     for (int rank = 0; rank != size(); ++rank) {
       auto& block = received_[static_cast<std::size_t>(rank)];
-      if (block.bytes() < bytes) {
-        block = {};
-        block = devplace::detail::allocate<Backend, Tu>(devices_.ordinal(rank), bytes, memory_purpose::workspace);
-      }
+      if (block.bytes() >= bytes) continue;
+      block = {};
+      const int ordinal = devices_.ordinal(rank);
+      devplace::detail::on_behalf_of_replica<Backend>(
+          static_cast<std::size_t>(rank), static_cast<std::size_t>(size()), ordinal,
+          [&] { block = devplace::detail::allocate<Backend, Tu>(ordinal, bytes, memory_purpose::workspace); });
     }
   }
 

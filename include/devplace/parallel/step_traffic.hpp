@@ -11,7 +11,8 @@
 namespace devplace {
 
 /// What one training step moves between places under a policy, in bytes, known at compile time: gradients with the sums
-/// behind them, and parameters. S bytes of gradients on n places take
+/// behind them, parameters, and layers' buffers, (n - 1) times from the first place. S bytes of gradients on n places
+/// take
 ///
 /// - `all_reduce`: 2 (n - 1) S in all, of which 2 (n - 1) / n S come to each place and as much leaves it;
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first place, which its devices add up slice by slice, and
@@ -39,13 +40,17 @@ struct step_traffic<model<Net, Where, T>, Policy> {
                                                : (n - 1) * gradient_bytes + (n - 1) * gradient_bytes / n;
   /// Bytes that parameters take from the first place to the others.
   static constexpr std::size_t parameters = Policy::every_place_updates ? 0 : (n - 1) * parameter_bytes;
-  /// Both.
-  static constexpr std::size_t bytes = gradients + parameters;
+  /// Bytes that buffers, state of layers that is not trained, take from the first place to the others.
+  static constexpr std::size_t buffers = (n - 1) * plan::buffer_elements * sizeof(T);
+  /// All of them.
+  static constexpr std::size_t bytes = gradients + parameters + buffers;
 
   /// Writes the numbers in a line.
   friend std::ostream& operator<<(std::ostream& out, step_traffic) {
-    return out << bytes << " bytes between " << places << (places == 1 ? " place" : " places")
-               << " in a step: " << gradients << " of gradients, " << parameters << " of parameters";
+    out << bytes << " bytes between " << places << (places == 1 ? " place" : " places") << " in a step: " << gradients
+        << " of gradients, " << parameters << " of parameters";
+    if constexpr (buffers != 0) out << ", " << buffers << " of buffers";
+    return out;
   }
 };
 

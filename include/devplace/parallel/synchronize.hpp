@@ -33,29 +33,23 @@ struct arena_pointers {
   T* shifted[max_ranks];
 };
 
+/// `data` is the replicas' function that gives it: gradient_data, parameter_data or buffer_data.
 template <class T>
-arena_pointers<T> gradient_arenas(const nn::detail::model_state<T>& state) {
+arena_pointers<T> arenas_of(const nn::detail::model_state<T>& state, T* (nn::detail::replica<T>::*data)() const) {
   arena_pointers<T> arenas;
   arenas.places = state.replicas.size();
   for (std::size_t k = 0; k != arenas.places; ++k)
-    arenas.of[k] = state.replicas[k].gradient_data();
-  return arenas;
-}
-template <class T>
-arena_pointers<T> parameter_arenas(const nn::detail::model_state<T>& state) {
-  arena_pointers<T> arenas;
-  arenas.places = state.replicas.size();
-  for (std::size_t k = 0; k != arenas.places; ++k)
-    arenas.of[k] = state.replicas[k].parameter_data();
+    arenas.of[k] = (state.replicas[k].*data)();
   return arenas;
 }
 
 /// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
-/// first one.
+/// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
+/// nn.DataParallel and DistributedDataParallel.
 template <class Net, class Policy, class Tu, class Communicator, class T>
 void reduce_gradients(Communicator& communicator, const nn::detail::model_state<T>& state) {
   using plan = network_buckets<Net, T, Policy>;
-  arena_pointers<T> arenas = gradient_arenas(state);
+  arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
     if constexpr (Policy::every_place_updates)
@@ -63,12 +57,22 @@ void reduce_gradients(Communicator& communicator, const nn::detail::model_state<
     else
       communicator.template reduce<Tu>(arenas.from(b.first), b.count, reduction::sum, 0);
   }
+  constexpr std::size_t buffers = nn::detail::network_plan<Net>::buffer_elements;
+  if constexpr (buffers != 0)
+    communicator.template broadcast<Tu>(arenas_of(state, &nn::detail::replica<T>::buffer_data).from(0), buffers, 0);
+}
+
+/// Lets a communicator that needs memory of its own have it before the first step.
+template <class Net, class Policy, class T, class Tu, class Communicator>
+void prepare_reductions(Communicator& communicator) {
+  if constexpr (requires { communicator.template prepare<Tu>(std::size_t{}, sizeof(T)); })
+    communicator.template prepare<Tu>(network_buckets<Net, T, Policy>::largest, sizeof(T));
 }
 
 /// Brings the first place's parameters to the others.
 template <class Net, class Tu, class Communicator, class T>
 void broadcast_parameters(Communicator& communicator, const nn::detail::model_state<T>& state) {
-  arena_pointers<T> arenas = parameter_arenas(state);
+  arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::parameter_data);
   communicator.template broadcast<Tu>(arenas.from(0), nn::detail::network_plan<Net>::parameter_elements, 0);
 }
 
@@ -82,7 +86,7 @@ void make_whole(const Policy& policy, const nn::detail::model_state<T>& state) {
   reduce_gradients<Net, Policy, Tu>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = network_buckets<Net, T, Policy>;
-    arena_pointers<T> arenas = gradient_arenas(state);
+    arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
     for (std::size_t i = 0; i != plan::size; ++i)
       communicator.template broadcast<Tu>(arenas.from(plan::at(i).first), plan::at(i).count, 0);
   }
@@ -113,7 +117,8 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
 /// gradients over several. The one line that generic code has for all placements. Under `collective::scatter_gather`
-/// the sums are formed on the first place and broadcast from it. Asynchronous; makes the policy's communicator anew
+/// the sums are formed on the first place and broadcast from it. Layers' buffers become those of the first place, which
+/// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
 /// each time, while a trainer keeps it.
 template <class Policy = collective::ring_all_reduce, class Tu = detail::this_tu, class Net, placement Where, class T>
   requires parallel::detail::can_be_reduced<gradients<Net, Where, T>>
@@ -136,5 +141,10 @@ template <class Policy = collective::ring_all_reduce, class FIX = THESE_GRADIENT
           class Net, placement Where, class T>
   requires(!parallel::detail::can_be_reduced<gradients<Net, Where, T>>)
 void synchronize(gradients<Net, Where, T>&&, const Policy& = {}) = delete;
+
+/// Gradients are handed on: move them in.
+template <class Policy = collective::ring_all_reduce, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
+          placement Where, class T>
+void synchronize(gradients<Net, Where, T>&, const Policy& = {}) = delete;
 
 }  // namespace devplace

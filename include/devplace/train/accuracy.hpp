@@ -21,7 +21,8 @@ template <class Tu, class Right, class Logits, class Labels>
 void add_right(const Right& right, const Logits& logits, const Labels& labels) {
   using where = here<typename Logits::backend_type>;
   const extents<dyn> rows{logits.extent(0)};
-  const auto memory = allocate<typename Logits::backend_type, Tu>(logits.ordinal(), rows.size() * sizeof(std::int64_t));
+  const auto memory = allocate<typename Logits::backend_type, Tu>(logits.ordinal(), rows.size() * sizeof(std::int64_t),
+                                                                  memory_purpose::workspace);
   const view<std::int64_t, extents<dyn>, where> classes{static_cast<std::int64_t*>(memory.data()), rows,
                                                         device_of<where>{logits.ordinal()}};
   argmax_into<Tu>(classes, logits);

@@ -20,7 +20,6 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
-#include <devplace/place/replica_error.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
@@ -34,22 +33,24 @@ class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
   step_loss(std::shared_ptr<nn::detail::model_state<T>> state, reduction how)
-      : state_(std::move(state)), step_(state_->step), how_(how) {}
+      : state_(std::move(state)), step_(state_->step), failures_(state_->failures), how_(how) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
-  /// on one of them, with its name; and error after the model's next pass, which overwrites the loss.
+  /// on one of them, with its name; error when that was thrown elsewhere before; and error after the model's next pass,
+  /// which overwrites the loss.
   template <class Tu = detail::this_tu>
   T item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
-    return train::detail::loss_of_replicas<Backend, Tu>(*state_, how_);
+    return train::detail::loss_of_replicas<Backend, Tu>(*state_, failures_, how_);
   }
 
  private:
   std::shared_ptr<nn::detail::model_state<T>> state_;
   std::uint64_t step_;
+  std::uint64_t failures_;
   reduction how_;
 };
 
@@ -75,7 +76,8 @@ struct accumulate {
 ///
 /// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name. If it
 /// failed before the update, no place has updated and the next step can run; gradients that were accumulated are lost.
-/// If an update failed on some places only, the model says from then on that it cannot be used.
+/// If an update failed on some places only, the model says from then on that it cannot be used. Failures are a
+/// device's: of two threads that use one device, either may be thrown the other's.
 template <class Model, class Loss, class Rule, class Policy = collective::ring_all_reduce,
           class Accumulate = accumulate<1>>
 class trainer;
@@ -83,15 +85,19 @@ class trainer;
 /// The trainer of a `model<Net, Where, T>`.
 template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
-  static_assert(collective_policy<Policy, placement_backend_t<Where>, T>,
+  using backend_type = placement_backend_t<Where>;
+  static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
+  static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
-  using backend_type = placement_backend_t<Where>;
-  using who_updates = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
-  using communicator_type = typename Policy::engine_type::template communicator<backend_type>;
+  // Where the sentence above is an error, another policy stands in, so that nothing else is one.
+  using policy_type = std::conditional_t<is_policy, Policy, collective::ring_all_reduce>;
+  static constexpr bool every_place_updates = policy_type::every_place_updates;
+  using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
+  using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
   static constexpr std::size_t places = place_count<Where>;
-  static constexpr std::size_t updating_places = Policy::every_place_updates ? places : 1;
+  static constexpr std::size_t updating_places = every_place_updates ? places : 1;
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
  public:
@@ -114,7 +120,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (places > 1)
+    if constexpr (places > 1 && is_policy)
       communicator_.emplace(policy.engine.template connect<backend_type, Tu>(
           std::span<const int>(detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals)));
     reset_mean_loss<Tu>();
@@ -134,15 +140,18 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// part of one, does it itself.
   template <class Tu = detail::this_tu>
   void prepare(std::size_t samples) {
+    static_cast<void>(own_state());
     const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place<Tu>(k, rows); });
+    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, policy_type, T, Tu>(*communicator_);
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
   template <class Tu = detail::this_tu>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
+    static_cast<void>(own_state());
     for (std::size_t k = 0; k < updating_places; ++k)
       memory_[k].clipping = detail::allocate<backend_type, Tu>(
           replica(k).ordinal,
@@ -164,12 +173,13 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
-    auto& state = usable_state();
+    auto& state = own_state();
     train::detail::begin_pass<backend_type, Tu>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
+    ++state.gradient_writes;
     const train::detail::step_guard<T> guard(state, accumulation_);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] {
@@ -185,7 +195,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// of batches `accumulate<k>` does not divide. Returns whether there were any.
   template <class Tu = detail::this_tu>
   bool flush() {
-    auto& state = usable_state();
+    auto& state = own_state();
     train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const auto awake = stay_awake();
@@ -195,25 +205,28 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     return true;
   }
 
-  /// The loss over all samples since the start or the last reset, on the host; waits for the places and throws what
-  /// failed on them. Of a step that failed on one place, the samples of places that had come further are counted.
+  /// The loss over all samples since the start or the last reset, but for those of steps that failed, on the host;
+  /// waits for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
-    nn::detail::settle<backend_type, Tu>(*state_);
+    auto& state = own_state();
+    nn::detail::settle<backend_type, Tu>(state);
+    const bool more = accumulation_.stands(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
-      double totals[2];
+      double totals[4];
       detail::copy_out<backend_type, Tu>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
-      sum[0] += totals[0];
-      sum[1] += totals[1];
+      for (std::size_t i = 0; i < 2; ++i)
+        sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
     }
     return nn::detail::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
-  /// Starts the mean loss anew, as at the start of an epoch.
+  /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   void reset_mean_loss() {
+    nn::detail::settle<backend_type, Tu>(own_state());  // a device with a failure behind it would not do it
     for (std::size_t k = 0; k < places; ++k)
-      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 2, 2,
+      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 4, 4,
                                                train::detail::clear_totals_functor{memory_[k].totals()});
   }
 
@@ -226,12 +239,11 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   /// What `f()` throws gets the name of replica k.
   template <class F>
   void on_behalf_of(std::size_t k, F&& f) const {
-    detail::on_behalf_of_replica<backend_type>(k, places, replica(k).ordinal, f);
+    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
-  nn::detail::model_state<T>& usable_state() const {
+  nn::detail::model_state<T>& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
-    nn::detail::require_usable(*state_);
     return *state_;
   }
 
@@ -263,11 +275,14 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
   template <class Tu>
   void update(nn::detail::model_state<T>& state) {
     accumulation_.batches = 0;
-    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, Policy, Tu>(*communicator_, state);
+    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, policy_type, Tu>(*communicator_, state);
     optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>(), [&] {
-      if constexpr (places > 1 && !Policy::every_place_updates)
+      if constexpr (places > 1 && !every_place_updates)
         parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
     });
+    for (std::size_t k = 0; k < places; ++k)
+      detail::for_each_index<backend_type, Tu>(
+          replica(k).ordinal, 2, 2, train::detail::count_pending_functor{memory_[k].totals(), memory_[k].pending()});
   }
 
   template <class Tu>

@@ -96,6 +96,23 @@ TEST_CASE("a freed block is kept and used for the next request of the same round
   CHECK(d.reserved(1) == 128);
 }
 
+TEST_CASE("without a limit the cache is hardly larger than what was in use at one time", "[backend]") {
+  shared_device d(dp::detail::unlimited_memory);
+  constexpr std::size_t largest = 2 * simulated_pool::kept_bytes;
+  for (std::size_t bytes = 64; bytes <= largest; bytes += 64000) {
+    d.give(0, d.take(0, bytes), bytes);
+    CHECK(d.reserved(0) <= simulated_pool::kept_bytes + 2 * bytes);
+  }
+  // More in use is more in the cache.
+  d.pool.trim(0, d.counters(0));
+  void* a = d.take(0, 4 * largest);
+  void* b = d.take(0, 4 * largest + 64);
+  d.give(0, a, 4 * largest);
+  d.give(0, b, 4 * largest + 64);
+  d.give(0, d.take(0, 64), 64);
+  CHECK(d.reserved(0) == 8 * largest + 128);
+}
+
 TEST_CASE("the limit is one for all logical devices on a physical device, and caches do not count against it",
           "[backend]") {
   shared_device d(1024);

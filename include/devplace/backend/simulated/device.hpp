@@ -105,13 +105,15 @@ class simulated_device {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
     if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
+      if (!always && failure_) return;
+      lock.unlock();  // it may ask for this device's failure
       alignas(std::max_align_t) std::byte copy[closure_bytes];
       std::memcpy(copy, function, bytes);
-      if (always || !failure_) {
-        simulated_guard_enter();
-        keep(run_on_serial_team(run, copy));
-        simulated_guard_leave();
-      }
+      simulated_guard_enter();
+      std::exception_ptr failed = run_on_serial_team(run, copy);
+      simulated_guard_leave();
+      lock.lock();
+      keep(std::move(failed));
       return;
     }
     command& next = ring_[submitted_ % pending_limit];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -29,11 +30,14 @@ namespace devplace::detail {
 /// The memory of the simulated devices. A block that is given back stays with its logical device for the next request
 /// of the same rounded size. The work of a device is done in the order of the calls, so that the next owner's work
 /// finds the block's last work done; whoever lets another device touch a block orders the two devices anyway. A block
-/// goes back to the host in the order of its device's work. All logical devices on one physical device share its limit.
+/// goes back to the host in the order of its device's work. All logical devices on one physical device share its limit,
+/// and a bound on what they keep: what they had in use at one time, and kept_bytes more.
 class simulated_pool {
  public:
   /// Blocks are multiples of this, and aligned to it.
   static constexpr std::size_t unit = 64;
+  /// Bytes that may be kept in any case.
+  static constexpr std::size_t kept_bytes = std::size_t{1} << 20;
 
   explicit simulated_pool(std::size_t limit) : limit_(limit) {}
 
@@ -42,8 +46,8 @@ class simulated_pool {
     return pool;
   }
 
-  /// Memory for the logical device `ordinal`, which lies on `physical`; null when the limit or the host does not have
-  /// it, even after the caches on that physical device have been given back. `guarded`: out of the host's reach.
+  /// Memory for the logical device `ordinal`, which lies on `physical`; null when the limit, even after the caches on
+  /// that physical device have been given back, or the host does not have it. `guarded`: out of the host's reach.
   void* take(int ordinal, int physical, std::size_t bytes, bool guarded, memory_counters& counters) {
     if (bytes > unlimited_memory - unit) return nullptr;
     const std::size_t rounded = (bytes + unit - 1) / unit * unit;
@@ -57,10 +61,12 @@ class simulated_pool {
         cached_[index(physical)] -= rounded;
         counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
       } else {
-        if (!fits(physical, rounded)) dropped = drop_all(physical);
+        if (!fits(physical, rounded) || keeps_too_much(physical)) dropped = drop_all(physical);
         if (fits(physical, rounded)) found = reserve(ordinal, physical, rounded, guarded, &cached);
         if (found != nullptr) counters.idle.fetch_add(rounded - bytes, std::memory_order_relaxed);
       }
+      std::size_t& most = most_in_use_[index(physical)];
+      most = std::max(most, reserved_[index(physical)] - cached_[index(physical)]);
     }
     give_to_host(dropped);
     if (found == nullptr) return nullptr;
@@ -121,6 +127,11 @@ class simulated_pool {
 
   bool fits(int physical, std::size_t bytes) const {
     return bytes <= limit_ && reserved_[index(physical)] <= limit_ - bytes;
+  }
+
+  /// A program whose sizes recur takes from the cache and never comes here; one whose sizes do not would fill it.
+  bool keeps_too_much(int physical) const {
+    return cached_[index(physical)] > most_in_use_[index(physical)] + kept_bytes;
   }
 
   /// A new block; null when the host has no memory left.
@@ -205,6 +216,7 @@ class simulated_pool {
   std::unordered_map<void*, std::unique_ptr<block>> blocks_;
   std::array<std::size_t, counted_ordinals> reserved_{};  // of each physical device, caches included
   std::array<std::size_t, counted_ordinals> cached_{};
+  std::array<std::size_t, counted_ordinals> most_in_use_{};  // at one time
 };
 
 }  // namespace devplace::detail

@@ -91,6 +91,21 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   return key;
 }
 
+/// Forward of one replica on its part `x` of a batch, in a workspace that is allocated for it; the outputs are copied
+/// to the view `output`.
+template <class Net, class T, class Backend, class Tu, class Part, class Output>
+pass<T> run_forward(const replica<T>& r, const Part& x, devplace::detail::memory_block& workspace, mode m,
+                    const random_key& key, const Output& output) {
+  using run = engine<Net, T, Backend, Tu>;
+  const std::size_t rows = checked_rows<typename run::input_extents>(x);
+  workspace = devplace::detail::allocate<Backend, Tu>(r.ordinal, run::workspace_elements(rows, m) * sizeof(T),
+                                                      devplace::memory_purpose::activations);
+  const auto p = run::make_pass(r, static_cast<T*>(workspace.data()), rows, m, key);
+  if (rows != 0) run::forward(p, x.data());
+  devplace::detail::copy_within<Backend, Tu>(r.ordinal, output.data(), run::output_of(p), output.size() * sizeof(T));
+  return p;
+}
+
 /// Backward of one replica, and the loss's two sums behind its gradients: written, or added to an earlier pass's.
 template <class Net, class T, class Backend, class Tu>
 void run_backward(const pass<T>& p, const replica<T>& r, const T* x, const T* dy, const T* sums, bool add) {

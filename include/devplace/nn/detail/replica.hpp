@@ -10,6 +10,8 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::nn::detail {
 
@@ -42,13 +44,41 @@ template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;     ///< training passes so far: keys random layers
+  std::uint64_t step = 0;             ///< training passes so far: keys random layers
+  std::uint64_t gradient_writes = 0;  ///< backward passes so far: they overwrite, or add to, the gradients
   std::uint64_t updates = 0;  ///< optimizer steps so far: activations saved before one do not fit the parameters after
   std::uint64_t updates_before = 0;  ///< of them, those that the replicas' own counters do not know
   std::uint64_t failures = 0;        ///< of the model's devices, as far as they were looked into
-  bool gradients_out = false;        ///< a lease of the gradient arenas exists
-  std::string unusable;              ///< why nothing can be done with the model any more; empty: it can
+  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks into them; nn/detail/settle.hpp
+  bool gradients_out = false;                             ///< a lease of the gradient arenas exists
+  std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
 };
+
+/// Replica k; throws where there is none.
+template <class T>
+const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
+  if (k >= state.replicas.size())
+    throw argument_error("there is no replica number " + std::to_string(k) + " among " +
+                         std::to_string(state.replicas.size()) + ", counted from 0.");
+  return state.replicas[k];
+}
+
+/// Calls `f()` for replica k; what it throws gets the replica's name where there are several.
+template <class Backend, class T, class F>
+void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
+  devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
+}
+
+/// Throws where a device has failed since `failures` were counted: what was asked for then may not have been done.
+template <class T>
+void require_no_failures_since(std::uint64_t failures, const model_state<T>& state, const char* asked_for) {
+  if (state.failures != failures)
+    throw error(
+        std::string("one of the model's devices failed after ")
+            .append(asked_for)
+            .append(" had been asked for, and the error was thrown before, so not all of it may have been done; run "
+                    "forward and backward again."));
+}
 
 /// Throws where an update has left the replicas different.
 template <class T>

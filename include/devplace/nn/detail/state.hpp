@@ -10,18 +10,21 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/detail/engine.hpp>
 #include <devplace/nn/detail/replica.hpp>
+#include <devplace/nn/detail/settle.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace::nn::detail {
 
-/// Replicas of zeros on these devices.
+/// Replicas of zeros on these devices. Whoever fills them calls settle() in the end: devices skip all that where a
+/// failure is behind them that nobody has seen.
 template <class Net, class T, class Backend, class Tu>
 std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals) {
   auto state = std::make_shared<model_state<T>>();
   state->replicas.reserve(ordinals.size());
   for (const int ordinal : ordinals)
     state->replicas.push_back(engine<Net, T, Backend, Tu>::make(ordinal));
+  state->settle_after_failures = &settle_after_failures<Backend, Tu, T>;
   return state;
 }
 
@@ -32,6 +35,7 @@ std::shared_ptr<model_state<T>> drawn_state(std::span<const int> ordinals, std::
   state->seed = seed;
   for (const auto& r : state->replicas)
     engine<Net, T, Backend, Tu>::initialize(r, seed);
+  settle<Backend, Tu>(*state);
   return state;
 }
 
@@ -65,6 +69,7 @@ std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, cons
     copy_block<Backend, FromBackend, Tu>(r.buffers, r.ordinal, first.buffers, first.ordinal);
     copy_block<Backend, FromBackend, Tu>(r.scalars, r.ordinal, first.scalars, first.ordinal);
   }
+  settle<Backend, Tu>(*state);
   return state;
 }
 

@@ -17,8 +17,14 @@ namespace devplace::train::detail {
 /// Gradients that a trainer has added up since the last update, and what would make them wrong.
 struct accumulation {
   std::size_t batches = 0;     ///< how many batches
-  std::uint64_t step = 0;      ///< the model's passes after the last of them
+  std::uint64_t writes = 0;    ///< the model's writes of gradients after the last of them
   std::uint64_t failures = 0;  ///< of the model's devices, when the first began
+
+  /// Whether there are batches, and no device has skipped one since.
+  template <class T>
+  bool stands(const nn::detail::model_state<T>& state) const {
+    return batches != 0 && failures == state.failures;
+  }
 };
 
 /// Throws where gradients that are being accumulated were overwritten. After a failure on a device, which may have
@@ -26,18 +32,15 @@ struct accumulation {
 template <class Backend, class Tu, class T>
 void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
   nn::detail::settle_after_failures<Backend, Tu>(state);
-  nn::detail::require_usable(state);
   if (state.gradients_out)
     throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
-  if (a.batches == 0) return;
-  if (a.failures != state.failures) {
+  if (!a.stands(state)) {
     a.batches = 0;
-  } else if (a.step != state.step) {
+  } else if (a.writes != state.gradient_writes) {
     a.batches = 0;
     throw error(
         "trainer: another pass of this model ran between the batches of one accumulation and overwrote their "
-        "gradients, "
-        "which are dropped; call flush() before it, or train with one trainer at a time.");
+        "gradients, which are dropped; call flush() before it, or train with one trainer at a time.");
   }
 }
 
@@ -58,7 +61,7 @@ class step_guard {
     if (!done_) accumulation_.batches = 0;
   }
   void done() const {
-    accumulation_.step = state_.step;
+    accumulation_.writes = state_.gradient_writes;
     done_ = true;
   }
 
@@ -68,10 +71,15 @@ class step_guard {
   mutable bool done_ = false;
 };
 
-/// The loss of the last pass from what each replica keeps of it; waits for all places.
+/// The loss of the last pass from what each replica keeps of it; waits for all places. `failures` is the number before
+/// the pass.
 template <class Backend, class Tu, class T>
-T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
+T loss_of_replicas(nn::detail::model_state<T>& state, std::uint64_t failures, reduction how) {
   nn::detail::settle<Backend, Tu>(state);
+  if (state.failures != failures)
+    throw error(
+        "the loss of this step was not computed or is not known to be: one of the model's devices failed after the "
+        "step had been asked for, and the error was thrown before; go on with the next step.");
   double total[2] = {0, 0};
   for (const auto& r : state.replicas) {
     T sums[2];

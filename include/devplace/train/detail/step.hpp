@@ -18,18 +18,26 @@
 
 namespace devplace::train::detail {
 
-/// Adds a place's sums of losses and of weights to those of the steps before.
+/// Adds a place's sums of losses and of weights in one batch to those of the batches before that have had no update.
 template <class T>
-struct total_functor {
-  double* totals;
+struct pending_functor {
+  double* pending;
   const T* sums;
+  bool add;
   DEVPLACE_HD void operator()(std::size_t) const {
-    totals[0] += static_cast<double>(sums[0]);
-    totals[1] += static_cast<double>(sums[1]);
+    pending[0] = (add ? pending[0] : 0) + static_cast<double>(sums[0]);
+    pending[1] = (add ? pending[1] : 0) + static_cast<double>(sums[1]);
   }
 };
 
-/// Sets the sums over steps to zero.
+/// Behind an update: its batches count from now on. So batches that failed anywhere are not in the mean.
+struct count_pending_functor {
+  double* totals;
+  const double* pending;
+  DEVPLACE_HD void operator()(std::size_t i) const { totals[i] += pending[i]; }
+};
+
+/// Sets sums of losses to zero.
 struct clear_totals_functor {
   double* totals;
   DEVPLACE_HD void operator()(std::size_t i) const { totals[i] = 0; }
@@ -44,7 +52,9 @@ struct step_memory {
   std::size_t rows = 0;   ///< samples for which the workspace is enough
   bool prepared = false;  ///< whether there is one
 
+  /// Two sums over all updates, and behind them two over the batches since the last one.
   double* totals() const { return static_cast<double*>(scalars.data()); }
+  double* pending() const { return totals() + 2; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
 };
 
@@ -114,7 +124,8 @@ void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>&
                          view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
                          view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
   nn::detail::run_backward<Net, T, Backend, Tu>(p, r, x, output_gradient, r.loss_sums(), add);
-  devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, total_functor<T>{memory.totals(), r.loss_sums()});
+  devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1,
+                                                pending_functor<T>{memory.pending(), r.loss_sums(), add});
 }
 
 }  // namespace devplace::train::detail
