@@ -19,6 +19,13 @@
   #define DEVPLACE_HD
 #endif
 
+#if defined(__CUDACC__)
+  #define DEVPLACE_DEVICE __device__
+#else
+  /// Marks the bodies of kernels, which the host calls only where it emulates a GPU.
+  #define DEVPLACE_DEVICE
+#endif
+
 #if defined(__CUDA_ARCH__)
   #define DEVPLACE_IF_HOST(...)
 #else
