@@ -19,6 +19,16 @@
   #define DEVPLACE_HD
 #endif
 
+#if defined(__CUDACC__)
+  #define DEVPLACE_DEVICE __device__
+  #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
+#else
+  /// Marks the bodies of kernels, which the host calls only where it emulates a GPU.
+  #define DEVPLACE_DEVICE
+  /// Before a loop of such a body whose arrays are to lie in registers.
+  #define DEVPLACE_DEVICE_UNROLL
+#endif
+
 #if defined(__CUDA_ARCH__)
   #define DEVPLACE_IF_HOST(...)
 #else

@@ -13,6 +13,17 @@
   #define DEVPLACE_TEST_SANITIZED 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+  #define DEVPLACE_TEST_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+  #if __has_feature(address_sanitizer)
+    #define DEVPLACE_TEST_ADDRESS_SANITIZER 1
+  #endif
+#endif
+#if !defined(DEVPLACE_TEST_ADDRESS_SANITIZER)
+  #define DEVPLACE_TEST_ADDRESS_SANITIZER 0
+#endif
+
 namespace support {
 
 /// Whether AddressSanitizer or ThreadSanitizer has replaced the allocator: it ends the process where operator new

@@ -12,7 +12,7 @@
 #include <devplace/ops/detail/loss_sums.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/for_each_row.hpp>
 
 namespace devplace {
 
@@ -197,8 +197,8 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
                          "; it must be between 0 and 1.");
   using backend = detail::operand_backend_t<Logits>;
   const std::size_t rows = x.extent(0), n = x.extent(1);
-  detail::for_each_index<backend, Tu>(
-      x.ordinal(), rows, detail::row_grain(n, 8),
+  detail::for_each_row<backend, Tu>(
+      x.ordinal(), rows, n, detail::row_grain(n, 8),
       detail::cross_entropy_row<value, label>{dx.data(), losses.data(), x.data(), y.data(), n, options});
   detail::sum_losses<backend, Tu>(x.ordinal(), rows, totals.data(),
                                   detail::cross_entropy_terms<value, label>{
@@ -221,3 +221,5 @@ auto cross_entropy(const Logits& logits, const Labels& labels,
 }
 
 }  // namespace devplace
+
+#include DEVPLACE_CUDA_BACKEND(cross_entropy)

@@ -7,7 +7,7 @@
 
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/for_each_row.hpp>
 
 namespace devplace {
 namespace detail {
@@ -85,7 +85,7 @@ struct log_softmax_backward_row {
 
 /// What the four functions below have in common: `Row` on every row of y, a result, and its operands.
 template <template <class> class Row, class Tu, class Y, class... X>
-void for_each_row(const char* operation, const Y& y, const X&... x) {
+void for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(
       on_one_device<Y, X...>,
       "devplace: softmax: the operands live on different places; move them to one with to<on<...>>(x) first.");
@@ -100,9 +100,8 @@ void for_each_row(const char* operation, const Y& y, const X&... x) {
   require_one_device(operation, result, as_view(x)...);
   (require_same_extents(operation, "the result", result, "an operand", as_view(x)), ...);
   const row_shape shape = rows_of(result.extents());
-  for_each_index<operand_backend_t<Y>, Tu>(
-      result.ordinal(), shape.rows, row_grain(shape.columns, 8),
-      Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
+  for_each_row<operand_backend_t<Y>, Tu>(result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
+                                         Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
 }
 
 }  // namespace detail
@@ -112,27 +111,27 @@ void for_each_row(const char* operation, const Y& y, const X&... x) {
 /// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
 void softmax_into(Y&& y, const X& x) {
-  detail::for_each_row<detail::softmax_row, Tu>("softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::softmax_row, Tu>("softmax", detail::as_view(y), detail::as_view(x));
 }
 
 /// y = log(softmax(x)) along the last axis, without the loss of digits of the two in a row. Otherwise as softmax_into.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
 void log_softmax_into(Y&& y, const X& x) {
-  detail::for_each_row<detail::log_softmax_row, Tu>("log_softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::log_softmax_row, Tu>("log_softmax", detail::as_view(y), detail::as_view(x));
 }
 
 /// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
 template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
 void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_each_row<detail::softmax_backward_row, Tu>("softmax_backward", detail::as_view(dx), detail::as_view(y),
-                                                         detail::as_view(dy));
+  detail::for_rows_of<detail::softmax_backward_row, Tu>("softmax_backward", detail::as_view(dx), detail::as_view(y),
+                                                        detail::as_view(dy));
 }
 
 /// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
 template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
 void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_each_row<detail::log_softmax_backward_row, Tu>("log_softmax_backward", detail::as_view(dx),
-                                                             detail::as_view(y), detail::as_view(dy));
+  detail::for_rows_of<detail::log_softmax_backward_row, Tu>("log_softmax_backward", detail::as_view(dx),
+                                                            detail::as_view(y), detail::as_view(dy));
 }
 
 /// softmax(x) along the last axis, as a new tensor on x's place. See softmax_into.
@@ -154,3 +153,5 @@ auto log_softmax(const X& x) {
 }  // namespace devplace
 
 #include <devplace/ops/placed_softmax.hpp>
+
+#include DEVPLACE_CUDA_BACKEND(softmax)

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+
+namespace devplace::detail {
+
+/// Loss and gradient of a row; the logits are read once where they fit into the registers of the row's threads, and
+/// the gradient is written once. The formulas are cross_entropy_row's.
+template <class T, class Label, class Access, class Group>
+DEVPLACE_DEVICE void together(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const std::int64_t label = exists ? static_cast<std::int64_t>(p.labels[row]) : p.options.ignore_index;
+  const bool ignored = label == p.options.ignore_index;
+  const bool counts = !ignored && label >= 0 && static_cast<std::uint64_t>(label) < p.n;
+  const std::size_t target_column = counts ? static_cast<std::size_t>(label) : 0;
+  const T* const w = p.options.class_weights;
+  const T smooth = p.options.label_smoothing / static_cast<T>(p.n);
+  const T sharp = 1 - p.options.label_smoothing;
+
+  const auto x = access.values(group, p.logits + row * p.n, counts ? p.n : 0);
+  T max = -infinity<T>;
+  T target = 0;
+  x.each([&](std::size_t c, T v) {
+    max = v > max ? v : max;
+    if (c == target_column) target = v;
+  });
+  max = group.all_reduce(max, take_larger{});
+  target = group.all_reduce(target, add_up{}) - max;  // one thread has it, the others 0
+
+  // The sum without the target's share keeps the digits of 1 - softmax(x)_y where that is small.
+  T others = 0;
+  x.each([&](std::size_t c, T v) {
+    if (c != target_column) others += fast_exp<T>(v - max);
+  });
+  others = group.all_reduce(others, add_up{});
+  T all_weights = 0;
+  T weighted_logits = 0;
+  if (smooth != 0) {
+    x.each([&](std::size_t c, T v) {
+      const T weight = w == nullptr ? T{1} : w[c];
+      all_weights += weight;
+      weighted_logits += weight * (v - max);
+    });
+    all_weights = group.all_reduce(all_weights, add_up{});
+    weighted_logits = group.all_reduce(weighted_logits, add_up{});
+  }
+
+  if (!counts) {
+    if (!exists) return;
+    const T value = ignored ? T{0} : not_a_number<T>;
+    if (group.index() == 0) p.losses[row] = value;
+    if (p.dlogits == nullptr) return;
+    for (std::size_t c = group.index(); c < p.n; c += Group::size)
+      p.dlogits[row * p.n + c] = value;
+    return;
+  }
+  const T weight = w == nullptr ? T{1} : w[target_column];
+  const T share = fast_exp<T>(target);
+  const T sum = share + others;
+  if (group.index() == 0) {
+    const T negative_log = share >= T{0.5} ? std::log1p(others / share) : std::log(sum) - target;
+    T loss = sharp * weight * negative_log;
+    if (smooth != 0) loss += smooth * (all_weights * (negative_log + target) - weighted_logits);
+    p.losses[row] = loss;
+  }
+  if (p.dlogits == nullptr) return;
+  T* const dx = p.dlogits + row * p.n;
+  const T scale = (sharp * weight + smooth * all_weights) / sum;
+  x.each([&](std::size_t c, T v) {
+    const T spread = smooth == 0 ? T{0} : smooth * (w == nullptr ? T{1} : w[c]);
+    if (c == target_column)
+      dx[c] = smooth * all_weights * share / sum - spread - sharp * weight * (others / sum);
+    else
+      dx[c] = fast_exp<T>(v - max) * scale - spread;
+  });
+}
+
+}  // namespace devplace::detail

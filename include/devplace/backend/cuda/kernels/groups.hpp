@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+// Threads that work on one row together. After all_reduce every one of them has the same bits, which depend on the
+// number of threads and not on their order.
+
+/// `Lanes` neighbouring threads of a warp, a power of two. All lanes of the warp must call all_reduce together.
+template <class Thread, unsigned Lanes>
+class lane_group {
+ public:
+  static constexpr unsigned size = Lanes;
+
+  DEVPLACE_DEVICE explicit lane_group(Thread& t) : thread_(t) {}
+
+  DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index() % Lanes; }
+
+  /// combine(a, b) over the values of the group; it is commutative.
+  template <class T, class Combine>
+  DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
+    for (unsigned mask = Lanes / 2; mask != 0; mask /= 2)
+      value = combine(value, thread_.shuffle_xor(value, mask));
+    return value;
+  }
+
+  /// Waits until all threads of the group have read what one of them is going to overwrite.
+  DEVPLACE_DEVICE void sync() const { thread_.sync_warp(); }
+
+ private:
+  Thread& thread_;
+};
+
+/// All threads of a block, `Threads` of them.
+template <class Thread, unsigned Threads>
+class block_group {
+ public:
+  static constexpr unsigned size = Threads;
+
+  DEVPLACE_DEVICE explicit block_group(Thread& t) : thread_(t) {}
+
+  DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index(); }
+
+  template <class T, class Combine>
+  DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
+    constexpr unsigned warps = Threads / 32;
+    const auto of_warps = thread_.template shared<T, warps>();
+    value = lane_group<Thread, 32>(thread_).all_reduce(value, combine);
+    if (index() % 32 == 0) of_warps.store(index() / 32, value);
+    thread_.sync();
+    value = of_warps.load(0);
+    for (unsigned warp = 1; warp < warps; ++warp)
+      value = combine(value, of_warps.load(warp));
+    thread_.sync();  // of_warps may be used again
+    return value;
+  }
+
+  DEVPLACE_DEVICE void sync() const { thread_.sync(); }
+
+ private:
+  Thread& thread_;
+};
+
+struct take_larger {
+  template <class T>
+  DEVPLACE_DEVICE T operator()(T a, T b) const {
+    return b > a ? b : a;
+  }
+};
+
+struct add_up {
+  template <class T>
+  DEVPLACE_DEVICE T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/ops/softmax.hpp>
+
+namespace devplace::detail {
+
+/// The largest element that is not NaN, and the sum of exp(x - largest), over a row.
+template <class T>
+struct row_exponential_sum {
+  T max;
+  T sum;
+
+  template <class Group, class Values>
+  DEVPLACE_DEVICE row_exponential_sum(const Group& group, const Values& x) : max(-infinity<T>), sum(0) {
+    T largest = max;
+    x.each([&largest](std::size_t, T v) { largest = v > largest ? v : largest; });
+    max = group.all_reduce(largest, take_larger{});
+    T mine = 0;
+    x.each([&mine, m = max](std::size_t, T v) { mine += fast_exp<T>(v - m); });
+    sum = group.all_reduce(mine, add_up{});
+  }
+};
+
+template <class T, class Access, class Group>
+DEVPLACE_DEVICE void together(const softmax_row<T>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const row_exponential_sum<T> of(group, x);
+  const T scale = 1 / of.sum;
+  T* const y = p.y + row * p.n;
+  x.each([&](std::size_t c, T v) { y[c] = fast_exp<T>(v - of.max) * scale; });
+}
+
+template <class T, class Access, class Group>
+DEVPLACE_DEVICE void together(const log_softmax_row<T>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const row_exponential_sum<T> of(group, x);
+  const T log_sum = std::log(of.sum);
+  T* const y = p.y + row * p.n;
+  x.each([&](std::size_t c, T v) { y[c] = (v - of.max) - log_sum; });
+}
+
+template <class T, class Access, class Group>
+DEVPLACE_DEVICE void together(const softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const auto y = access.values(group, p.y + row * p.n, exists ? p.n : 0);
+  const T* const dy = p.dy + row * p.n;
+  T mean = 0;
+  y.each([&mean, dy](std::size_t c, T probability) { mean += dy[c] * probability; });
+  mean = group.all_reduce(mean, add_up{});
+  T* const dx = p.dx + row * p.n;
+  y.each([&](std::size_t c, T probability) { dx[c] = probability * (dy[c] - mean); });
+}
+
+template <class T, class Access, class Group>
+DEVPLACE_DEVICE void together(const log_softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const auto dy = access.values(group, p.dy + row * p.n, exists ? p.n : 0);
+  T sum = 0;
+  dy.each([&sum](std::size_t, T gradient) { sum += gradient; });
+  sum = group.all_reduce(sum, add_up{});
+  const T* const y = p.y + row * p.n;
+  T* const dx = p.dx + row * p.n;
+  dy.each([&](std::size_t c, T gradient) { dx[c] = gradient - fast_exp<T>(y[c]) * sum; });
+}
+
+}  // namespace devplace::detail

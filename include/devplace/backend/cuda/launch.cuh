@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/simt_thread.cuh>
+
+namespace devplace::detail {
+
+/// What is launched: every kernel is a body with its arguments (backend/cuda/kernels).
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads) simt_kernel(const Kernel kernel) {
+  simt_thread thread;
+  kernel(thread);
+}
+
+/// Launches a kernel on the default stream of device `ordinal`, with `blocks` blocks of Kernel::threads, or with fewer
+/// where that is many: kernels take their work in rounds of as many blocks as there are.
+template <class Kernel>
+void launch(int ordinal, std::size_t blocks, const Kernel& kernel) {
+  constexpr std::size_t most_blocks = std::size_t{1} << 20;
+  const cuda_device_guard device(ordinal);
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
+  configuration.blockDim = dim3(Kernel::threads);
+  check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/packed.hpp>
+
+namespace devplace::detail {
+
+/// An array in a block's shared memory.
+template <class T>
+class shared_array {
+ public:
+  __device__ explicit shared_array(T* data) : data_(data) {}
+  __device__ T load(std::size_t i) const { return data_[i]; }
+  __device__ void store(std::size_t i, const T& value) const { data_[i] = value; }
+
+ private:
+  T* data_;
+};
+
+/// A thread of a GPU, as the bodies in backend/cuda/kernels see it. The emulator of the tests has a class with the same
+/// members that checks what a GPU does not; kernels use shared memory, barriers, shuffles and accesses of several
+/// elements through them alone. Grids and blocks have one dimension, and blocks whole warps.
+class simt_thread {
+ public:
+  __device__ unsigned thread_index() const { return threadIdx.x; }
+  __device__ unsigned block_index() const { return blockIdx.x; }
+  __device__ unsigned block_size() const { return blockDim.x; }
+  __device__ unsigned grid_size() const { return gridDim.x; }
+
+  /// Waits for the threads of the block; all of them must come here.
+  __device__ void sync() const { __syncthreads(); }
+  /// Waits for the threads of the warp; all of them must come here.
+  __device__ void sync_warp() const { __syncwarp(); }
+
+  /// The value of lane (own lane ^ mask). All lanes of the warp must come here, and nothing else is ordered by it.
+  template <class T>
+  __device__ T shuffle_xor(T value, unsigned mask) const {
+    return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
+  }
+  /// The value of lane `from` of the group of `width` lanes, 2 to 32, that the thread belongs to.
+  template <class T>
+  __device__ T shuffle(T value, unsigned from, unsigned width = 32) const {
+    return __shfl_sync(0xffffffffu, value, static_cast<int>(from), static_cast<int>(width));
+  }
+
+  /// An array for all threads of the block; one for each element type, length and tag. At first it holds anything.
+  template <class T, std::size_t N, int Tag = 0>
+  __device__ shared_array<T> shared() const {
+    __shared__ T memory[N];
+    return shared_array<T>(memory);
+  }
+
+  /// N elements by one access; `from` is aligned for it.
+  template <class T, unsigned N>
+  __device__ packed<T, N> load(const T* from) const {
+    return *reinterpret_cast<const packed<T, N>*>(from);
+  }
+  template <class T, unsigned N>
+  __device__ void store(T* to, const packed<T, N>& value) const {
+    *reinterpret_cast<packed<T, N>*>(to) = value;
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/cross_entropy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/simt/rows.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+
+namespace {
+
+constexpr std::int64_t ignore = -100;
+
+struct result {
+  std::vector<double> losses;
+  std::vector<double> gradient;
+};
+
+/// Loss and gradient of each row in double, by the definition.
+result by_definition(const std::vector<float>& x, const std::vector<std::int64_t>& labels, std::size_t n,
+                     const std::vector<float>& weights, double smoothing) {
+  result r{std::vector<double>(labels.size()), std::vector<double>(x.size())};
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    if (labels[row] == ignore) continue;
+    const float* const logits = &x[row * n];
+    const auto label = static_cast<std::size_t>(labels[row]);
+    const double max = *std::max_element(logits, logits + n);
+    double sum = 0;
+    for (std::size_t c = 0; c < n; ++c)
+      sum += std::exp(logits[c] - max);
+    // The target distribution gives class c the weight q.
+    double all = 0;
+    for (std::size_t c = 0; c < n; ++c) {
+      const double weight = weights.empty() ? 1 : weights[c];
+      const double q = weight * ((c == label ? 1 - smoothing : 0) + smoothing / static_cast<double>(n));
+      r.losses[row] += q * (std::log(sum) - (logits[c] - max));
+      r.gradient[row * n + c] -= q;
+      all += q;
+    }
+    for (std::size_t c = 0; c < n; ++c)
+      r.gradient[row * n + c] += all * std::exp(logits[c] - max) / sum;
+  }
+  return r;
+}
+
+double error(const std::vector<float>& a, const std::vector<double>& b, double scale) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(a[i] - b[i]) / scale);
+  return largest;
+}
+
+using row_functor = dp::detail::cross_entropy_row<float, std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("cross-entropy kernels agree with the definition in double, for any number of classes", "[cuda]") {
+  for (const std::size_t n : simt::row_lengths)
+    for (const double smoothing : {0.0, 0.25})
+      for (const bool weighted : {false, true}) {
+        if (n > 1024 && weighted != (smoothing != 0)) continue;  // these take the longest
+        const std::size_t rows = n > 1024 ? 2 : 9;
+        INFO(n << " classes, smoothing " << smoothing << ", weights " << weighted);
+        const std::vector<float> x = simt::logits(rows * n);
+        std::vector<std::int64_t> labels(rows);
+        for (std::size_t row = 0; row < rows; ++row)
+          labels[row] = row == 1 ? ignore : static_cast<std::int64_t>((row * 7919) % n);
+        std::vector<float> weights;
+        for (std::size_t c = 0; weighted && c < n; ++c)
+          weights.push_back(static_cast<float>(c % 3) + 0.5F);
+        std::vector<float> losses(rows), gradient(x.size());
+        const dp::cross_entropy_options<float> options{ignore, static_cast<float>(smoothing),
+                                                       weighted ? weights.data() : nullptr};
+        const result expected = by_definition(x, labels, n, weights, smoothing);
+
+        const row_functor with_gradient{gradient.data(), losses.data(), x.data(), labels.data(), n, options};
+        simt::launch_rows(rows, n, with_gradient);
+        CHECK(error(losses, expected.losses, 40) < 1e-6);
+        CHECK(error(gradient, expected.gradient, 4) < 1e-6);
+
+        const std::vector<float> same_losses = losses;
+        std::vector<float> in_place = x;
+        const row_functor over_logits{in_place.data(), losses.data(), in_place.data(), labels.data(), n, options};
+        simt::launch_rows(rows, n, over_logits);
+        CHECK(in_place == gradient);
+        CHECK(losses == same_losses);
+
+        losses.assign(rows, -1);
+        const row_functor loss_alone{nullptr, losses.data(), x.data(), labels.data(), n, options};
+        simt::launch_rows(rows, n, loss_alone);
+        CHECK(losses == same_losses);
+      }
+}
+
+TEST_CASE("the kernel's loss of a row that is all but certain keeps its digits", "[cuda]") {
+  for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{2000}}) {
+    std::vector<float> x(n, 0.0F), gradient(n), loss(1);
+    x[1] = 30;
+    const std::vector<std::int64_t> label{1};
+    simt::launch_rows(1, n, row_functor{gradient.data(), loss.data(), x.data(), label.data(), n, {}});
+    const double expected = std::log1p(static_cast<double>(n - 1) * std::exp(-30.0));
+    CHECK(std::abs(loss[0] - expected) < 1e-5 * expected);
+    CHECK(std::abs(gradient[1] + expected) < 1e-5 * expected);
+  }
+}
+
+TEST_CASE("a label that is no class makes its row NaN, and no other; ignored rows may hold NaN", "[cuda]") {
+  for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
+    std::vector<float> x = simt::logits(4 * n);
+    std::fill_n(&x[2 * n], n, std::numeric_limits<float>::quiet_NaN());
+    const std::vector<std::int64_t> labels{3, static_cast<std::int64_t>(n), ignore, -1};
+    std::vector<float> losses(4), gradient(x.size(), 7.0F);
+    simt::launch_rows(4, n, row_functor{gradient.data(), losses.data(), x.data(), labels.data(), n, {}});
+    CHECK(losses[0] > 0);
+    CHECK(losses[2] == 0);
+    for (std::size_t c = 0; c < n; ++c) {
+      CHECK(std::abs(gradient[c]) <= 1);
+      CHECK(gradient[2 * n + c] == 0);
+    }
+    for (const std::size_t row : {std::size_t{1}, std::size_t{3}}) {
+      CHECK(std::isnan(losses[row]));
+      CHECK(std::all_of(&gradient[row * n], &gradient[row * n] + n, [](float v) { return std::isnan(v); }));
+    }
+  }
+}

@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/backend/cuda/packed.hpp>
+
+#include "support/simt/fiber.hpp"
+#include "support/simt/shared_memory.hpp"
+
+// Runs a kernel's body (backend/cuda/kernels) on the CPU, thread by thread, each on a stack of its own. Threads take
+// turns in random order and blocks come in random order, so that a body which relies on an order is found out, and what
+// no order shows is checked: see `violation`. It proves bodies, not launches, and not the order of memory between
+// blocks.
+
+namespace devplace::test::simt {
+
+using detail::packed;
+
+/// Where in a kernel's source a thread waits.
+struct site {
+  const char* operation;
+  int line;
+};
+
+enum class thread_state : unsigned char { runs, at_barrier, at_warp, exited };
+
+class block_run;
+
+/// The emulator's thread: the context that a kernel's body works with, under the names of simt_thread.cuh.
+class thread {
+ public:
+  unsigned thread_index() const { return index_; }
+  unsigned block_index() const { return block_index_; }
+  unsigned block_size() const { return block_size_; }
+  unsigned grid_size() const { return grid_size_; }
+
+  void sync(int line = __builtin_LINE()) { wait(thread_state::at_barrier, {"sync", line}); }
+  void sync_warp(int line = __builtin_LINE()) {
+    wait(thread_state::at_warp, {"sync_warp", line});
+    ++now_.warp_epoch;
+  }
+
+  /// The value of lane (own lane ^ mask) of the warp. All lanes must take part.
+  template <class T>
+  T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
+    return exchange(value, lane() ^ mask, {"shuffle_xor", line});
+  }
+  /// The value of lane `from` of the group of `width` lanes that the thread belongs to.
+  template <class T>
+  T shuffle(T value, unsigned from, unsigned width = warp_size, int line = __builtin_LINE()) {
+    return exchange(value, lane() / width * width + from % width, {"shuffle", line});
+  }
+
+  template <class T, std::size_t N, int Tag = 0>
+  auto shared();
+
+  template <class T, unsigned N>
+  packed<T, N> load(const T* from, int line = __builtin_LINE()) const {
+    check_alignment<packed<T, N>>(from, "load", line);
+    packed<T, N> result;
+    std::memcpy(result.value, from, sizeof result.value);
+    return result;
+  }
+  template <class T, unsigned N>
+  void store(T* to, const packed<T, N>& value, int line = __builtin_LINE()) const {
+    check_alignment<packed<T, N>>(to, "store", line);
+    std::memcpy(to, value.value, sizeof value.value);
+  }
+
+ private:
+  friend class block_run;
+
+  unsigned lane() const { return index_ % warp_size; }
+
+  template <class Vector>
+  void check_alignment(const void* address, const char* operation, int line) const {
+    if (reinterpret_cast<std::uintptr_t>(address) % alignof(Vector) != 0)
+      throw violation(std::string(operation) + " of " + std::to_string(sizeof(Vector)) + " bytes in line " +
+                      std::to_string(line) + ": the address of thread " + std::to_string(index_) + " of block " +
+                      std::to_string(block_index_) + " is not a multiple of " + std::to_string(alignof(Vector)));
+  }
+
+  inline void wait(thread_state state, site where);
+  template <class T>
+  T exchange(const T& value, unsigned from, site where);
+
+  unsigned index_ = 0;
+  unsigned block_index_ = 0;
+  unsigned block_size_ = 0;
+  unsigned grid_size_ = 0;
+  block_run* run_ = nullptr;
+  thread_state state_ = thread_state::runs;
+  site where_{};
+  moment now_{};
+  unsigned exchanges_ = 0;
+};
+
+/// An array in shared memory, as a kernel's body sees it.
+template <class T>
+class shared_array {
+ public:
+  shared_array(shared_block& block, const moment& now) : block_(&block), now_(&now) {}
+  T load(std::size_t i) const {
+    std::array<std::byte, sizeof(T)> bytes;
+    block_->read(i, bytes.data(), *now_);
+    T result;
+    std::memcpy(static_cast<void*>(&result), bytes.data(), sizeof(T));
+    return result;
+  }
+  void store(std::size_t i, const T& value) const { block_->write(i, &value, *now_); }
+
+ private:
+  shared_block* block_;
+  const moment* now_;
+};
+
+/// Runs the blocks of one launch, one after another.
+class block_run {
+ public:
+  block_run(unsigned block_size, std::uint32_t seed) : random_(seed), threads_(block_size), slots_(block_size) {
+    if (block_size == 0 || block_size > 1024 || block_size % warp_size != 0)
+      throw violation("a block has " + std::to_string(block_size) +
+                      " threads; kernels are written for whole warps of 32, and at most 1024 threads");
+    for (unsigned i = 0; i < block_size; ++i)
+      fibers_.push_back(std::make_unique<fiber>());
+  }
+
+  template <class Kernel>
+  void run(const Kernel& kernel, unsigned block, unsigned blocks) {
+    shared_.clear();
+    struct task {
+      const Kernel* kernel;
+      thread* context;
+    };
+    std::vector<task> tasks(threads_.size());
+    for (unsigned i = 0; i < threads_.size(); ++i) {
+      thread& t = threads_[i];
+      t = thread{};
+      t.index_ = i;
+      t.block_index_ = block;
+      t.block_size_ = static_cast<unsigned>(threads_.size());
+      t.grid_size_ = blocks;
+      t.run_ = this;
+      t.now_.thread = i;
+      tasks[i] = {&kernel, &t};
+      fibers_[i]->start(
+          [](void* given) {
+            const task& mine = *static_cast<task*>(given);
+            (*mine.kernel)(*mine.context);
+          },
+          &tasks[i]);
+    }
+    schedule();
+  }
+
+ private:
+  friend class thread;
+
+  using value_bytes = std::array<std::byte, 16>;
+
+  void schedule() {
+    std::vector<unsigned> ready(threads_.size());
+    std::iota(ready.begin(), ready.end(), 0u);
+    while (!ready.empty()) {
+      std::shuffle(ready.begin(), ready.end(), random_);
+      for (const unsigned i : ready) {
+        fibers_[i]->resume();
+        if (fibers_[i]->done()) threads_[i].state_ = thread_state::exited;
+      }
+      ready.clear();
+      for (unsigned warp = 0; warp < threads_.size(); warp += warp_size)
+        release(thread_state::at_warp, warp, warp + warp_size, ready);
+      if (ready.empty()) release(thread_state::at_barrier, 0, static_cast<unsigned>(threads_.size()), ready);
+      if (ready.empty()) require_all_exited();
+    }
+  }
+
+  /// Lets the threads [first, after) go on when all of them wait in `state` at one place of the source.
+  void release(thread_state state, unsigned first, unsigned after, std::vector<unsigned>& ready) {
+    for (unsigned i = first; i < after; ++i)
+      if (threads_[i].state_ != state) return;
+    for (unsigned i = first; i < after; ++i) {
+      const site& a = threads_[first].where_;
+      const site& b = threads_[i].where_;
+      if (a.line != b.line || a.operation != b.operation)
+        throw violation("threads " + std::to_string(first) + " and " + std::to_string(i) +
+                        " wait for each other at different places: " + a.operation + " in line " +
+                        std::to_string(a.line) + " and " + b.operation + " in line " + std::to_string(b.line));
+    }
+    for (unsigned i = first; i < after; ++i) {
+      threads_[i].state_ = thread_state::runs;
+      if (state == thread_state::at_barrier) ++threads_[i].now_.block_epoch;
+      ready.push_back(i);
+    }
+  }
+
+  void require_all_exited() const {
+    std::size_t exited = 0;
+    std::size_t at_barrier = 0;
+    const thread* waiting = nullptr;
+    for (const thread& t : threads_) {
+      exited += t.state_ == thread_state::exited;
+      at_barrier += t.state_ == thread_state::at_barrier;
+      if (t.state_ != thread_state::exited && (waiting == nullptr || t.state_ == thread_state::at_warp)) waiting = &t;
+    }
+    if (waiting == nullptr) return;
+    throw violation("threads diverge: thread " + std::to_string(waiting->index_) + " waits at " +
+                    waiting->where_.operation + " in line " + std::to_string(waiting->where_.line) + "; of " +
+                    std::to_string(threads_.size()) + " threads " + std::to_string(at_barrier) + " are at sync, " +
+                    std::to_string(threads_.size() - at_barrier - exited) + " at an operation of their warp, " +
+                    std::to_string(exited) + " have exited");
+  }
+
+  std::mt19937 random_;
+  std::vector<thread> threads_;
+  std::vector<std::array<value_bytes, 2>> slots_;  // what each thread offers in exchanges of even and of odd number
+  std::vector<std::unique_ptr<fiber>> fibers_;
+  shared_memory shared_;
+};
+
+inline void thread::wait(thread_state state, site where) {
+  state_ = state;
+  where_ = where;
+  run_->fibers_[index_]->give_way();
+}
+
+template <class T>
+T thread::exchange(const T& value, unsigned from, site where) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(block_run::value_bytes));
+  if (from >= warp_size)
+    throw violation(std::string(where.operation) + " in line " + std::to_string(where.line) + " asks for lane " +
+                    std::to_string(from));
+  const unsigned parity = exchanges_++ % 2;
+  std::memcpy(run_->slots_[index_][parity].data(), &value, sizeof(T));
+  wait(thread_state::at_warp, where);
+  T result;
+  std::memcpy(static_cast<void*>(&result), run_->slots_[index_ - lane() + from][parity].data(), sizeof(T));
+  return result;
+}
+
+template <class T, std::size_t N, int Tag>
+auto thread::shared() {
+  return shared_array<T>(run_->shared_.get<T, N, Tag>(), now_);
+}
+
+/// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks.
+template <class Kernel>
+void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
+  std::vector<unsigned> order(blocks);
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(seed);
+  std::shuffle(order.begin(), order.end(), random);
+  block_run run(Kernel::threads, seed + 1);
+  for (const unsigned block : order)
+    run.run(kernel, block, blocks);
+}
+
+}  // namespace devplace::test::simt

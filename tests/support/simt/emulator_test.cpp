@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace simt = devplace::test::simt;
+using Catch::Matchers::ContainsSubstring;
+using devplace::detail::packed;
+
+namespace {
+
+/// A kernel of two warps from a lambda.
+template <class Body>
+struct two_warps {
+  static constexpr unsigned threads = 64;
+  Body body;
+  void operator()(simt::thread& t) const { body(t); }
+};
+
+template <class Body>
+void launch(Body body, unsigned blocks = 1, std::uint32_t seed = 1) {
+  simt::launch(blocks, two_warps<Body>{body}, seed);
+}
+
+struct one_thread_more {
+  static constexpr unsigned threads = 33;
+  void operator()(simt::thread&) const {}
+};
+
+/// What the emulator says about a kernel; empty when it finds nothing.
+template <class Body>
+std::string finding(Body body, std::uint32_t seed = 1) {
+  try {
+    launch(body, 1, seed);
+  } catch (const simt::violation& found) {
+    return found.what();
+  }
+  return {};
+}
+
+/// Every thread passes its number to the opposite thread of the block. `barrier`: with the barrier that it needs.
+auto reversal(std::vector<unsigned>& out, bool barrier) {
+  return [&out, barrier](simt::thread& t) {
+    const auto numbers = t.shared<unsigned, 64>();
+    numbers.store(t.thread_index(), t.thread_index());
+    if (barrier) t.sync();
+    out[t.thread_index()] = numbers.load(63 - t.thread_index());
+  };
+}
+
+}  // namespace
+
+TEST_CASE("each thread of each block runs once, in an order that depends on the seed", "[simt]") {
+  std::array<std::vector<unsigned>, 2> orders;
+  for (std::uint32_t seed : {0u, 1u}) {
+    std::vector<unsigned> runs(5 * 64);
+    launch(
+        [&](simt::thread& t) {
+          CHECK(t.block_size() == 64);
+          CHECK(t.grid_size() == 5);
+          ++runs[t.block_index() * 64 + t.thread_index()];
+          orders[seed].push_back(t.block_index() * 64 + t.thread_index());
+        },
+        5, seed);
+    CHECK(runs == std::vector<unsigned>(5 * 64, 1));
+  }
+  CHECK(orders[0] != orders[1]);
+}
+
+TEST_CASE("threads of a block meet at barriers and see what was written before", "[simt]") {
+  std::vector<unsigned> out(64);
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    CHECK(finding(reversal(out, true), seed).empty());
+  for (unsigned i = 0; i < 64; ++i)
+    CHECK(out[i] == 63 - i);
+}
+
+TEST_CASE("planted: a missing barrier is a race, or a read of what nobody wrote", "[simt]") {
+  std::vector<unsigned> out(64);
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    CHECK_THAT(finding(reversal(out, false), seed),
+               ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
+}
+
+TEST_CASE("planted: a barrier is missing before shared memory is used again", "[simt]") {
+  const auto again = [](bool barrier) {
+    return [barrier](simt::thread& t) {
+      const auto numbers = t.shared<unsigned, 1>();
+      for (unsigned round = 0; round < 3; ++round) {
+        if (t.thread_index() == 0) numbers.store(0, round);
+        t.sync();
+        if (numbers.load(0) != round) throw std::logic_error("an old number");
+        if (barrier) t.sync();
+      }
+    };
+  };
+  CHECK(finding(again(true)).empty());
+  CHECK_THAT(finding(again(false)), ContainsSubstring("written by thread 0 and was read by thread"));
+}
+
+TEST_CASE("planted: two threads write one element of shared memory", "[simt]") {
+  CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 1>().store(0, 1); }),
+             ContainsSubstring("and was written by thread"));
+}
+
+TEST_CASE("planted: a barrier that some threads do not reach", "[simt]") {
+  CHECK_THAT(finding([](simt::thread& t) {
+               if (t.thread_index() < 32) t.sync();
+             }),
+             ContainsSubstring("threads diverge") && ContainsSubstring("waits at sync") &&
+                 ContainsSubstring("of 64 threads 32 are at sync") && ContainsSubstring("32 have exited"));
+}
+
+TEST_CASE("planted: threads meet at two barriers of the source", "[simt]") {
+  const auto body = [](simt::thread& t) {
+    if (t.thread_index() % 2 == 0)
+      t.sync();
+    else
+      t.sync();
+  };
+  CHECK_THAT(finding(body), ContainsSubstring("wait for each other at different places"));
+}
+
+TEST_CASE("lanes of a warp exchange values", "[simt]") {
+  std::vector<unsigned> sums(64);
+  std::vector<unsigned> firsts(64);
+  const auto body = [&](simt::thread& t) {
+    unsigned sum = t.thread_index();
+    for (unsigned mask = 16; mask != 0; mask /= 2)
+      sum += t.shuffle_xor(sum, mask);
+    sums[t.thread_index()] = sum;
+    firsts[t.thread_index()] = t.shuffle(t.thread_index(), 1, 8);
+  };
+  for (std::uint32_t seed = 0; seed < 5; ++seed) {
+    CHECK(finding(body, seed).empty());
+    for (unsigned i = 0; i < 64; ++i) {
+      CHECK(sums[i] == (i < 32 ? 496 : 496 + 32 * 32));
+      CHECK(firsts[i] == i / 8 * 8 + 1);
+    }
+  }
+}
+
+TEST_CASE("planted: a shuffle after some lanes have left", "[simt]") {
+  CHECK_THAT(finding([](simt::thread& t) {
+               if (t.thread_index() % 32 >= 30) return;
+               t.shuffle_xor(1, 1);
+             }),
+             ContainsSubstring("waits at shuffle_xor") && ContainsSubstring("4 have exited"));
+}
+
+TEST_CASE("planted: lanes of a warp at two shuffles, and a lane that does not exist", "[simt]") {
+  CHECK_THAT(finding([](simt::thread& t) {
+               if (t.thread_index() % 2 == 0)
+                 t.shuffle_xor(1, 1);
+               else
+                 t.shuffle(1, 0);
+             }),
+             ContainsSubstring("shuffle_xor in line") && ContainsSubstring("and shuffle in line"));
+  CHECK_THAT(finding([](simt::thread& t) { t.shuffle_xor(1, 32); }), ContainsSubstring("asks for lane"));
+}
+
+TEST_CASE("a warp's barrier orders its own threads and no others", "[simt]") {
+  const auto neighbours = [](unsigned distance) {
+    return [distance](simt::thread& t) {
+      const auto numbers = t.shared<unsigned, 64>();
+      numbers.store(t.thread_index(), t.thread_index());
+      t.sync_warp();
+      numbers.load(t.thread_index() ^ distance);
+    };
+  };
+  CHECK(finding(neighbours(1)).empty());
+  CHECK_THAT(finding(neighbours(32)),
+             ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
+}
+
+TEST_CASE("planted: misaligned access of several elements", "[simt]") {
+  alignas(16) std::array<float, 64 * 4 + 1> values{};
+  const auto copy = [&values](std::size_t offset) {
+    return [&values, offset](simt::thread& t) {
+      float* const mine = values.data() + 4 * t.thread_index() + offset;
+      auto four = t.load<float, 4>(mine);
+      four.value[3] = 1;
+      t.store(mine, four);
+    };
+  };
+  CHECK(finding(copy(0)).empty());
+  CHECK(values[3] == 1);
+  CHECK_THAT(finding(copy(1)),
+             ContainsSubstring("load of 16 bytes in line") && ContainsSubstring("is not a multiple of 16"));
+}
+
+TEST_CASE("planted: a shared array's end, and more shared memory than a block has", "[simt]") {
+  CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 8>().store(t.thread_index(), 1); }),
+             ContainsSubstring("of a shared array of 8"));
+  CHECK_THAT(finding([](simt::thread& t) { t.shared<double, 6145>(); }),
+             ContainsSubstring("49160 bytes of shared memory"));
+}
+
+TEST_CASE("an exception of a thread reaches the caller, and the next launch runs", "[simt]") {
+  std::vector<unsigned> out(64);
+  for (int round = 0; round < 3; ++round) {
+    CHECK_THROWS_AS(launch([](simt::thread& t) {
+                      t.sync();
+                      if (t.thread_index() == 7) throw std::out_of_range("thread 7");
+                      t.sync();
+                    }),
+                    std::out_of_range);
+    CHECK(finding(reversal(out, true)).empty());
+  }
+}
+
+TEST_CASE("a block has whole warps", "[simt]") {
+  CHECK_THROWS_WITH(simt::launch(1, one_thread_more{}, 1), ContainsSubstring("33 threads"));
+}

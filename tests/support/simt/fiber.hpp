@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <system_error>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "support/sanitizers.hpp"
+
+#if DEVPLACE_TEST_ADDRESS_SANITIZER
+  #include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace devplace::test::simt {
+
+/// A function with a stack of its own, which gives way to the code that resumed it and goes on where it stopped.
+/// A page below the stack is out of reach, so that an overflow ends the program and not another fiber's data.
+class fiber {
+ public:
+  explicit fiber(std::size_t stack_bytes = std::size_t{256} << 10) : page_(page_size()), bytes_(stack_bytes + page_) {
+    memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of a fiber's stack");
+    if (mprotect(memory_, page_, PROT_NONE) != 0)
+      throw std::system_error(errno, std::generic_category(), "mprotect of a fiber's stack");
+  }
+  fiber(const fiber&) = delete;
+  fiber& operator=(const fiber&) = delete;
+  ~fiber() { munmap(memory_, bytes_); }
+
+  /// `body(argument)` runs at the next resume(). The fiber must not be in the middle of another body.
+  void start(void (*body)(void*), void* argument) {
+    body_ = body;
+    argument_ = argument;
+    done_ = false;
+    failure_ = nullptr;
+    getcontext(&self_);
+    self_.uc_stack.ss_sp = stack();
+    self_.uc_stack.ss_size = stack_bytes();
+    self_.uc_link = nullptr;
+    const auto address = reinterpret_cast<std::uintptr_t>(this);  // makecontext hands on int alone
+    makecontext(&self_, reinterpret_cast<void (*)()>(&fiber::enter), 2, static_cast<unsigned>(address >> 32),
+                static_cast<unsigned>(address));
+  }
+
+  /// Runs the body until it gives way or ends; rethrows what it threw.
+  void resume() {
+    before_switch(&resumer_fake_stack_, stack(), stack_bytes());
+    swapcontext(&resumer_, &self_);
+    after_switch(resumer_fake_stack_, nullptr, nullptr);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  /// Called by the body: back to resume().
+  void give_way() {
+    before_switch(&fake_stack_, resumer_stack_, resumer_stack_bytes_);
+    swapcontext(&self_, &resumer_);
+    after_switch(fake_stack_, &resumer_stack_, &resumer_stack_bytes_);
+  }
+
+  bool done() const { return done_; }
+
+ private:
+  static std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+  void* stack() const { return static_cast<char*>(memory_) + page_; }
+  std::size_t stack_bytes() const { return bytes_ - page_; }
+
+  static void enter(unsigned high, unsigned low) {
+    auto& self = *reinterpret_cast<fiber*>((static_cast<std::uintptr_t>(high) << 32) | low);
+    after_switch(nullptr, &self.resumer_stack_, &self.resumer_stack_bytes_);
+    try {
+      self.body_(self.argument_);
+    } catch (...) {
+      self.failure_ = std::current_exception();
+    }
+    self.done_ = true;
+    before_switch(nullptr, self.resumer_stack_, self.resumer_stack_bytes_);
+    setcontext(&self.resumer_);
+  }
+
+  // AddressSanitizer must know on which stack the program stands.
+  static void before_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* stack,
+                            [[maybe_unused]] std::size_t bytes) {
+#if DEVPLACE_TEST_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(fake_stack, stack, bytes);
+#endif
+  }
+  static void after_switch([[maybe_unused]] void* fake_stack, [[maybe_unused]] const void** stack,
+                           [[maybe_unused]] std::size_t* bytes) {
+#if DEVPLACE_TEST_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(fake_stack, stack, bytes);
+#endif
+  }
+
+  std::size_t page_;
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+  ucontext_t self_{};
+  ucontext_t resumer_{};
+  void (*body_)(void*) = nullptr;
+  void* argument_ = nullptr;
+  bool done_ = true;
+  std::exception_ptr failure_;
+  void* fake_stack_ = nullptr;
+  void* resumer_fake_stack_ = nullptr;
+  const void* resumer_stack_ = nullptr;
+  std::size_t resumer_stack_bytes_ = 0;
+};
+
+}  // namespace devplace::test::simt

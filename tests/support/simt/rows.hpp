@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <devplace/backend/cuda/kernels/rows.hpp>
+
+#include "support/simt/emulator.hpp"
+
+namespace devplace::test::simt {
+
+/// Row lengths on both sides of each kernel's limits, and of each width of its accesses.
+inline constexpr std::array<std::size_t, 12> row_lengths{1, 2, 5, 10, 16, 17, 32, 100, 128, 129, 1024, 1500};
+
+/// Numbers between -8 and 8 that are the same every time.
+inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
+  std::vector<float> result(count);
+  std::uint32_t state = seed * 2654435761u + 1;
+  for (float& x : result) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<float>(state >> 8) / static_cast<float>(1 << 20) - 8;
+  }
+  return result;
+}
+
+/// Runs a functor of rows by the kernel that a GPU would run it by, in fewer blocks than there are for it.
+template <class Row>
+void launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
+  detail::with_row_kernel(rows, columns, row, [](std::size_t, const auto& kernel) { launch(2, kernel, 1); });
+}
+
+}  // namespace devplace::test::simt
