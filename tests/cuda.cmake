@@ -18,6 +18,16 @@ foreach(area IN LISTS areas)
   endif()
 endforeach()
 
+# What kernels compile to, for the oldest architecture and for Hopper.
+foreach(architecture IN ITEMS sm_80 sm_90)
+  add_test(
+    NAME "compiled code of kernels: ${architecture}"
+    COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.sh ${CMAKE_CUDA_COMPILER} ${architecture}
+            ${CMAKE_CURRENT_SOURCE_DIR}/backend/cuda/kernels/compiled_code.cu -I${PROJECT_SOURCE_DIR}/include
+            -DDEVPLACE_WITH_CUDA=1)
+  set_tests_properties("compiled code of kernels: ${architecture}" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endforeach()
+
 # g++ has shown that each header stands alone; nvcc needs to see each of them once, so one file for each area is enough.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)

@@ -20,7 +20,7 @@ auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
   if constexpr (common_result<rule>::value && E::rank > 0) {
     auto y = make_like<T, Where, Tu>(x.extents(), x);
     for (std::size_t k = 0; k != x.places; ++k)
-      for_each_row<Row, Tu>(operation, y.local(k), x.local(k));
+      for_rows_of<Row, Tu>(operation, y.local(k), x.local(k));
     return y;
   }
 }

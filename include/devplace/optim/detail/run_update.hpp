@@ -7,7 +7,16 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/detail/update_loops.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, n, numbers)`: an optimizer's update of n elements, with what optim/detail/updates.hpp says of it.
+struct update {};
+
+}  // namespace op
+
+namespace optim::detail {
 
 /// A whole step as one index functor over the arena.
 template <class Numbers>
@@ -24,7 +33,20 @@ inline constexpr std::size_t update_grain = 8192;
 
 template <class Backend, class Tu, class Numbers>
 void run_update(int ordinal, std::size_t n, const Numbers& numbers) {
-  devplace::detail::for_each_index<Backend, Tu>(ordinal, n, update_grain, update_functor<Numbers>{numbers});
+  if (n != 0) devplace::detail::dispatch<op::update, Backend, Tu>(ordinal, n, numbers);
 }
 
-}  // namespace devplace::optim::detail
+}  // namespace optim::detail
+
+template <>
+struct implementation<backend::cpu, op::update> {
+  template <class Numbers>
+  static void run(int ordinal, std::size_t n, const Numbers& numbers) {
+    using functor = optim::detail::update_functor<Numbers>;
+    implementation<backend::cpu, op::for_each>::run(ordinal, n, optim::detail::update_grain, functor{numbers});
+  }
+};
+
+}  // namespace devplace
+
+#include DEVPLACE_CUDA_BACKEND(update)

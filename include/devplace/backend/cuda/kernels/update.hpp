@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/optim/detail/run_update.hpp>
+
+namespace devplace::detail {
+
+/// Adam's update of the elements i to i + width: each array is read and written by one access, and the formula is
+/// the one of single elements, on copies in registers.
+template <class T, class Thread>
+DEVPLACE_DEVICE void update_elements(const optim::detail::adam_numbers<T>& u, const Thread& t, std::size_t i,
+                                     T factor) {
+  constexpr unsigned width = widest_access<T>;
+  const packed<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
+  packed<T, width> parameters = t.template load<T, width>(u.parameters + i);
+  packed<T, width> first = t.template load<T, width>(u.first_moments + i);
+  packed<T, width> second = t.template load<T, width>(u.second_moments + i);
+  optim::detail::adam_numbers<T> copies = u;
+  copies.source.gradients = gradients.value;
+  copies.parameters = parameters.value;
+  copies.first_moments = first.value;
+  copies.second_moments = second.value;
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned k = 0; k < width; ++k)
+    copies.element(k, factor);
+  t.store(u.parameters + i, parameters);
+  t.store(u.first_moments + i, first);
+  t.store(u.second_moments + i, second);
+}
+
+/// The same for stochastic gradient descent.
+template <class T, bool Momentum, class Thread>
+DEVPLACE_DEVICE void update_elements(const optim::detail::sgd_numbers<T, Momentum>& u, const Thread& t, std::size_t i,
+                                     T factor) {
+  constexpr unsigned width = widest_access<T>;
+  const packed<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
+  packed<T, width> parameters = t.template load<T, width>(u.parameters + i);
+  packed<T, width> momenta{};
+  if constexpr (Momentum) momenta = t.template load<T, width>(u.momenta + i);
+  optim::detail::sgd_numbers<T, Momentum> copies = u;
+  copies.source.gradients = gradients.value;
+  copies.parameters = parameters.value;
+  copies.momenta = momenta.value;
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned k = 0; k < width; ++k)
+    copies.element(k, factor);
+  t.store(u.parameters + i, parameters);
+  if constexpr (Momentum) t.store(u.momenta + i, momenta);
+}
+
+/// Whether all arrays begin where a wide access may.
+inline bool is_wide(const void* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+template <class T>
+bool has_wide_arrays(const optim::detail::adam_numbers<T>& u) {
+  return is_wide(u.source.gradients) && is_wide(u.parameters) && is_wide(u.first_moments) && is_wide(u.second_moments);
+}
+template <class T, bool Momentum>
+bool has_wide_arrays(const optim::detail::sgd_numbers<T, Momentum>& u) {
+  return is_wide(u.source.gradients) && is_wide(u.parameters) && (!Momentum || is_wide(u.momenta));
+}
+
+/// An optimizer's update of n elements: `groups` of `width` elements by wide accesses, the others one by one.
+template <class Numbers>
+struct update_kernel {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned width = widest_access<typename Numbers::value_type>;
+
+  std::size_t n;
+  std::size_t groups;
+  Numbers numbers;
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const auto factor = numbers.source.factor();
+    const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
+    const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = first; i < groups; i += stride)
+      update_elements(numbers, t, i * width, factor);
+    for (std::size_t i = groups * width + first; i < n; i += stride)
+      numbers.element(i, factor);
+  }
+};
+
+template <class Numbers>
+update_kernel<Numbers> make_update_kernel(std::size_t n, const Numbers& numbers) {
+  return {n, has_wide_arrays(numbers) ? n / update_kernel<Numbers>::width : 0, numbers};
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and looks at what came out.
+# - no kernel keeps anything in local memory, that is, off the registers: no stack frame and no spills;
+# - optimizers read and write 16 bytes at once;
+# - kernels take no more registers than registers.txt has for them. Run with RECORD=1 to write that file anew.
+set -eu
+nvcc=$1 architecture=$2 source=$3
+shift 3
+folder=$(dirname "$0")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The resource line of ptxas follows the name of each kernel. Names as a reader would write them.
+"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -Xptxas -v -c "$source" -o "$work/object.o" >"$work/output" 2>&1 || {
+  cat "$work/output"
+  exit 1
+}
+c++filt <"$work/output" | awk -v architecture="$architecture" '
+  /Compiling entry function/ {
+    name = $0
+    sub(/^[^\x27]*\x27/, "", name)
+    sub(/\x27 for .*/, "", name)
+    if (name !~ /simt_kernel</) { name = ""; next }
+    sub(/^void devplace::detail::simt_kernel</, "", name)
+    sub(/ ?>\(.*/, "", name)
+    gsub(/devplace::(optim::)?(detail::)?/, "", name)
+  }
+  /bytes stack frame/ && name { frame = $1; stores = $5; loads = $9 }
+  /Used [0-9]+ registers/ && name {
+    match($0, /Used [0-9]+/)
+    print substr($0, RSTART + 5, RLENGTH - 5) + 0 "\t" frame + stores + loads "\t" architecture " " name
+    name = ""
+  }' | sort -t "$(printf '\t')" -k 3 >"$work/kernels"
+
+count=$(wc -l <"$work/kernels")
+if [ "$count" -lt 40 ]; then
+  echo "Only $count kernels were found; there must be 40 or more in $source."
+  exit 1
+fi
+status=0
+if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 1 } END { exit !bad }' "$work/kernels"; then
+  status=1
+fi
+
+"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -ptx "$source" -o "$work/code.ptx"
+wide=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { update = /update_kernel/ } update && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' \
+  "$work/code.ptx" | wc -l)
+# Adam: 4 reads and 3 writes; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
+if [ "$wide" -lt 30 ]; then
+  echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
+  status=1
+fi
+
+# Counts belong to one version of the compiler.
+version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+recorded=$folder/registers.txt
+if [ "${RECORD:-0}" = 1 ]; then
+  {
+    grep -v "nvcc $version $architecture " "$recorded" 2>/dev/null || true
+    awk -F '\t' -v version="$version" '{ print $1 "\tnvcc " version " " $3 }' "$work/kernels"
+  } >"$work/recorded"
+  LC_ALL=C sort -t "$(printf '\t')" -k 2 "$work/recorded" >"$recorded"
+elif grep -q "nvcc $version $architecture " "$recorded"; then
+  awk -F '\t' -v version="$version" '
+    NR == FNR { known[$2] = $1; next }
+    { key = "nvcc " version " " $3 }
+    !(key in known) { print "Not recorded: " $1 " registers, " key; bad = 1; next }
+    $1 > known[key] { print "More registers, " $1 " instead of " known[key] ": " key; bad = 1 }
+    END { exit !bad }' "$recorded" "$work/kernels" && status=1
+else
+  echo "No registers are recorded for nvcc $version and $architecture."
+fi
+[ $status -eq 0 ] && echo "$count kernels: all in registers, $wide accesses of 16 bytes in optimizers."
+exit $status

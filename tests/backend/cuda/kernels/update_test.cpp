@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/update.hpp>
+
+#include <array>
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+#include "support/simt/rows.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+
+namespace {
+
+/// Four arenas that begin where a wide access may, or one element behind that.
+struct arenas {
+  static constexpr std::size_t room = 6000;
+  alignas(16) std::array<float, 4 * room> data{};
+  std::size_t n, offset;
+
+  arenas(std::size_t count, std::size_t first) : n(count), offset(first) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      const std::vector<float> values = simt::logits(n, static_cast<std::uint32_t>(k + 1));
+      for (std::size_t i = 0; i < n; ++i)
+        of(k)[i] = k == 3 ? values[i] * values[i] : values[i];  // second moments are not negative
+    }
+  }
+  float* of(std::size_t k) { return data.data() + k * room + offset; }
+
+  dp::optim::detail::adam_numbers<float> adam(const float* divisor) {
+    return {.source = {of(0), divisor, nullptr},
+            .parameters = of(1),
+            .first_moments = of(2),
+            .second_moments = of(3),
+            .beta1 = 0.9F,
+            .rest1 = 0.1F,
+            .beta2 = 0.99F,
+            .rest2 = 0.01F,
+            .kept = 0.999F,
+            .l2 = 0.25F,
+            .step_size = 0.125F,
+            .root_scale = 1.5F,
+            .epsilon = 1e-8F};
+  }
+  template <bool Momentum>
+  dp::optim::detail::sgd_numbers<float, Momentum> sgd(const float* divisor) {
+    return {{of(0), divisor, nullptr}, of(1), Momentum ? of(2) : nullptr, 0.25F, 0.5F, 1.0F, 1.0F, 0.5F, 0.125F};
+  }
+};
+
+/// The kernel against the formula for single elements, one after another.
+template <class Make>
+void check_update(const Make& make) {
+  const float divisor = 32;
+  for (const std::size_t n : {1u, 3u, 4u, 257u, 1024u, 5001u})
+    for (const std::size_t offset : {0u, 1u}) {
+      INFO(n << " elements, offset " << offset);
+      arenas by_kernel(n, offset);
+      arenas one_by_one(n, offset);
+      const auto numbers = make(one_by_one, &divisor);
+      for (std::size_t i = 0; i < n; ++i)
+        numbers.element(i, numbers.source.factor());
+      const auto kernel = dp::detail::make_update_kernel(n, make(by_kernel, &divisor));
+      CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
+      simt::launch(3, kernel, 1);
+      CHECK(by_kernel.data == one_by_one.data);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the kernel of Adam's update is the formula for each element, with wide accesses where they can be",
+          "[cuda]") {
+  check_update([](arenas& a, const float* divisor) { return a.adam(divisor); });
+}
+
+TEST_CASE("so is the kernel of stochastic gradient descent, with momentum and without", "[cuda]") {
+  check_update([](arenas& a, const float* divisor) { return a.sgd<true>(divisor); });
+  check_update([](arenas& a, const float* divisor) { return a.sgd<false>(divisor); });
+}
+
+TEST_CASE("where all samples are ignored, an update kernel divides by nothing", "[cuda]") {
+  arenas a(9, 0);
+  const float none = 0;
+  const auto numbers = a.sgd<false>(&none);
+  const std::vector<float> before(a.of(1), a.of(1) + 9);
+  simt::launch(1, dp::detail::make_update_kernel(9, numbers), 1);
+  for (std::size_t i = 0; i < 9; ++i)
+    CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // weight decay alone
+}
