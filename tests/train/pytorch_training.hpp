@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <devplace/io/npy.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+#include "support/reference.hpp"
+
+namespace devplace::test {
+
+using reference_net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
+
+template <std::size_t Index, class Model>
+void set_parameter(Model& model, const std::vector<float>& values) {
+  const auto to = model.template parameter<Index>();
+  REQUIRE(to.size() == values.size());
+  support::set_values(to, std::vector<typename Model::value_type>(values.begin(), values.end()));
+}
+
+/// 200 steps of batch 64 from PyTorch's initial parameters; the loss of every step within 1e-4 relative of PyTorch's,
+/// and within `worst_in_double` in double.
+template <class Where, class T, class Rule>
+void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule, double worst_in_double) {
+  const reference_training data{run};
+  model<reference_net, Where, T> model{seed{0}};
+  set_parameter<0>(model, data.weight0());
+  set_parameter<1>(model, data.bias0());
+  set_parameter<2>(model, data.weight1());
+  set_parameter<3>(model, data.bias1());
+  trainer step{model, nn::cross_entropy{}, rule};
+
+  const std::string folder = "training/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
+  const auto losses = read_npy<T, extents<200>>(reference_path(folder + "losses.npy"));
+  tensor<T, extents<dyn, 784>, on<cpu>> images(extents<dyn, 784>{64});
+  tensor<std::int64_t, extents<dyn>, on<cpu>> labels(extents<dyn>{64});
+  double worst = 0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const auto pixels = data.images(64 * i, 64);
+    const auto classes = data.labels(64 * i, 64);
+    std::copy(pixels.begin(), pixels.end(), images.data());
+    std::copy(classes.begin(), classes.end(), labels.data());
+    const double loss = static_cast<double>(step(to<Where>(images), to<Where>(labels)).item());
+    const double expected = static_cast<double>(losses(i));
+    worst = std::max(worst, std::abs(loss - expected) / expected);
+    INFO("step " << i << ": " << loss << ", PyTorch " << expected);
+    REQUIRE(std::abs(loss - expected) <= 1e-4 * expected);
+  }
+  INFO("largest relative difference: " << worst);
+  CHECK(worst < (sizeof(T) == 4 ? 1e-4 : worst_in_double));
+  const auto last = read_npy<T, extents<10>>(reference_path(folder + "bias1_head.npy"));
+  const auto bias = support::values_of(model.template parameter<3>());
+  for (std::size_t i = 0; i < 10; ++i)
+    CHECK(bias[i] == Catch::Approx(last(i)).epsilon(1e-3));
+}
+
+}  // namespace devplace::test

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+
+#include "support/catch.hpp"
+#include "support/cuda_device.hpp"
+#include "train/pytorch_training.hpp"
+
+namespace dp = devplace;
+
+namespace {
+
+template <class T>
+void follow_adam() {
+  dp::test::follow_pytorch<dp::on<dp::cuda<0>>, T>("adam", dp::test::reference_run_adam,
+                                                   dp::optim::adam{.learning_rate = 1e-3}, 1e-10);
+}
+
+template <class T>
+void follow_sgd() {
+  dp::test::follow_pytorch<dp::on<dp::cuda<0>>, T>("sgd", dp::test::reference_run_sgd,
+                                                   dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, 1e-10);
+}
+
+}  // namespace
+
+TEST_CASE("200 steps on a GPU with Adam follow PyTorch's losses in float", "[train]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  follow_adam<float>();
+}
+
+TEST_CASE("200 steps on a GPU with Adam follow PyTorch's losses in double", "[train]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  follow_adam<double>();
+}
+
+TEST_CASE("200 steps on a GPU with SGD and momentum follow PyTorch's losses in float", "[train]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  follow_sgd<float>();
+}
+
+TEST_CASE("200 steps on a GPU with SGD and momentum follow PyTorch's losses in double", "[train]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  follow_sgd<double>();
+}
