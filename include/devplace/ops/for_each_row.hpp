@@ -27,15 +27,7 @@ void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_
 }
 
 }  // namespace detail
-
-template <>
-struct implementation<backend::cpu, op::for_each_row> {
-  template <class F>
-  static void run(int ordinal, std::size_t rows, std::size_t, std::size_t grain, const F& f) {
-    implementation<backend::cpu, op::for_each>::run(ordinal, rows, grain, f);
-  }
-};
-
 }  // namespace devplace
 
+#include <devplace/backend/cpu/for_each_row.hpp>
 #include DEVPLACE_CUDA_BACKEND(for_each_row)

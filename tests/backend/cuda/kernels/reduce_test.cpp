@@ -3,12 +3,14 @@
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
 
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 
-#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/config.hpp>
 
 namespace devplace::detail {
+
+template <class Source, class Reducer>
+struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
 /// One block for each result, and more rounds where there are more results than blocks. Thread t takes the positions t,
 /// t + Threads, ...; the threads' accumulators are merged in a tree. Threads is a power of two.

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/packed.hpp>
-#include <devplace/optim/detail/run_update.hpp>
+#include <devplace/optim/detail/updates.hpp>
 
 namespace devplace::detail {
 
