@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/device_query.hpp>
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/place/device_info.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using scalar = dp::tensor<float, dp::extents<>, dp::on<dp::cuda<0>>>;
+
+}  // namespace
+
+TEST_CASE("devices are described with their name, SMs and memory", "[backend]") {
+  mock::set_devices(2, 5000);
+  const auto found = dp::list_devices();
+  REQUIRE(found.size() == 3);
+  CHECK(found[2].place == "cuda:1");
+  CHECK(found[2].processor == "Mock GPU 1");
+  CHECK(found[2].units == 7);
+  CHECK(found[2].memory_total == 5000);
+  CHECK_THAT(found[2].support, ContainsSubstring("compute capability 9.0"));
+}
+
+TEST_CASE("without a driver the reason is that, and what to do", "[backend]") {
+  mock::remove_driver();
+  CHECK(dp::list_devices().size() == 1);
+  CHECK_THROWS_WITH(scalar{dp::extents<>{}},
+                    ContainsSubstring("cuda:0 needs an NVIDIA driver") && ContainsSubstring("or run on cpu"));
+}
+
+TEST_CASE("without a device the reason is that", "[backend]") {
+  mock::set_devices(0);
+  CHECK_THROWS_WITH(scalar{dp::extents<>{}}, ContainsSubstring("CUDA finds no device for this process"));
+  CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
+}
+
+TEST_CASE("a place behind the last device is refused before CUDA is asked for anything there", "[backend]") {
+  using third = dp::tensor<float, dp::extents<>, dp::on<dp::cuda<2>>>;
+  CHECK_THROWS_WITH(third{dp::extents<>{}}, ContainsSubstring("this process sees 2 CUDA device(s)"));
+  CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
+}

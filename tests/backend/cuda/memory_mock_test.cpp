@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/place/device_map.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/placed.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using host = dp::on<dp::cpu>;
+using first = dp::on<dp::cuda<0>>;
+using second = dp::on<dp::cuda<1>>;
+using cuda = dp::backend::cuda;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// At a test's end: nothing against CUDA's rules was asked for, and everything was given back.
+struct all_is_well {
+  all_is_well() = default;
+  all_is_well(const all_is_well&) = delete;
+  all_is_well& operator=(const all_is_well&) = delete;
+  ~all_is_well() {
+    CHECK(mock::violations() == std::vector<std::string>{});
+    CHECK(mock::live_blocks() == 0);
+  }
+};
+
+std::size_t count_of(const std::string& call) {
+  return static_cast<std::size_t>(std::count_if(mock::calls().begin(), mock::calls().end(),
+                                                [&](const std::string& c) { return c.rfind(call, 0) == 0; }));
+}
+
+int current_device() {
+  int device = -1;
+  cudaGetDevice(&device);
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor goes to the device of its type and back, and the current device stays", "[backend]") {
+  const all_is_well check;
+  const auto a = support::counted<float>(dp::extents<2, 3>{});
+  {
+    const auto b = dp::to<second>(a);
+    CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0", "cudaMalloc device 1 24 bytes",
+                                                    "cudaMemcpy device 1 to device, 24 bytes"});
+    CHECK(current_device() == 0);
+    mock::clear_calls();
+    const auto c = b.clone();
+    CHECK(mock::calls() ==
+          std::vector<std::string>{"cudaMalloc device 1 24 bytes", "cudaMemcpyAsync device 1 within, 24 bytes"});
+    CHECK(support::values_of(dp::to<host>(c)) == support::values_of(a));
+    CHECK(mock::live_blocks() == 2);
+  }
+  CHECK(count_of("cudaFree device 1") == 2);
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("a copy from device to device waits for both, as its callers may free either side", "[backend]") {
+  const all_is_well check;
+  const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
+  mock::clear_calls();
+  const auto b = dp::to<second>(a);
+  CHECK(mock::calls() == std::vector<std::string>{"cudaMalloc device 1 40 bytes", "cudaDeviceSynchronize device 0",
+                                                  "cudaMemcpyPeer device 1 0 to 1", "cudaDeviceSynchronize device 0",
+                                                  "cudaDeviceSynchronize device 1"});
+  CHECK(support::values_of(b) == std::vector<double>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("logical devices that share a GPU have memory there, each in its own count", "[backend]") {
+  const all_is_well check;
+  dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
+  const auto a = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<4>{}));
+  const auto b = dp::to<second>(a);
+  CHECK(count_of("cudaMalloc device 1 16 bytes") == 1);
+  CHECK(count_of("cudaMalloc device 0 16 bytes") == 1);
+  CHECK(count_of("cudaMemcpyPeer device 0 1 to 0") == 1);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
+  CHECK(dp::memory_statistics<dp::cuda<1>>().allocated == 16);
+  CHECK(dp::memory_statistics<dp::cuda<2>>().allocated == 16);
+}
+
+TEST_CASE("a copy within a device may overlap, which CUDA's own may not", "[backend]") {
+  const all_is_well check;
+  std::vector<std::uint8_t> bytes(100), result(100);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  const auto block = dp::detail::allocate<cuda>(0, 100);
+  auto* data = static_cast<std::uint8_t*>(block.data());
+  dp::detail::copy_in<cuda>(0, data, bytes.data(), 100);
+  dp::detail::copy_within<cuda>(0, data + 10, data, 90);
+  dp::detail::copy_out<cuda>(0, result.data(), data, 100);
+  CHECK(std::equal(result.begin() + 10, result.end(), bytes.begin()));
+  CHECK(mock::live_blocks() == 1);
+}
+
+TEST_CASE("memory that runs out is an error with the numbers, and the program goes on", "[backend]") {
+  mock::set_devices(1, 1000);
+  const all_is_well check;
+  const auto some = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  try {
+    dp::to<first>(support::counted<float>(dp::extents<200>{}));
+    FAIL("800 bytes were found beside 400 of 1000");
+  } catch (const dp::out_of_memory& problem) {
+    const std::string text = problem.what();
+    CHECK_THAT(text, ContainsSubstring("cuda:0: 800 bytes") && ContainsSubstring("while 400 bytes are in use by devplace"));
+    CHECK_THAT(text, ContainsSubstring("600 of the device's 1000 bytes are free"));
+  }
+  CHECK(cudaGetLastError() == cudaSuccess);  // nobody else finds the error that was reported
+  CHECK_NOTHROW(dp::to<first>(support::counted<float>(dp::extents<150>{})));
+}
+
+TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "[backend]") {
+  const all_is_well check;
+  using split = dp::sharded<0, 0, 1>;
+  const auto a = support::counted<float>(dp::extents<6, 2>{});
+  CHECK(support::values_of(dp::gather<host>(dp::scatter<split>(a))) == support::values_of(a));
+  for (const char* function : {"cudaMalloc", "cudaMemcpy"})
+    for (int nth = 1; nth <= 2; ++nth) {
+      mock::fail(function, cudaErrorIllegalAddress, nth);
+      CHECK_THROWS_WITH(dp::scatter<split>(a), ContainsSubstring(function) &&
+                                                   ContainsSubstring("cuda:" + std::to_string(nth - 1)) &&
+                                                   ContainsSubstring("cudaErrorIllegalAddress, 700"));
+      CHECK(mock::live_blocks() == 0);
+      CHECK(current_device() == 0);
+    }
+}
+
+TEST_CASE("a device that has failed says so at every use, and memory of it can still be let go", "[backend]") {
+  auto a = dp::to<first>(support::counted<float>(dp::extents<4>{}));
+  mock::break_devices(cudaErrorIllegalAddress);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_THROWS_WITH(dp::to<host>(a), ContainsSubstring("this process cannot use the device any more"));
+    CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::error);
+    CHECK_THROWS_AS(a.clone(), dp::error);
+  }
+}

@@ -1,0 +1,391 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "support/mock_cuda/mock_cuda.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace devplace::test::mock_cuda {
+
+namespace {
+
+struct block {
+  std::size_t bytes;
+  int device;
+};
+
+struct event {
+  int device;
+  bool recorded = false;
+  bool waited_for = false;
+};
+
+struct planned_failure {
+  cudaError_t code;
+  int calls_left;
+};
+
+struct runtime {
+  int devices = 2;
+  std::size_t memory = std::size_t{1} << 30;
+  bool driver = true;
+  int current = 0;
+  bool done = true;
+  cudaError_t last = cudaSuccess;
+  cudaError_t broken = cudaSuccess;
+  std::map<std::uintptr_t, block> blocks;
+  std::set<event*> events;
+  std::set<std::pair<int, int>> peers;
+  std::map<std::string, planned_failure> failures;
+  std::vector<std::string> calls;
+  std::vector<std::string> violations;
+};
+
+runtime& of_process() {
+  static runtime one;
+  return one;
+}
+
+cudaError_t answer(cudaError_t code) {
+  if (code != cudaSuccess) of_process().last = code;
+  return code;
+}
+
+/// Notes a call, and says how it ends if not well.
+cudaError_t begin(const std::string& function, const std::string& arguments = {}, bool reaches_device = true) {
+  runtime& r = of_process();
+  r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
+  if (!r.driver) return answer(cudaErrorInsufficientDriver);
+  const auto planned = r.failures.find(function);
+  if (planned != r.failures.end() && --planned->second.calls_left == 0) {
+    const cudaError_t code = planned->second.code;
+    r.failures.erase(planned);
+    return answer(code);
+  }
+  return reaches_device ? answer(r.broken) : cudaSuccess;
+}
+
+void violate(const std::string& what) {
+  of_process().violations.push_back(what);
+}
+
+/// Notes a violation unless all bytes from `data` on are a block's, and that block lies on `device`.
+void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  auto at = of_process().blocks.upper_bound(address);
+  if (at == of_process().blocks.begin()) return violate(std::string(call) + ": no memory of a device");
+  --at;
+  if (address - at->first + bytes > at->second.bytes) return violate(std::string(call) + ": beyond the end of a block");
+  if (at->second.device != device)
+    violate(std::string(call) + ": memory of device " + std::to_string(at->second.device) + " instead of " +
+            std::to_string(device));
+}
+
+void require_host_memory(const char* call, const void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  auto at = of_process().blocks.upper_bound(address);
+  if (at == of_process().blocks.begin()) return;
+  --at;
+  if (address - at->first < at->second.bytes) violate(std::string(call) + ": device memory where the host's belongs");
+}
+
+const char* direction(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyHostToDevice ? "to device" : kind == cudaMemcpyDeviceToHost ? "to host" : "within";
+}
+
+/// A copy of rows, which a plain copy is one of.
+void copy_rows(const char* call, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+               std::size_t width, std::size_t rows, cudaMemcpyKind kind) {
+  if (width == 0 || rows == 0) return;
+  const int device = of_process().current;
+  const std::size_t to_bytes = (rows - 1) * to_pitch + width;
+  const std::size_t from_bytes = (rows - 1) * from_pitch + width;
+  if (kind == cudaMemcpyDeviceToHost)
+    require_host_memory(call, to);
+  else
+    require_device_memory(call, to, to_bytes, device);
+  if (kind == cudaMemcpyHostToDevice)
+    require_host_memory(call, from);
+  else
+    require_device_memory(call, from, from_bytes, device);
+  if (!of_process().violations.empty()) return;
+  for (std::size_t row = 0; row < rows; ++row)
+    std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+}
+
+std::string bytes_of(std::size_t bytes) {
+  return std::to_string(bytes) + " bytes";
+}
+
+}  // namespace
+
+void set_devices(int count, std::size_t bytes_each) {
+  of_process().devices = count;
+  of_process().memory = bytes_each;
+}
+void remove_driver() {
+  of_process().driver = false;
+}
+const std::vector<std::string>& calls() {
+  return of_process().calls;
+}
+void clear_calls() {
+  of_process().calls.clear();
+}
+void fail(const std::string& function, cudaError_t code, int nth) {
+  of_process().failures[function] = {code, nth};
+}
+void break_devices(cudaError_t code) {
+  of_process().broken = code;
+}
+void set_done(bool done) {
+  of_process().done = done;
+}
+std::size_t live_blocks() {
+  return of_process().blocks.size();
+}
+std::size_t live_events() {
+  return of_process().events.size();
+}
+const std::vector<std::string>& violations() {
+  return of_process().violations;
+}
+
+}  // namespace devplace::test::mock_cuda
+
+// The runtime's functions, those that devplace calls. One that is missing here is an error of the linker.
+
+namespace mock = devplace::test::mock_cuda;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const cudaError_t code = mock::begin("cudaGetDeviceCount", {}, false);
+  if (code != cudaSuccess) {
+    *count = -1;
+    return code;
+  }
+  *count = mock::of_process().devices;
+  return *count == 0 ? mock::answer(cudaErrorNoDevice) : cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = mock::of_process().current;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= mock::of_process().devices) return mock::answer(cudaErrorInvalidDevice);
+  mock::of_process().current = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError() {
+  return std::exchange(mock::of_process().last, cudaSuccess);
+}
+
+const char* cudaGetErrorName(cudaError_t code) {
+  switch (code) {
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorIllegalAddress:
+      return "cudaErrorIllegalAddress";
+    case cudaErrorInsufficientDriver:
+      return "cudaErrorInsufficientDriver";
+    default:
+      return "cudaErrorOfTheMock";
+  }
+}
+
+const char* cudaGetErrorString(cudaError_t code) {
+  switch (code) {
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    default:
+      return "an error of the mock";
+  }
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  const cudaError_t code = mock::begin("cudaGetDeviceProperties");
+  if (code != cudaSuccess) return code;
+  *properties = cudaDeviceProp{};
+  std::snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
+  properties->multiProcessorCount = 7;
+  properties->major = 9;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
+  std::snprintf(address, static_cast<std::size_t>(size), "0000:%02x:00.0", device + 1);
+  return mock::begin("cudaDeviceGetPCIBusId");
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const cudaError_t code = mock::begin("cudaMemGetInfo");
+  mock::runtime& r = mock::of_process();
+  *total = *free = r.memory;
+  for (const auto& [address, block] : r.blocks)
+    if (block.device == r.current) *free -= block.bytes;
+  return code;
+}
+
+cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  const cudaError_t code = mock::begin("cudaMalloc", mock::bytes_of(bytes));
+  if (code != cudaSuccess) return code;
+  mock::runtime& r = mock::of_process();
+  std::size_t used = 0;
+  for (const auto& [address, block] : r.blocks)
+    used += block.device == r.current ? block.bytes : 0;
+  if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
+  *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
+  std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, r.current};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* data) {
+  const cudaError_t code = mock::begin("cudaFree");
+  const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
+  if (at == mock::of_process().blocks.end()) {
+    if (data != nullptr) mock::violate("cudaFree: not the start of a block");
+    return code;
+  }
+  if (at->second.device != mock::of_process().current) mock::violate("cudaFree: memory of another device");
+  mock::of_process().blocks.erase(at);
+  std::free(data);
+  return code;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const cudaError_t code = mock::begin("cudaMemcpy", std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
+  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
+  return code;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  const cudaError_t code =
+      mock::begin("cudaMemcpyAsync", std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
+  const auto x = reinterpret_cast<std::uintptr_t>(to), y = reinterpret_cast<std::uintptr_t>(from);
+  if ((x < y ? y - x : x - y) < bytes) mock::violate("cudaMemcpyAsync: the ranges overlap");
+  if (code == cudaSuccess) mock::copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
+  return code;
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t rows, cudaMemcpyKind kind) {
+  const cudaError_t code = mock::begin("cudaMemcpy2D", mock::direction(kind));
+  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, rows, kind);
+  return code;
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t) {
+  const cudaError_t code = mock::begin("cudaMemcpy2DAsync", mock::direction(kind));
+  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, kind);
+  return code;
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  const cudaError_t code =
+      mock::begin("cudaMemcpyPeer", std::to_string(from_device) + " to " + std::to_string(to_device));
+  if (code != cudaSuccess || bytes == 0) return code;
+  mock::require_device_memory("cudaMemcpyPeer", to, bytes, to_device);
+  mock::require_device_memory("cudaMemcpyPeer", from, bytes, from_device);
+  if (mock::violations().empty()) std::memmove(to, from, bytes);
+  return code;
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t) {
+  return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* copy) {
+  const cudaError_t code =
+      mock::begin("cudaMemcpy3DPeer", std::to_string(copy->srcDevice) + " to " + std::to_string(copy->dstDevice));
+  const std::size_t width = copy->extent.width, rows = copy->extent.height;
+  if (code != cudaSuccess || width == 0 || rows == 0) return code;
+  const cudaPitchedPtr &to = copy->dstPtr, &from = copy->srcPtr;
+  mock::require_device_memory("cudaMemcpy3DPeer", to.ptr, (rows - 1) * to.pitch + width, copy->dstDevice);
+  mock::require_device_memory("cudaMemcpy3DPeer", from.ptr, (rows - 1) * from.pitch + width, copy->srcDevice);
+  for (std::size_t row = 0; row < rows && mock::violations().empty(); ++row)
+    std::memmove(static_cast<char*>(to.ptr) + row * to.pitch, static_cast<const char*>(from.ptr) + row * from.pitch,
+                 width);
+  return code;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  const cudaError_t code = mock::begin("cudaDeviceSynchronize");
+  for (mock::event* e : mock::of_process().events)
+    if (e->device == mock::of_process().current) e->waited_for = true;
+  return code;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer ? 1 : 0;
+  return mock::begin("cudaDeviceCanAccessPeer");
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  const cudaError_t code = mock::begin("cudaDeviceEnablePeerAccess", "to " + std::to_string(peer));
+  if (code != cudaSuccess) return code;
+  if (!mock::of_process().peers.emplace(mock::of_process().current, peer).second)
+    return mock::answer(cudaErrorPeerAccessAlreadyEnabled);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned) {
+  const cudaError_t code = mock::begin("cudaEventCreateWithFlags");
+  if (code != cudaSuccess) return code;
+  auto* e = new mock::event{mock::of_process().current};
+  mock::of_process().events.insert(e);
+  *created = reinterpret_cast<cudaEvent_t>(e);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t) {
+  const cudaError_t code = mock::begin("cudaEventRecord");
+  auto* e = reinterpret_cast<mock::event*>(handle);
+  if (e->device != mock::of_process().current) mock::violate("cudaEventRecord: an event of another device");
+  e->recorded = true;
+  e->waited_for = false;
+  return code;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t handle, unsigned) {
+  if (!reinterpret_cast<mock::event*>(handle)->recorded)
+    mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
+  return mock::begin("cudaStreamWaitEvent");
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  reinterpret_cast<mock::event*>(handle)->waited_for = true;
+  return mock::begin("cudaEventSynchronize");
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  const auto* e = reinterpret_cast<mock::event*>(handle);
+  const cudaError_t code = mock::begin("cudaEventQuery");
+  if (code != cudaSuccess) return code;
+  return mock::of_process().done || e->waited_for ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  auto* e = reinterpret_cast<mock::event*>(handle);
+  mock::of_process().events.erase(e);
+  delete e;
+  return mock::begin("cudaEventDestroy");
+}
+
+}  // extern "C"

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+/// A CUDA runtime for tests on machines without a GPU, linked in place of NVIDIA's. Its devices have memory of the
+/// host and no kernels. It keeps a record of the calls, checks what NVIDIA's would report late or not at all, and
+/// fails where a test asks for it. Each test case is a process of its own, so a test finds it as it is described here.
+namespace devplace::test::mock_cuda {
+
+/// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
+void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
+
+/// As if there were no driver.
+void remove_driver();
+
+/// The calls since the start or the last clear_calls(), as "cudaMemcpy device 0 to device, 24 bytes".
+const std::vector<std::string>& calls();
+void clear_calls();
+
+/// The `nth` call of `function` from now on fails with `code`, once.
+void fail(const std::string& function, cudaError_t code, int nth = 1);
+
+/// From now on every call that reaches a device answers `code`, as after a kernel that failed.
+void break_devices(cudaError_t code);
+
+/// Whether work that was asked for is done; if not, events are not ready until they are waited for. It is at first.
+void set_done(bool done);
+
+/// Blocks of device memory, and events, that were not given back.
+std::size_t live_blocks();
+std::size_t live_events();
+
+/// What was asked for against CUDA's rules, such as a copy beyond a block's end; empty if nothing was.
+const std::vector<std::string>& violations();
+
+}  // namespace devplace::test::mock_cuda
