@@ -17,6 +17,8 @@ using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("events are recorded, waited for and followed on the devices that they name", "[backend]") {
   {
+    dp::synchronize<dp::cuda<0>>();
+    dp::synchronize<dp::cuda<1>>();
     dp::event<dp::cuda<1>> done;
     mock::set_done(false);
     mock::clear_calls();

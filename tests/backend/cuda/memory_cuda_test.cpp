@@ -60,7 +60,7 @@ TEST_CASE("a request beyond the device's memory is an out_of_memory error with t
   CHECK_THROWS_WITH(dp::detail::allocate<cuda>(0, request),
                     Catch::Matchers::ContainsSubstring("cuda:0: 1125899906842624 bytes") &&
                         Catch::Matchers::ContainsSubstring("in use by devplace") &&
-                        Catch::Matchers::ContainsSubstring("cudaMalloc: out of memory"));
+                        Catch::Matchers::ContainsSubstring("cudaMallocFromPoolAsync: out of memory"));
   CHECK_NOTHROW(dp::detail::allocate<cuda>(0, 64));
 }
 

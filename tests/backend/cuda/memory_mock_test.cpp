@@ -57,28 +57,32 @@ TEST_CASE("a tensor goes to the device of its type and back, and the current dev
   const auto a = support::counted<float>(dp::extents<2, 3>{});
   {
     const auto b = dp::to<second>(a);
-    CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0", "cudaMalloc device 1 24 bytes",
-                                                    "cudaMemcpy device 1 to device, 24 bytes"});
+    CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0", "cudaStreamCreateWithFlags device 1",
+                                                    "cudaMemPoolCreate device 1", "cudaMemPoolSetAttribute device 1",
+                                                    "cudaMallocFromPoolAsync device 1 24 bytes",
+                                                    "cudaMemcpyAsync device 1 to device, 24 bytes",
+                                                    "cudaStreamSynchronize device 1"});
     CHECK(current_device() == 0);
     mock::clear_calls();
     const auto c = b.clone();
-    CHECK(mock::calls() ==
-          std::vector<std::string>{"cudaMalloc device 1 24 bytes", "cudaMemcpyAsync device 1 within, 24 bytes"});
+    CHECK(mock::calls() == std::vector<std::string>{"cudaMallocFromPoolAsync device 1 24 bytes",
+                                                    "cudaMemcpyAsync device 1 within, 24 bytes"});
     CHECK(support::values_of(dp::to<host>(c)) == support::values_of(a));
     CHECK(mock::live_blocks() == 2);
   }
-  CHECK(count_of("cudaFree device 1") == 2);
+  CHECK(count_of("cudaFreeAsync device 0 stream of 1") == 2);
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("a copy from device to device waits for both, as its callers may free either side", "[backend]") {
+TEST_CASE("a copy from device to device waits for what it reads, and is complete", "[backend]") {
   const all_is_well check;
+  dp::synchronize<dp::cuda<1>>();
   const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
   mock::clear_calls();
   const auto b = dp::to<second>(a);
-  CHECK(mock::calls() == std::vector<std::string>{"cudaMalloc device 1 40 bytes", "cudaDeviceSynchronize device 0",
-                                                  "cudaMemcpyPeer device 1 0 to 1", "cudaDeviceSynchronize device 0",
-                                                  "cudaDeviceSynchronize device 1"});
+  CHECK(mock::calls() ==
+        std::vector<std::string>{"cudaMallocFromPoolAsync device 1 40 bytes", "cudaStreamSynchronize device 0",
+                                 "cudaMemcpyPeerAsync device 1 0 to 1", "cudaStreamSynchronize device 1"});
   CHECK(support::values_of(b) == std::vector<double>{0, 1, 2, 3, 4});
 }
 
@@ -87,12 +91,13 @@ TEST_CASE("logical devices that share a GPU have memory there, each in its own c
   dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
   const auto a = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<4>{}));
   const auto b = dp::to<second>(a);
-  CHECK(count_of("cudaMalloc device 1 16 bytes") == 1);
-  CHECK(count_of("cudaMalloc device 0 16 bytes") == 1);
-  CHECK(count_of("cudaMemcpyPeer device 0 1 to 0") == 1);
+  CHECK(count_of("cudaMallocFromPoolAsync device 1 16 bytes") == 1);
+  CHECK(count_of("cudaMallocFromPoolAsync device 0 16 bytes") == 1);
+  CHECK(count_of("cudaMemcpyPeerAsync device 0 1 to 0") == 1);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated == 16);
   CHECK(dp::memory_statistics<dp::cuda<2>>().allocated == 16);
+  CHECK(count_of("cudaStreamCreateWithFlags") == 2);  // each has its own; cuda<0> was not used
 }
 
 TEST_CASE("a copy within a device may overlap, which CUDA's own may not", "[backend]") {
@@ -117,7 +122,8 @@ TEST_CASE("memory that runs out is an error with the numbers, and the program go
     FAIL("800 bytes were found beside 400 of 1000");
   } catch (const dp::out_of_memory& problem) {
     const std::string text = problem.what();
-    CHECK_THAT(text, ContainsSubstring("cuda:0: 800 bytes") && ContainsSubstring("while 400 bytes are in use by devplace"));
+    CHECK_THAT(text,
+               ContainsSubstring("cuda:0: 800 bytes") && ContainsSubstring("while 400 bytes are in use by devplace"));
     CHECK_THAT(text, ContainsSubstring("600 of the device's 1000 bytes are free"));
   }
   CHECK(cudaGetLastError() == cudaSuccess);  // nobody else finds the error that was reported
@@ -129,7 +135,7 @@ TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "
   using split = dp::sharded<0, 0, 1>;
   const auto a = support::counted<float>(dp::extents<6, 2>{});
   CHECK(support::values_of(dp::gather<host>(dp::scatter<split>(a))) == support::values_of(a));
-  for (const char* function : {"cudaMalloc", "cudaMemcpy"})
+  for (const char* function : {"cudaMallocFromPoolAsync", "cudaMemcpyAsync"})
     for (int nth = 1; nth <= 2; ++nth) {
       mock::fail(function, cudaErrorIllegalAddress, nth);
       CHECK_THROWS_WITH(dp::scatter<split>(a), ContainsSubstring(function) &&
@@ -138,6 +144,27 @@ TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "
       CHECK(mock::live_blocks() == 0);
       CHECK(current_device() == 0);
     }
+}
+
+TEST_CASE("a place keeps the memory that it gives back until it is trimmed", "[backend]") {
+  const all_is_well check;
+  { const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{})); }
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
+  CHECK(dp::trim_memory<dp::cuda<0>>() == 400);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 0);
+}
+
+TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again", "[backend]") {
+  const all_is_well check;
+  for (const char* function : {"cudaStreamCreateWithFlags", "cudaMemPoolCreate", "cudaMemPoolSetAttribute"}) {
+    mock::fail(function, cudaErrorIllegalAddress);
+    CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring(function));
+    CHECK(current_device() == 0);
+  }
+  CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
+  CHECK(count_of("cudaStreamDestroy") == 2);
+  CHECK(count_of("cudaMemPoolDestroy") == 1);
 }
 
 TEST_CASE("a device that has failed says so at every use, and memory of it can still be let go", "[backend]") {

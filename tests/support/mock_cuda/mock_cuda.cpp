@@ -18,6 +18,12 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
+  bool idle = false;  ///< given back to its pool, which keeps it
+};
+
+/// A stream or a pool.
+struct on_device {
+  int device;
 };
 
 struct event {
@@ -41,7 +47,6 @@ struct runtime {
   cudaError_t broken = cudaSuccess;
   std::map<std::uintptr_t, block> blocks;
   std::set<event*> events;
-  std::set<std::pair<int, int>> peers;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<std::string> violations;
@@ -81,10 +86,20 @@ void require_device_memory(const char* call, const void* data, std::size_t bytes
   auto at = of_process().blocks.upper_bound(address);
   if (at == of_process().blocks.begin()) return violate(std::string(call) + ": no memory of a device");
   --at;
+  if (at->second.idle) return violate(std::string(call) + ": memory that was given back");
   if (address - at->first + bytes > at->second.bytes) return violate(std::string(call) + ": beyond the end of a block");
   if (at->second.device != device)
     violate(std::string(call) + ": memory of device " + std::to_string(at->second.device) + " instead of " +
             std::to_string(device));
+}
+
+/// As begin(), for work that is given to a stream, which must be one of the current device and not the default one.
+cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments = {}) {
+  if (stream == nullptr)
+    violate(function + ": on the default stream");
+  else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
+    violate(function + ": a stream of another device");
+  return begin(function, arguments);
 }
 
 void require_host_memory(const char* call, const void* data) {
@@ -148,7 +163,10 @@ void set_done(bool done) {
   of_process().done = done;
 }
 std::size_t live_blocks() {
-  return of_process().blocks.size();
+  std::size_t live = 0;
+  for (const auto& [address, block] : of_process().blocks)
+    live += block.idle ? 0 : 1;
+  return live;
 }
 std::size_t live_events() {
   return of_process().events.size();
@@ -236,113 +254,144 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
   for (const auto& [address, block] : r.blocks)
-    if (block.device == r.current) *free -= block.bytes;
+    if (block.device == r.current && !block.idle) *free -= block.bytes;
   return code;
 }
 
-cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-  const cudaError_t code = mock::begin("cudaMalloc", mock::bytes_of(bytes));
-  if (code != cudaSuccess) return code;
-  mock::runtime& r = mock::of_process();
-  std::size_t used = 0;
-  for (const auto& [address, block] : r.blocks)
-    used += block.device == r.current ? block.bytes : 0;
-  if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
-  *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
-  std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, r.current};
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaStreamCreateWithFlags");
+  if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
+  if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::of_process().current});
+  return code;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete reinterpret_cast<mock::on_device*>(stream);
+  return mock::begin("cudaStreamDestroy");
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
+  for (mock::event* e : mock::of_process().events)
+    if (e->device == mock::of_process().current) e->waited_for = true;
+  return code;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
+  const cudaError_t code = mock::begin("cudaMemPoolCreate");
+  if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
+  if (code == cudaSuccess) *created = reinterpret_cast<cudaMemPool_t>(new mock::on_device{properties->location.id});
+  return code;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  delete reinterpret_cast<mock::on_device*>(pool);
+  return mock::begin("cudaMemPoolDestroy");
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  return mock::begin("cudaMemPoolSetAttribute");
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
+  std::uint64_t bytes = 0;  // of all pools of the device
+  for (const auto& [address, block] : mock::of_process().blocks)
+    bytes += block.device == reinterpret_cast<mock::on_device*>(pool)->device ? block.bytes : 0;
+  std::memcpy(value, &bytes, sizeof bytes);
   return cudaSuccess;
 }
 
-cudaError_t cudaFree(void* data) {
-  const cudaError_t code = mock::begin("cudaFree");
-  const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
-  if (at == mock::of_process().blocks.end()) {
-    if (data != nullptr) mock::violate("cudaFree: not the start of a block");
-    return code;
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  auto& blocks = mock::of_process().blocks;
+  for (auto at = blocks.begin(); at != blocks.end();) {
+    if (at->second.idle && at->second.device == reinterpret_cast<mock::on_device*>(pool)->device) {
+      std::free(reinterpret_cast<void*>(at->first));
+      at = blocks.erase(at);
+    } else {
+      ++at;
+    }
   }
-  if (at->second.device != mock::of_process().current) mock::violate("cudaFree: memory of another device");
-  mock::of_process().blocks.erase(at);
-  std::free(data);
+  return mock::begin("cudaMemPoolTrimTo");
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access, std::size_t) {
+  return mock::begin("cudaMemPoolSetAccess", "pool of " +
+                                                 std::to_string(reinterpret_cast<mock::on_device*>(pool)->device) +
+                                                 " for " + std::to_string(access->location.id));
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMallocFromPoolAsync", stream, mock::bytes_of(bytes));
+  if (code != cudaSuccess) return code;
+  mock::runtime& r = mock::of_process();
+  const int device = reinterpret_cast<mock::on_device*>(pool)->device;
+  std::size_t used = 0;
+  for (const auto& [address, block] : r.blocks)
+    used += block.device == device && !block.idle ? block.bytes : 0;
+  if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
+  *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
+  std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const int device = reinterpret_cast<mock::on_device*>(stream)->device;
+  const cudaError_t code = mock::begin("cudaFreeAsync", "stream of " + std::to_string(device));
+  const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
+  if (at == mock::of_process().blocks.end() || at->second.idle)
+    mock::violate("cudaFreeAsync: not the start of a block in use");
+  else if (at->second.device != device)
+    mock::violate("cudaFreeAsync: memory of another device");
+  else
+    at->second.idle = true;
   return code;
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  const cudaError_t code = mock::begin("cudaMemcpy", std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
-  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind);
-  return code;
-}
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const cudaError_t code =
-      mock::begin("cudaMemcpyAsync", std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
+      mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
   const auto x = reinterpret_cast<std::uintptr_t>(to), y = reinterpret_cast<std::uintptr_t>(from);
   if ((x < y ? y - x : x - y) < bytes) mock::violate("cudaMemcpyAsync: the ranges overlap");
   if (code == cudaSuccess) mock::copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
   return code;
 }
 
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                         std::size_t rows, cudaMemcpyKind kind) {
-  const cudaError_t code = mock::begin("cudaMemcpy2D", mock::direction(kind));
-  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, rows, kind);
-  return code;
-}
-
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t) {
-  const cudaError_t code = mock::begin("cudaMemcpy2DAsync", mock::direction(kind));
+                              std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemcpy2DAsync", stream, mock::direction(kind));
   if (code == cudaSuccess) mock::copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, kind);
   return code;
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
   const cudaError_t code =
-      mock::begin("cudaMemcpyPeer", std::to_string(from_device) + " to " + std::to_string(to_device));
+      mock::begin_on("cudaMemcpyPeerAsync", stream, std::to_string(from_device) + " to " + std::to_string(to_device));
   if (code != cudaSuccess || bytes == 0) return code;
-  mock::require_device_memory("cudaMemcpyPeer", to, bytes, to_device);
-  mock::require_device_memory("cudaMemcpyPeer", from, bytes, from_device);
+  mock::require_device_memory("cudaMemcpyPeerAsync", to, bytes, to_device);
+  mock::require_device_memory("cudaMemcpyPeerAsync", from, bytes, from_device);
   if (mock::violations().empty()) std::memmove(to, from, bytes);
   return code;
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
-                                cudaStream_t) {
-  return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
-}
-
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* copy) {
-  const cudaError_t code =
-      mock::begin("cudaMemcpy3DPeer", std::to_string(copy->srcDevice) + " to " + std::to_string(copy->dstDevice));
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemcpy3DPeerAsync", stream,
+                                          std::to_string(copy->srcDevice) + " to " + std::to_string(copy->dstDevice));
   const std::size_t width = copy->extent.width, rows = copy->extent.height;
   if (code != cudaSuccess || width == 0 || rows == 0) return code;
   const cudaPitchedPtr &to = copy->dstPtr, &from = copy->srcPtr;
-  mock::require_device_memory("cudaMemcpy3DPeer", to.ptr, (rows - 1) * to.pitch + width, copy->dstDevice);
-  mock::require_device_memory("cudaMemcpy3DPeer", from.ptr, (rows - 1) * from.pitch + width, copy->srcDevice);
+  mock::require_device_memory("cudaMemcpy3DPeerAsync", to.ptr, (rows - 1) * to.pitch + width, copy->dstDevice);
+  mock::require_device_memory("cudaMemcpy3DPeerAsync", from.ptr, (rows - 1) * from.pitch + width, copy->srcDevice);
   for (std::size_t row = 0; row < rows && mock::violations().empty(); ++row)
     std::memmove(static_cast<char*>(to.ptr) + row * to.pitch, static_cast<const char*>(from.ptr) + row * from.pitch,
                  width);
   return code;
 }
 
-cudaError_t cudaDeviceSynchronize() {
-  const cudaError_t code = mock::begin("cudaDeviceSynchronize");
-  for (mock::event* e : mock::of_process().events)
-    if (e->device == mock::of_process().current) e->waited_for = true;
-  return code;
-}
-
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  const cudaError_t code = mock::begin("cudaDeviceEnablePeerAccess", "to " + std::to_string(peer));
-  if (code != cudaSuccess) return code;
-  if (!mock::of_process().peers.emplace(mock::of_process().current, peer).second)
-    return mock::answer(cudaErrorPeerAccessAlreadyEnabled);
-  return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned) {
@@ -354,8 +403,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t) {
-  const cudaError_t code = mock::begin("cudaEventRecord");
+cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaEventRecord", stream);
   auto* e = reinterpret_cast<mock::event*>(handle);
   if (e->device != mock::of_process().current) mock::violate("cudaEventRecord: an event of another device");
   e->recorded = true;
@@ -363,10 +412,10 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t) {
   return code;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t handle, unsigned) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
   if (!reinterpret_cast<mock::event*>(handle)->recorded)
     mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
-  return mock::begin("cudaStreamWaitEvent");
+  return mock::begin_on("cudaStreamWaitEvent", stream);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/statistics.hpp>
 
 namespace devplace::detail {
@@ -33,13 +33,11 @@ struct cublas_device {
   cublasHandle_t handle = nullptr;
 };
 
-/// The handle of device `ordinal`, which must be the current one; made at first use, for the default stream, in strict
-/// arithmetic of the element type (no TF32). It stays until the process ends: CUDA may end before static objects do.
-inline cublas_device& cublas_of(int ordinal) {
+/// The handle of the place `ordinal`, in whose scope the caller is; made at first use, for the place's stream, in
+/// strict arithmetic of the element type (no TF32). It stays until the process ends: CUDA may end before static objects
+/// do.
+inline cublas_device& cublas_of(int ordinal, const cuda_scope& scope) {
   static auto& devices = *new std::array<cublas_device, counted_ordinals>;
-  if (ordinal >= counted_ordinals)
-    throw placement_unavailable(place_name(backend::cuda{}, ordinal) + ": matrix products work on the first " +
-                                std::to_string(counted_ordinals) + " devices of a process; use a lower ordinal.");
   cublas_device& device = devices[static_cast<std::size_t>(ordinal)];
   const std::lock_guard lock(device.mutex);
   if (device.handle == nullptr) {
@@ -47,6 +45,7 @@ inline cublas_device& cublas_of(int ordinal) {
     check_cublas(cublasCreate(&handle), "cublasCreate", ordinal);
     device.handle = handle;
     check_cublas(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode", ordinal);
+    check_cublas(cublasSetStream(handle, scope.stream()), "cublasSetStream", ordinal);
   }
   return device;
 }

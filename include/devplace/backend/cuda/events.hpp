@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <exception>
 
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/event.hpp>
 
 namespace devplace {
 
-/// Events of CUDA devices, on their default streams, without times.
+/// Events of CUDA devices, on the streams of their places, without times.
 template <>
 struct implementation<backend::cuda, op::events> {
   /// A kernel that fails takes the whole device with it.
@@ -25,12 +25,12 @@ struct implementation<backend::cuda, op::events> {
     return {created, ordinal, &release};
   }
   static void record(int ordinal, void* state) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaEventRecord(of(state), nullptr), "cudaEventRecord", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaEventRecord(of(state), device.stream()), "cudaEventRecord", ordinal);
   }
   static void follow(int ordinal, void* state) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaStreamWaitEvent(nullptr, of(state), 0), "cudaStreamWaitEvent", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaStreamWaitEvent(device.stream(), of(state), 0), "cudaStreamWaitEvent", ordinal);
   }
   static void wait(void* state, int ordinal) {
     detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
@@ -38,8 +38,7 @@ struct implementation<backend::cuda, op::events> {
   static bool ready(void* state) { return cudaEventQuery(of(state)) != cudaErrorNotReady; }
   static detail::device_failure drain(int ordinal) {
     try {
-      const detail::cuda_device_guard device(ordinal);
-      detail::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize", ordinal);
+      detail::cuda_scope(ordinal).wait();
     } catch (...) {
       return {std::current_exception(), ordinal};
     }

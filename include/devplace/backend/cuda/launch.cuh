@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/backend/cuda/simt_thread.cuh>
 
 namespace devplace::detail {
@@ -16,15 +16,16 @@ __global__ void __launch_bounds__(Kernel::threads) simt_kernel(const Kernel kern
   kernel(thread);
 }
 
-/// Launches a kernel on the default stream of device `ordinal`, with `blocks` blocks of Kernel::threads, or with fewer
+/// Launches a kernel on the stream of the place `ordinal`, with `blocks` blocks of Kernel::threads, or with fewer
 /// where that is many: kernels take their work in rounds of as many blocks as there are.
 template <class Kernel>
 void launch(int ordinal, std::size_t blocks, const Kernel& kernel) {
   constexpr std::size_t most_blocks = std::size_t{1} << 20;
-  const cuda_device_guard device(ordinal);
+  const cuda_scope device(ordinal);
   cudaLaunchConfig_t configuration{};
   configuration.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
   configuration.blockDim = dim3(Kernel::threads);
+  configuration.stream = device.stream();
   check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
 }
 

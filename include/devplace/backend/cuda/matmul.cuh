@@ -67,8 +67,8 @@ struct implementation<backend::cuda, op::matmul> {
   /// moving anything.
   template <class T>
   static void multiply(int ordinal, const detail::gemm_arguments<T>& g) {
-    const detail::cuda_device_guard current(ordinal);
-    detail::cublas_device& cublas = detail::cublas_of(ordinal);
+    const detail::cuda_scope current(ordinal);
+    detail::cublas_device& cublas = detail::cublas_of(ordinal, current);
     const std::lock_guard lock(cublas.mutex);
     const auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     detail::check_cublas(

@@ -6,35 +6,41 @@
 #include <cstdint>
 #include <string>
 
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
-/// Memory of CUDA devices. Work and copies of a device are ordered by its default stream.
+/// Memory of CUDA devices, taken from the place's pool and given back to it in the order of its stream, as are copies.
+/// Copies from and to the host are complete when they return.
 template <>
 struct implementation<backend::cuda, op::memory> {
   template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
-    const detail::cuda_device_guard device(ordinal);
+    const detail::cuda_scope device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
     void* data = nullptr;
-    const cudaError_t code = cudaMalloc(&data, bytes);
+    const cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
-    detail::check_cuda(code, "cudaMalloc", ordinal);
+    detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
+    count_reserved(counters, device.pool());
     return {data, bytes, ordinal, purpose, &release};
   }
   static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, device.stream()),
+                       "cudaMemcpyAsync to the device", ordinal);
+    device.wait();
   }
   static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, device.stream()),
+                       "cudaMemcpyAsync to the host", ordinal);
+    device.wait();
   }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
@@ -44,56 +50,75 @@ struct implementation<backend::cuda, op::memory> {
       copy_within(ordinal, to, between.data(), bytes);
       return;
     }
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr), "cudaMemcpyAsync", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device.stream()), "cudaMemcpyAsync",
+                       ordinal);
   }
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     synchronize(from_ordinal);
-    const detail::cuda_device_guard device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeer(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes),
-                       "cudaMemcpyPeer", to_ordinal);
-    synchronize(from_ordinal);
-    synchronize(to_ordinal);
+    const detail::cuda_scope device(to_ordinal);
+    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
+                                           device.stream()),
+                       "cudaMemcpyPeerAsync", to_ordinal);
+    device.wait();
   }
   static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(
-        cudaMemcpy2D(to, block.to_pitch, from, block.from_pitch, block.width, block.rows, cudaMemcpyHostToDevice),
-        "cudaMemcpy2D to the device", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
+                                         cudaMemcpyHostToDevice, device.stream()),
+                       "cudaMemcpy2DAsync to the device", ordinal);
+    device.wait();
   }
   static void copy_rows_out(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(
-        cudaMemcpy2D(to, block.to_pitch, from, block.from_pitch, block.width, block.rows, cudaMemcpyDeviceToHost),
-        "cudaMemcpy2D to the host", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
+                                         cudaMemcpyDeviceToHost, device.stream()),
+                       "cudaMemcpy2DAsync to the host", ordinal);
+    device.wait();
   }
   static void copy_rows_within(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_device_guard device(ordinal);
+    const detail::cuda_scope device(ordinal);
     detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
-                                         cudaMemcpyDeviceToDevice, nullptr),
+                                         cudaMemcpyDeviceToDevice, device.stream()),
                        "cudaMemcpy2DAsync", ordinal);
   }
   static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
                                 const detail::row_block& block) {
     synchronize(from_ordinal);
-    const detail::cuda_device_guard device(to_ordinal);
+    const detail::cuda_scope device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
     copy.dstDevice = device.visible();
     copy.dstPtr = cudaPitchedPtr{to, block.to_pitch, block.width, block.rows};
     copy.srcDevice = detail::cuda_visible_device(from_ordinal);
     copy.srcPtr = cudaPitchedPtr{const_cast<void*>(from), block.from_pitch, block.width, block.rows};
     copy.extent = cudaExtent{block.width, block.rows, 1};
-    detail::check_cuda(cudaMemcpy3DPeer(&copy), "cudaMemcpy3DPeer", to_ordinal);
-    synchronize(from_ordinal);
-    synchronize(to_ordinal);
+    detail::check_cuda(cudaMemcpy3DPeerAsync(&copy, device.stream()), "cudaMemcpy3DPeerAsync", to_ordinal);
+    device.wait();
   }
-  static void synchronize(int ordinal) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize", ordinal);
+  static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait(); }
+  /// Waits, as only memory that nobody works with any more can be given back to the device.
+  static std::size_t trim(int ordinal) {
+    const detail::cuda_scope device(ordinal);
+    device.wait();
+    const std::size_t before = reserved(device.pool());
+    detail::check_cuda(cudaMemPoolTrimTo(device.pool(), 0), "cudaMemPoolTrimTo", ordinal);
+    count_reserved(detail::counters(backend::cuda{}, ordinal), device.pool());
+    return before - reserved(device.pool());
   }
-  static std::size_t trim(int) { return 0; }
 
  private:
+  static std::size_t reserved(cudaMemPool_t pool) {
+    std::uint64_t bytes = 0;
+    static_cast<void>(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
+    return bytes;
+  }
+
+  /// What the pool has beyond what is in use.
+  static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
+    const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
+    counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
+  }
+
   static bool overlap(const void* a, const void* b, std::size_t bytes) {
     const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
     return x < y ? y - x < bytes : x - y < bytes;
@@ -108,19 +133,18 @@ struct implementation<backend::cuda, op::memory> {
              (visible == ordinal ? std::string() : " (visible device " + std::to_string(visible) + ")"),
          bytes, detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
          std::to_string(free) + " of the device's " + std::to_string(total) +
-             " bytes are free for all programs together (cudaMalloc: " + detail::cuda_error_text(code) + ")",
+             " bytes are free for all programs together (cudaMallocFromPoolAsync: " + detail::cuda_error_text(code) +
+             ")",
          "see nvidia-smi for other programs on this GPU"}));
   }
 
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
   static void release(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept {
-    detail::count_release(detail::counters(backend::cuda{}, ordinal), bytes, purpose);
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
+    detail::count_release(counters, bytes, purpose);
+    counters.idle.fetch_add(bytes, std::memory_order_relaxed);
     const int visible = detail::device_map::of_process().visible(ordinal);
-    int previous = visible;
-    static_cast<void>(cudaGetDevice(&previous));
-    if (previous != visible) static_cast<void>(cudaSetDevice(visible));
-    static_cast<void>(cudaFree(data));
-    if (previous != visible) static_cast<void>(cudaSetDevice(previous));
+    static_cast<void>(cudaFreeAsync(data, detail::cuda_queue_of(ordinal, visible).stream));
   }
 };
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/ops/peer_copy.hpp>
 
 namespace devplace {
@@ -14,14 +14,14 @@ namespace devplace {
 template <>
 struct implementation<backend::cuda, op::peer_copy> {
   static void run(int ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(
-        cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes, nullptr),
-        "cudaMemcpyPeerAsync", ordinal);
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
+                                           device.stream()),
+                       "cudaMemcpyPeerAsync", ordinal);
   }
 
   static std::string why_apart(int ordinal, int other) {
-    const detail::cuda_device_guard device(ordinal);
+    const detail::cuda_scope device(ordinal);
     const int peer = detail::cuda_visible_device(other);
     if (device.visible() == peer) return {};
     int reachable = 0;
@@ -29,11 +29,13 @@ struct implementation<backend::cuda, op::peer_copy> {
     if (reachable == 0)
       return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
              detail::place_name(backend::cuda{}, other);
-    const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
-    if (code == cudaErrorPeerAccessAlreadyEnabled)
-      static_cast<void>(cudaGetLastError());
-    else
-      detail::check_cuda(code, "cudaDeviceEnablePeerAccess", ordinal);
+    // Memory of a pool is opened pool by pool; cudaDeviceEnablePeerAccess is about cudaMalloc's.
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = device.visible();
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    const detail::cuda_scope other_device(other);
+    detail::check_cuda(cudaMemPoolSetAccess(other_device.pool(), &access, 1), "cudaMemPoolSetAccess", ordinal);
     return {};
   }
 };

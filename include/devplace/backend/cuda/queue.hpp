@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/memory/statistics.hpp>
+
+namespace devplace::detail {
+
+/// What a logical device has of its own on the GPU behind it: a stream, in whose order everything is done, and a pool
+/// from which memory is taken and to which it goes back in that order. Logical devices on one GPU run side by side.
+struct cuda_queue {
+  cudaStream_t stream = nullptr;
+  cudaMemPool_t pool = nullptr;
+};
+
+/// Makes a queue on the device `visible`, which is the current one. The pool keeps what is given back to it.
+inline cuda_queue make_cuda_queue(int ordinal, int visible) {
+  cuda_queue queue;
+  check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
+  try {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = visible;
+    check_cuda(cudaMemPoolCreate(&queue.pool, &properties), "cudaMemPoolCreate", ordinal);
+    std::uint64_t keep_all = UINT64_MAX;
+    check_cuda(cudaMemPoolSetAttribute(queue.pool, cudaMemPoolAttrReleaseThreshold, &keep_all),
+               "cudaMemPoolSetAttribute", ordinal);
+  } catch (...) {
+    if (queue.pool != nullptr) static_cast<void>(cudaMemPoolDestroy(queue.pool));
+    static_cast<void>(cudaStreamDestroy(queue.stream));
+    throw;
+  }
+  return queue;
+}
+
+/// The queue of the place `ordinal`, whose device is the current one; made at first use. It stays until the process
+/// ends: CUDA may end before static objects do.
+inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
+  struct slot {
+    std::once_flag made;
+    cuda_queue queue;
+  };
+  static auto& slots = *new std::array<slot, counted_ordinals>;
+  slot& mine = slots[static_cast<std::size_t>(ordinal)];
+  std::call_once(mine.made, [&] { mine.queue = make_cuda_queue(ordinal, visible); });
+  return mine.queue;
+}
+
+/// Makes the device behind a cuda place the current one of this thread for the object's lifetime, and has the place's
+/// queue. Throws placement_unavailable when there is no such device.
+class cuda_scope {
+ public:
+  explicit cuda_scope(int ordinal)
+      : ordinal_(ordinal), device_(ordinal), queue_(cuda_queue_of(ordinal, device_.visible())) {}
+
+  /// CUDA's own number of the device.
+  int visible() const { return device_.visible(); }
+  cudaStream_t stream() const { return queue_.stream; }
+  cudaMemPool_t pool() const { return queue_.pool; }
+
+  /// Waits for the work that the place was given so far.
+  void wait() const { check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_); }
+
+ private:
+  int ordinal_;
+  cuda_device_guard device_;
+  const cuda_queue& queue_;
+};
+
+}  // namespace devplace::detail
