@@ -43,6 +43,7 @@ struct runtime {
   bool driver = true;
   int current = 0;
   bool done = true;
+  bool peers = true;
   cudaError_t last = cudaSuccess;
   cudaError_t broken = cudaSuccess;
   std::map<std::uintptr_t, block> blocks;
@@ -158,6 +159,9 @@ void fail(const std::string& function, cudaError_t code, int nth) {
 }
 void break_devices(cudaError_t code) {
   of_process().broken = code;
+}
+void separate_devices() {
+  of_process().peers = false;
 }
 void set_done(bool done) {
   of_process().done = done;
@@ -390,7 +394,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  *can = device != peer ? 1 : 0;
+  *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
 }
 

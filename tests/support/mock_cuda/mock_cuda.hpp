@@ -29,6 +29,9 @@ void fail(const std::string& function, cudaError_t code, int nth = 1);
 /// From now on every call that reaches a device answers `code`, as after a kernel that failed.
 void break_devices(cudaError_t code);
 
+/// From now on no device can reach the memory of another one.
+void separate_devices();
+
 /// Whether work that was asked for is done; if not, events are not ready until they are waited for. It is at first.
 void set_done(bool done);
 

@@ -27,6 +27,7 @@ void launch(int ordinal, std::size_t blocks, const Kernel& kernel) {
   configuration.blockDim = dim3(Kernel::threads);
   configuration.stream = device.stream();
   check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
+  after_launch(device, ordinal, kernel_name<Kernel>());
 }
 
 }  // namespace devplace::detail

@@ -75,4 +75,11 @@ class cuda_scope {
   const cuda_queue& queue_;
 };
 
+/// To be called when a kernel has been given to a place's stream: remembers its name for errors that come later. With
+/// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error belongs to this kernel.
+inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
+  last_launch(ordinal).store(name, std::memory_order_relaxed);
+  if (sync_launches()) scope.wait();
+}
+
 }  // namespace devplace::detail

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include <devplace/backend/cuda/last_launch.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -32,8 +33,8 @@ inline const char* cuda_error_remedy(cudaError_t code) {
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:
     case cudaErrorAssert:
-      return "An earlier kernel failed and this process cannot use the device any more; run the program under "
-             "compute-sanitizer to find the kernel.";
+      return "An earlier kernel failed and this process cannot use the device any more; run the program with "
+             "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.";
     case cudaErrorECCUncorrectable:
     case cudaErrorHardwareStackError:
       return "The GPU reports a hardware fault; run on another device and see nvidia-smi -q.";
@@ -41,6 +42,14 @@ inline const char* cuda_error_remedy(cudaError_t code) {
       return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
              "work that was given to the device before.";
   }
+}
+
+/// Which kernel an error that a device reports can belong to; empty where it has been given none.
+inline std::string last_launch_text(int ordinal) {
+  if (ordinal < 0 || ordinal >= counted_ordinals) return {};
+  const char* name = last_launch(ordinal).load(std::memory_order_relaxed);
+  if (name == nullptr) return {};
+  return std::string(" The last kernel that the device was given is ") + name + ".";
 }
 
 /// Throws what a failed call means. Where the device survives the error, CUDA's record of it is cleared.
@@ -52,7 +61,7 @@ inline const char* cuda_error_remedy(cudaError_t code) {
     throw out_of_memory(what +
                         "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
                         "programs on this GPU.");
-  throw error(what + cuda_error_remedy(code));
+  throw error(what + cuda_error_remedy(code) + last_launch_text(ordinal));
 }
 
 /// Every call of CUDA's runtime goes through here.

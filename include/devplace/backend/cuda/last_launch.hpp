@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <devplace/place/device_map.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// The name of the last kernel that each cuda place was given, null before the first: what a device reports later
+/// began there or before.
+inline std::atomic<const char*>& last_launch(int ordinal) {
+  static std::array<std::atomic<const char*>, counted_ordinals> names{};
+  return names[static_cast<std::size_t>(ordinal)];
+}
+
+/// The type in `text`, "const char* ...::kernel_name() [with Kernel = ...]" or clang's form of it.
+inline std::string kernel_in(std::string_view text) {
+  const std::size_t start = text.find("Kernel = ");
+  if (start != std::string_view::npos) text.remove_prefix(start + 9);
+  return std::string(text.substr(0, text.rfind(']')));
+}
+
+/// A kernel's type, as the compiler writes it; it stays for the life of the process.
+template <class Kernel>
+const char* kernel_name() {
+  static const std::string name = kernel_in(__PRETTY_FUNCTION__);
+  return name.c_str();
+}
+
+/// Whether `text`, a value of DEVPLACE_SYNC_LAUNCH, asks to wait for each kernel.
+inline bool parse_sync_launch(const char* text) {
+  const std::string_view given = text == nullptr ? "" : text;
+  if (given == "1") return true;
+  if (given.empty() || given == "0") return false;
+  throw argument_error("the environment variable DEVPLACE_SYNC_LAUNCH is \"" + std::string(given) +
+                       "\", which is neither 0 nor 1. Set it to 1 to wait for each kernel, so that one that fails is "
+                       "named, or unset it.");
+}
+
+inline bool sync_launches() {
+  static const bool yes = parse_sync_launch(std::getenv("DEVPLACE_SYNC_LAUNCH"));
+  return yes;
+}
+
+}  // namespace devplace::detail

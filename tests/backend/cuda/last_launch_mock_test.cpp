@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/last_launch.hpp>
+
+#include <cstdlib>
+#include <string>
+
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <class T>
+struct scale_kernel {};
+
+void pretend_to_launch(int ordinal) {
+  const dp::detail::cuda_scope device(ordinal);
+  dp::detail::after_launch(device, ordinal, dp::detail::kernel_name<scale_kernel<float>>());
+}
+
+std::size_t waits() {
+  std::size_t count = 0;
+  for (const std::string& call : mock::calls())
+    count += call.rfind("cudaStreamSynchronize", 0) == 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("an error that a device reports later names the last kernel that it was given", "[backend]") {
+  CHECK_THAT(dp::detail::kernel_name<scale_kernel<float>>(), ContainsSubstring("scale_kernel<float>"));
+  pretend_to_launch(0);
+  pretend_to_launch(1);
+  CHECK(waits() == 0);
+  mock::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<1>>(), ContainsSubstring("cudaStreamSynchronize on cuda:1 failed") &&
+                                                        ContainsSubstring("DEVPLACE_SYNC_LAUNCH=1") &&
+                                                        ContainsSubstring("was given is") &&
+                                                        ContainsSubstring("scale_kernel<float>."));
+}
+
+TEST_CASE("a device that was given no kernel names none", "[backend]") {
+  mock::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), !ContainsSubstring("The last kernel"));
+}
+
+TEST_CASE("with DEVPLACE_SYNC_LAUNCH=1 each launch is waited for, and fails where it is", "[backend]") {
+  setenv("DEVPLACE_SYNC_LAUNCH", "1", 1);
+  pretend_to_launch(0);
+  CHECK(waits() == 1);
+  mock::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_WITH(pretend_to_launch(0), ContainsSubstring("scale_kernel<float>"));
+}
+
+TEST_CASE("DEVPLACE_SYNC_LAUNCH is 0, 1 or unset", "[backend]") {
+  CHECK_FALSE(dp::detail::parse_sync_launch(nullptr));
+  CHECK_FALSE(dp::detail::parse_sync_launch(""));
+  CHECK_FALSE(dp::detail::parse_sync_launch("0"));
+  CHECK(dp::detail::parse_sync_launch("1"));
+  CHECK_THROWS_WITH(dp::detail::parse_sync_launch("yes"),
+                    ContainsSubstring("DEVPLACE_SYNC_LAUNCH is \"yes\"") && ContainsSubstring("or unset it"));
+}
