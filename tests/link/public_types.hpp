@@ -71,6 +71,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::replicated<0, 1>),
       LAYOUT(dp::memory_usage),
       LAYOUT(dp::memory_purpose),
+      LAYOUT(dp::device_attribute),
       LAYOUT(dp::device_information),
       LAYOUT(dp::device_map_entry),
       LAYOUT(dp::detail::memory_block),

@@ -20,4 +20,7 @@ TEST_CASE("simulated devices stand beside the CPU and say what they are", "[plac
     CHECK(found[i].memory_total > 0);
   }
   CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("simulated CUDA"));
+  for (std::size_t i = 1; i < found.size(); ++i)
+    CHECK(found[i].peers.size() == found.size() - 2);  // each reaches all the others
+  CHECK(found[0].peers.empty());
 }

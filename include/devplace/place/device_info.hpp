@@ -12,6 +12,12 @@
 
 namespace devplace {
 
+/// A property of a device that its maker's interface has under this name.
+struct device_attribute {
+  const char* name = "";
+  long long value = 0;
+};
+
 /// What this process has of one place.
 struct device_information {
   std::string place;             ///< as PyTorch writes it: `cpu`, `cuda:1`
@@ -22,6 +28,14 @@ struct device_information {
   std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
   std::string support;           ///< what this program was compiled with for it
   std::string device;            ///< where numbers differ: `visible device 0, physical device 2`; else empty
+
+  // Of GPUs alone.
+  std::string uuid = {};                          ///< as `nvidia-smi -L` shows it: `GPU-` and 32 digits
+  int capability_major = 0;                       ///< compute capability 9.0 is 9 and 0
+  int capability_minor = 0;                       ///< the number behind the point
+  std::size_t l2_cache = 0;                       ///< bytes
+  std::vector<device_attribute> attributes = {};  ///< limits and abilities
+  std::vector<std::string> peers = {};            ///< places whose memory its work can reach, as `cuda:1`
 };
 
 namespace op {

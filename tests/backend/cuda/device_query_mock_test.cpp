@@ -7,6 +7,7 @@
 #include <devplace/backend/cuda/device_query.hpp>
 #include <devplace/backend/cuda/memory.hpp>
 #include <devplace/place/device_info.hpp>
+#include <devplace/place/device_map.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 #include "support/catch.hpp"
@@ -31,6 +32,27 @@ TEST_CASE("devices are described with their name, SMs and memory", "[backend]") 
   CHECK(found[2].units == 7);
   CHECK(found[2].memory_total == 5000);
   CHECK_THAT(found[2].support, ContainsSubstring("compute capability 9.0"));
+  CHECK(found[2].capability_major == 9);
+  CHECK(found[2].capability_minor == 0);
+  CHECK(found[2].uuid == "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
+  CHECK(found[2].l2_cache == 4096);
+  CHECK(found[1].peers == std::vector<std::string>{"cuda:1"});
+  CHECK(found[2].peers == std::vector<std::string>{"cuda:0"});
+  CHECK(found[0].peers.empty());
+  REQUIRE(found[2].attributes.size() > 20);
+  CHECK(std::string(found[2].attributes[0].name) == "WarpSize");
+  CHECK(found[2].attributes[0].value == 32);
+}
+
+TEST_CASE("peers are the places on the same GPU and those that it can reach", "[backend]") {
+  mock::set_devices(2);
+  mock::separate_devices();
+  dp::set_device_map({{0, 0}, {1, 1}, {2, 1}});
+  const auto found = dp::list_devices();
+  REQUIRE(found.size() == 4);
+  CHECK(found[1].peers.empty());
+  CHECK(found[2].peers == std::vector<std::string>{"cuda:2"});
+  CHECK(found[3].peers == std::vector<std::string>{"cuda:1"});
 }
 
 TEST_CASE("without a driver the reason is that, and what to do", "[backend]") {

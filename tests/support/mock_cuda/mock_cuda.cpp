@@ -245,7 +245,15 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
   properties->multiProcessorCount = 7;
   properties->major = 9;
+  properties->l2CacheSize = 4096;
+  for (int i = 0; i < 16; ++i)
+    properties->uuid.bytes[i] = static_cast<char>(16 * device + i);
   return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrWarpSize ? 32 : 0;
+  return mock::begin("cudaDeviceGetAttribute");
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/place/device_info.hpp>
@@ -20,6 +21,70 @@ inline std::string cuda_binding(int ordinal, int visible) {
   char address[32] = "unknown";
   check_cuda(cudaDeviceGetPCIBusId(address, sizeof address, visible), "cudaDeviceGetPCIBusId", ordinal);
   return "visible device " + std::to_string(visible) + ", PCI address " + address;
+}
+
+/// As nvidia-smi writes it.
+inline std::string cuda_uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    for (const int shift : {4, 0})
+      text += "0123456789abcdef"[(static_cast<unsigned char>(uuid.bytes[i]) >> shift) & 15];
+  }
+  return text;
+}
+
+/// Limits and abilities, under the names that CUDA gives them behind cudaDevAttr.
+inline std::vector<device_attribute> cuda_attributes(int ordinal, int visible) {
+  struct named {
+    const char* name;
+    cudaDeviceAttr attribute;
+  };
+  static constexpr named list[] = {{"WarpSize", cudaDevAttrWarpSize},
+                                   {"MaxThreadsPerBlock", cudaDevAttrMaxThreadsPerBlock},
+                                   {"MaxThreadsPerMultiProcessor", cudaDevAttrMaxThreadsPerMultiProcessor},
+                                   {"MaxBlocksPerMultiprocessor", cudaDevAttrMaxBlocksPerMultiprocessor},
+                                   {"MaxRegistersPerMultiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor},
+                                   {"MaxSharedMemoryPerBlock", cudaDevAttrMaxSharedMemoryPerBlock},
+                                   {"MaxSharedMemoryPerBlockOptin", cudaDevAttrMaxSharedMemoryPerBlockOptin},
+                                   {"MaxSharedMemoryPerMultiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+                                   {"ClockRate", cudaDevAttrClockRate},
+                                   {"MemoryClockRate", cudaDevAttrMemoryClockRate},
+                                   {"GlobalMemoryBusWidth", cudaDevAttrGlobalMemoryBusWidth},
+                                   {"AsyncEngineCount", cudaDevAttrAsyncEngineCount},
+                                   {"ConcurrentKernels", cudaDevAttrConcurrentKernels},
+                                   {"CooperativeLaunch", cudaDevAttrCooperativeLaunch},
+                                   {"EccEnabled", cudaDevAttrEccEnabled},
+                                   {"Integrated", cudaDevAttrIntegrated},
+                                   {"ManagedMemory", cudaDevAttrManagedMemory},
+                                   {"UnifiedAddressing", cudaDevAttrUnifiedAddressing},
+                                   {"PageableMemoryAccess", cudaDevAttrPageableMemoryAccess},
+                                   {"MemoryPoolsSupported", cudaDevAttrMemoryPoolsSupported},
+                                   {"HostNativeAtomicSupported", cudaDevAttrHostNativeAtomicSupported},
+                                   {"GPUDirectRDMASupported", cudaDevAttrGPUDirectRDMASupported},
+                                   {"ComputeMode", cudaDevAttrComputeMode}};
+  std::vector<device_attribute> found;
+  for (const named& entry : list) {
+    int value = 0;
+    check_cuda(cudaDeviceGetAttribute(&value, entry.attribute, visible), "cudaDeviceGetAttribute", ordinal);
+    found.push_back({entry.name, value});
+  }
+  return found;
+}
+
+/// The other cuda places whose memory is within reach: those on the same device, and peers.
+inline std::vector<std::string> cuda_peers(int ordinal, int visible) {
+  std::vector<std::string> found;
+  const int count = cuda_place_count("a query of the devices");
+  for (int other = 0; other < count; ++other) {
+    if (other == ordinal) continue;
+    const int peer = cuda_visible_device(other);
+    int reachable = peer == visible ? 1 : 0;
+    if (peer != visible)
+      check_cuda(cudaDeviceCanAccessPeer(&reachable, visible, peer), "cudaDeviceCanAccessPeer", ordinal);
+    if (reachable != 0) found.push_back(place_name(backend::cuda{}, other));
+  }
+  return found;
 }
 
 }  // namespace detail
@@ -46,7 +111,13 @@ struct implementation<backend::cuda, op::device_query> {
         total,
         free,
         support() + ", compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor),
-        detail::cuda_binding(ordinal, device.visible())};
+        detail::cuda_binding(ordinal, device.visible()),
+        detail::cuda_uuid_text(properties.uuid),
+        properties.major,
+        properties.minor,
+        static_cast<std::size_t>(properties.l2CacheSize),
+        detail::cuda_attributes(ordinal, device.visible()),
+        detail::cuda_peers(ordinal, device.visible())};
   }
 };
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <devplace/backend/cpu/device_query.hpp>
 #include <devplace/backend/simulated/driver.hpp>
@@ -35,6 +37,9 @@ struct implementation<backend::cuda, op::device_query> {
     const std::string missing = why_unavailable(ordinal);
     if (!missing.empty()) throw placement_unavailable(missing + ".");
     const detail::simulated_pool& pool = detail::simulated_pool::of_process();
+    std::vector<std::string> peers;
+    for (int other = 0; other < count(); ++other)
+      if (other != ordinal) peers.push_back(detail::place_name(backend::cuda{}, other));
     return {detail::place_name(backend::cuda{}, ordinal),
             "simulated on " + detail::processor_name(),
             1,
@@ -42,7 +47,13 @@ struct implementation<backend::cuda, op::device_query> {
             pool.limited() ? detail::simulated_memory_limit() : detail::host_memory_total(),
             pool.limited() ? pool.obtainable(detail::simulated_physical_device(ordinal)) : detail::host_memory_free(),
             support(),
-            detail::simulated_binding(ordinal)};
+            detail::simulated_binding(ordinal),
+            {},
+            0,
+            0,
+            0,
+            {},
+            std::move(peers)};
   }
 };
 
