@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/rows.hpp>
 #include <devplace/backend/cuda/launch.cuh>
+#include <devplace/ops/for_each_row.hpp>
 
 namespace devplace {
 

@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 #include <devplace/backend/cuda/launch.cuh>
+#include <devplace/ops/detail/reduction_plan.hpp>
 
 namespace devplace {
 
