@@ -14,8 +14,8 @@ namespace devplace {
 
 /// A property of a device that its maker's interface has under this name.
 struct device_attribute {
-  const char* name = "";
-  long long value = 0;
+  const char* name = "";  ///< as CUDA writes it behind cudaDevAttr: `WarpSize`
+  long long value = 0;    ///< in the unit that CUDA gives it
 };
 
 /// What this process has of one place.
