@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -45,13 +47,21 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
 /// ends: CUDA may end before static objects do.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
   struct slot {
-    std::once_flag made;
-    cuda_queue queue;
+    std::mutex mutex;
+    std::atomic<const cuda_queue*> queue{nullptr};
   };
   static auto& slots = *new std::array<slot, counted_ordinals>;
   slot& mine = slots[static_cast<std::size_t>(ordinal)];
-  std::call_once(mine.made, [&] { mine.queue = make_cuda_queue(ordinal, visible); });
-  return mine.queue;
+  const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
+  if (queue == nullptr) [[unlikely]] {
+    const std::lock_guard lock(mine.mutex);  // not std::call_once, which some systems' threads never leave by exception
+    queue = mine.queue.load(std::memory_order_relaxed);
+    if (queue == nullptr) {
+      queue = new cuda_queue(make_cuda_queue(ordinal, visible));
+      mine.queue.store(queue, std::memory_order_release);
+    }
+  }
+  return *queue;
 }
 
 /// Makes the device behind a cuda place the current one of this thread for the object's lifetime, and has the place's
