@@ -29,8 +29,8 @@ DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::si
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
   const adam_numbers<T> u = numbers;  // a copy that no store can change
   const T factor = u.source.factor();
-  std::size_t i = begin;
-  for (; i + lanes <= end; i += lanes) {
+  const std::size_t whole = begin + (end - begin) / lanes * lanes;
+  for (std::size_t i = begin; i < whole; i += lanes) {
     vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
     vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
     vector first = *reinterpret_cast<const stored*>(u.first_moments + i);
@@ -45,7 +45,7 @@ DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::si
     parameter = parameter * u.kept - u.step_size * first / denominator;
     *reinterpret_cast<stored*>(u.parameters + i) = parameter;
   }
-  for (; i < end; ++i)
+  for (std::size_t i = whole; i < end; ++i)
     u.element(i, factor);
 }
 
@@ -56,8 +56,8 @@ DEVPLACE_OPTIM_TARGET inline void update(const sgd_numbers<T, Momentum>& numbers
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
   const sgd_numbers<T, Momentum> u = numbers;
   const T factor = u.source.factor();
-  std::size_t i = begin;
-  for (; i + lanes <= end; i += lanes) {
+  const std::size_t whole = begin + (end - begin) / lanes * lanes;
+  for (std::size_t i = begin; i < whole; i += lanes) {
     vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
     vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
     gradient = gradient * factor + u.l2 * parameter;
@@ -70,7 +70,7 @@ DEVPLACE_OPTIM_TARGET inline void update(const sgd_numbers<T, Momentum>& numbers
     parameter = parameter - u.learning_rate * gradient;
     *reinterpret_cast<stored*>(u.parameters + i) = parameter;
   }
-  for (; i < end; ++i)
+  for (std::size_t i = whole; i < end; ++i)
     u.element(i, factor);
 }
 
