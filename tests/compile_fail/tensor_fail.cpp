@@ -75,5 +75,8 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(FROM_SPAN_OF_CHARACTERS)  // expect: devplace: from_span: the elements must be float, double
   dp::from_span<on_cpu>("text", dp::extents<5>{});
 #endif
+#if defined(PINNED_WITHOUT_COMPONENT)  // expect: devplace: a tensor on pinned needs the component cuda
+  { dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}}; }
+#endif
   static_cast<void>(constant);
 }

@@ -66,6 +66,8 @@ std::vector<type_layout> measure_layouts() {
   using row = dp::extents<dp::dyn, 4>;
   std::vector<type_layout> table{
       LAYOUT(dp::cpu),
+      LAYOUT(dp::pinned),
+      LAYOUT(dp::view<float, row, dp::on<dp::pinned>>),
       LAYOUT(dp::cuda<0>),
       LAYOUT(dp::on<dp::cuda<0>>),
       LAYOUT(dp::replicated<0, 1>),

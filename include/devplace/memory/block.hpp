@@ -75,7 +75,10 @@ class memory_block {
 /// The memory functions of a backend, or one sentence that says how to get them.
 template <class Backend, class Tu>
 constexpr auto memory_of() {
-  static_assert(provided<Backend, op::memory, Tu>,
+  static_assert(computes<Backend> || provided<Backend, op::memory, Tu>,
+                "devplace: a tensor on pinned needs the component cuda, for whose devices that memory is; add "
+                "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  static_assert(!computes<Backend> || provided<Backend, op::memory, Tu>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   // Where the sentence above is an error, another memory stands in, so that nothing else is one.

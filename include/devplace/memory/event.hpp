@@ -58,7 +58,9 @@ class event_handle {
 /// The events of a backend, or one sentence that says how to get them.
 template <class Backend, class Tu>
 constexpr auto events_of() {
-  static_assert(provided<Backend, op::events, Tu>,
+  static_assert(computes<Backend>,
+                "devplace: pinned is memory only and has no work of its own; use the event of the device that copies.");
+  static_assert(!computes<Backend> || provided<Backend, op::events, Tu>,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   constexpr bool have = provided<Backend, op::events, Tu>;

@@ -26,6 +26,11 @@ struct on_device {
   int device;
 };
 
+/// Page-locked memory of the host.
+struct pinned_block {
+  std::size_t bytes;
+};
+
 struct event {
   int device;
   bool recorded = false;
@@ -47,6 +52,7 @@ struct runtime {
   cudaError_t last = cudaSuccess;
   cudaError_t broken = cudaSuccess;
   std::map<std::uintptr_t, block> blocks;
+  std::map<std::uintptr_t, pinned_block> pinned;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
@@ -171,6 +177,9 @@ std::size_t live_blocks() {
   for (const auto& [address, block] : of_process().blocks)
     live += block.idle ? 0 : 1;
   return live;
+}
+std::size_t live_pinned() {
+  return of_process().pinned.size();
 }
 std::size_t live_events() {
   return of_process().events.size();
@@ -358,6 +367,24 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   else
     at->second.idle = true;
   return code;
+}
+
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
+  if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
+  if (code != cudaSuccess) return code;
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(*data, 0xCD, bytes);
+  mock::of_process().pinned[reinterpret_cast<std::uintptr_t>(*data)] = {bytes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
+    mock::violate("cudaFreeHost: not the start of pinned memory");
+  else
+    std::free(data);
+  return mock::begin("cudaFreeHost");
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {

@@ -35,8 +35,9 @@ void separate_devices();
 /// Whether work that was asked for is done; if not, events are not ready until they are waited for. It is at first.
 void set_done(bool done);
 
-/// Blocks of device memory, and events, that were not given back.
+/// Blocks of device memory and of pinned memory, and events, that were not given back.
 std::size_t live_blocks();
+std::size_t live_pinned();
 std::size_t live_events();
 
 /// What was asked for against CUDA's rules, such as a copy beyond a block's end; empty if nothing was.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/backend/cuda/pinned.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>

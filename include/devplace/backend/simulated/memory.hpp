@@ -7,6 +7,7 @@
 #include <string>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/backend/simulated/pinned.hpp>
 #include <devplace/backend/simulated/pool.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
