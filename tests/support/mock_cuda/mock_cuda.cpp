@@ -24,6 +24,7 @@ struct block {
 /// A stream or a pool.
 struct on_device {
   int device;
+  std::string name{};
 };
 
 /// Page-locked memory of the host.
@@ -106,7 +107,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
     violate(function + ": on the default stream");
   else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
     violate(function + ": a stream of another device");
-  return begin(function, arguments);
+  const std::string& name = stream == nullptr ? std::string() : reinterpret_cast<on_device*>(stream)->name;
+  return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
 void require_host_memory(const char* call, const void* data) {
@@ -150,6 +152,9 @@ std::string bytes_of(std::size_t bytes) {
 void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
+}
+void name_stream(void* stream, const std::string& name) {
+  static_cast<on_device*>(stream)->name = name;
 }
 void remove_driver() {
   of_process().driver = false;
@@ -298,6 +303,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
+  if (code != cudaSuccess) return code;
+  return mock::of_process().done ? cudaSuccess : mock::answer(cudaErrorNotReady);
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
   if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
@@ -358,7 +369,9 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
 
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   const int device = reinterpret_cast<mock::on_device*>(stream)->device;
-  const cudaError_t code = mock::begin("cudaFreeAsync", "stream of " + std::to_string(device));
+  const std::string& name = reinterpret_cast<mock::on_device*>(stream)->name;
+  const cudaError_t code =
+      mock::begin("cudaFreeAsync", "stream of " + std::to_string(device) + (name.empty() ? "" : " on " + name));
   const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
   if (at == mock::of_process().blocks.end() || at->second.idle)
     mock::violate("cudaFreeAsync: not the start of a block in use");

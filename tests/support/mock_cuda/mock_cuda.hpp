@@ -16,6 +16,10 @@ namespace devplace::test::mock_cuda {
 /// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
 void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 
+/// Work that this stream is given is noted with `name` from now on, as "cudaMemcpyAsync device 0 to device, 4 bytes on
+/// copies".
+void name_stream(void* stream, const std::string& name);
+
 /// As if there were no driver.
 void remove_driver();
 

@@ -24,9 +24,9 @@ struct implementation<backend::cpu, op::memory> : detail::host_copies {
   }
 
  private:
-  static void release(void* data, std::size_t bytes, int, memory_purpose purpose) noexcept {
-    ::operator delete (data, std::align_val_t{detail::alignment});
-    detail::count_release(bytes, purpose);
+  static void release(const detail::block_record& block) noexcept {
+    ::operator delete (block.data, std::align_val_t{detail::alignment});
+    detail::count_release(block.bytes, block.purpose);
   }
 };
 

@@ -43,9 +43,9 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
   }
 
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
-  static void release(void* data, std::size_t bytes, int, memory_purpose purpose) noexcept {
-    detail::count_release(detail::counters(backend::pinned{}, 0), bytes, purpose);
-    static_cast<void>(cudaFreeHost(data));
+  static void release(const detail::block_record& block) noexcept {
+    detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
+    static_cast<void>(cudaFreeHost(block.data));
   }
 };
 

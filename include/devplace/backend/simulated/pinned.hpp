@@ -32,9 +32,9 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
   }
 
  private:
-  static void release(void* data, std::size_t bytes, int, memory_purpose purpose) noexcept {
-    ::operator delete (data, std::align_val_t{detail::alignment});
-    detail::count_release(detail::counters(backend::pinned{}, 0), bytes, purpose);
+  static void release(const detail::block_record& block) noexcept {
+    ::operator delete (block.data, std::align_val_t{detail::alignment});
+    detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
   }
 };
 
