@@ -129,7 +129,7 @@ class event {
   /// Whether that has been done, or has failed.
   template <class Tu = detail::this_tu>
   bool ready() const {
-    return detail::events_of<backend_of_t<P>, Tu>().ready(handle_.state());
+    return detail::events_of<backend_of_t<P>, Tu>().ready(handle_.state(), handle_.ordinal());
   }
 
   /// Waits, on the host, until it has been done; throws what failed on `P` before.

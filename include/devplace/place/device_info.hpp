@@ -69,7 +69,7 @@ void append_devices(std::vector<device_information>& found) {
   if constexpr (provided<Backend, op::device_query, Tu>) {
     using query = implementation<Backend, op::device_query>;
     for (int ordinal = 0; ordinal < query::count(); ++ordinal)
-      found.push_back(query::describe(ordinal));
+      if (query::why_unavailable(ordinal).empty()) found.push_back(query::describe(ordinal));
   }
 }
 

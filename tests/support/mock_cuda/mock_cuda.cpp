@@ -51,7 +51,7 @@ struct runtime {
   bool done = true;
   bool peers = true;
   cudaError_t last = cudaSuccess;
-  cudaError_t broken = cudaSuccess;
+  std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
   std::set<event*> events;
@@ -81,7 +81,8 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
     r.failures.erase(planned);
     return answer(code);
   }
-  return reaches_device ? answer(r.broken) : cudaSuccess;
+  const auto broken = r.broken.find(r.current);
+  return reaches_device && broken != r.broken.end() ? answer(broken->second) : cudaSuccess;
 }
 
 void violate(const std::string& what) {
@@ -169,7 +170,11 @@ void fail(const std::string& function, cudaError_t code, int nth) {
   of_process().failures[function] = {code, nth};
 }
 void break_devices(cudaError_t code) {
-  of_process().broken = code;
+  for (int device = 0; device < of_process().devices; ++device)
+    break_device(device, code);
+}
+void break_device(int device, cudaError_t code) {
+  of_process().broken[device] = code;
 }
 void separate_devices() {
   of_process().peers = false;
@@ -228,6 +233,8 @@ cudaError_t cudaGetLastError() {
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation:
       return "cudaErrorMemoryAllocation";
     case cudaErrorIllegalAddress:

@@ -30,8 +30,9 @@ void clear_calls();
 /// The `nth` call of `function` from now on fails with `code`, once.
 void fail(const std::string& function, cudaError_t code, int nth = 1);
 
-/// From now on every call that reaches a device answers `code`, as after a kernel that failed.
+/// From now on every call that reaches a device, or this one, answers `code`, as after a kernel that failed.
 void break_devices(cudaError_t code);
+void break_device(int device, cudaError_t code);
 
 /// From now on no device can reach the memory of another one.
 void separate_devices();

@@ -150,6 +150,7 @@ struct implementation<backend::cuda, op::memory> {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);
     counters.idle.fetch_add(block.bytes, std::memory_order_relaxed);
+    if (detail::cuda_device_lost(block.ordinal)) return;
     const int visible = detail::device_map::of_process().visible(block.ordinal);
     const detail::cuda_queue& queue = detail::cuda_queue_of(block.ordinal, visible);
     const auto stream_of = [&](void* named) {

@@ -45,7 +45,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
-    static_cast<void>(cudaFreeHost(block.data));
+    if (!detail::cuda_device_lost(0)) static_cast<void>(cudaFreeHost(block.data));
   }
 };
 

@@ -26,10 +26,9 @@ struct implementation<backend::cuda, op::streams> {
     detail::check_cuda(cudaStreamSynchronize(of(native)), "cudaStreamSynchronize", ordinal);
   }
   static bool ready(int ordinal, void* native) {
+    if (detail::cuda_device_lost(ordinal)) return true;
     const detail::cuda_device_guard device(ordinal);
-    if (cudaStreamQuery(of(native)) != cudaErrorNotReady) return true;
-    static_cast<void>(cudaGetLastError());  // it is no error
-    return false;
+    return !detail::cuda_query_pending(cudaStreamQuery(of(native)), "cudaStreamQuery", ordinal);
   }
 
  private:
