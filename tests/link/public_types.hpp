@@ -129,6 +129,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::argument_error),
       LAYOUT(dp::placement_unavailable),
       LAYOUT(dp::out_of_memory),
+      LAYOUT(dp::device_lost),
       LAYOUT(dp::file_error),
   };
   append_layouts<dp::on<dp::cpu>>(table);

@@ -45,6 +45,7 @@ struct planned_failure {
 
 struct runtime {
   int devices = 2;
+  cudaError_t none_found = cudaErrorNoDevice;
   std::size_t memory = std::size_t{1} << 30;
   bool driver = true;
   int current = 0;
@@ -150,6 +151,10 @@ std::string bytes_of(std::size_t bytes) {
 
 }  // namespace
 
+void find_none(cudaError_t code) {
+  of_process().devices = 0;
+  of_process().none_found = code;
+}
 void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
@@ -213,7 +218,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
     return code;
   }
   *count = mock::of_process().devices;
-  return *count == 0 ? mock::answer(cudaErrorNoDevice) : cudaSuccess;
+  return *count == 0 ? mock::answer(mock::of_process().none_found) : cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {

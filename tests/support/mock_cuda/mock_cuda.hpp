@@ -16,6 +16,9 @@ namespace devplace::test::mock_cuda {
 /// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
 void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 
+/// As if there were no device; cudaGetDeviceCount then answers `code`, which may be cudaSuccess.
+void find_none(cudaError_t code);
+
 /// Work that this stream is given is noted with `name` from now on, as "cudaMemcpyAsync device 0 to device, 4 bytes on
 /// copies".
 void name_stream(void* stream, const std::string& name);

@@ -4,11 +4,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
 #include <string>
 
 #include <devplace/backend/cuda/check.hpp>
 #include <devplace/backend/cuda/lost_device.hpp>
+#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -17,6 +17,7 @@ namespace devplace::detail {
 
 /// The devices that CUDA gives to this process, or the error in place of them.
 struct cuda_device_list {
+  device_numbering numbering;
   int count = 0;
   cudaError_t code = cudaSuccess;
 };
@@ -24,7 +25,7 @@ struct cuda_device_list {
 /// Asked once: CUDA freezes CUDA_VISIBLE_DEVICES at its first call too.
 inline const cuda_device_list& cuda_devices() {
   static const cuda_device_list list = [] {
-    cuda_device_list found;
+    cuda_device_list found{device_numbering::of_environment()};
     found.code = cudaGetDeviceCount(&found.count);
     if (found.code != cudaSuccess) {  // the count is -1 then
       found.count = 0;
@@ -53,14 +54,17 @@ inline std::string why_no_cuda_device(int ordinal) {
            "program, " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
            answer + "; install or update the driver, or run on cpu";
   if (list.count == 0)
-    return name + " does not exist: CUDA finds no device for this process" + answer +
-           "; see nvidia-smi and the environment variable CUDA_VISIBLE_DEVICES, or run on cpu";
+    return name + " does not exist: CUDA finds no device for this process" + answer + "; see nvidia-smi" +
+           (list.numbering.choice_given
+                ? " and the environment variable CUDA_VISIBLE_DEVICES, which is \"" + list.numbering.choice + "\""
+                : " (the environment variable CUDA_VISIBLE_DEVICES is not set)") +
+           ", or run on cpu";
   if (device_map::of_process().given()) return device_map::of_process().why_absent(ordinal);
-  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::string shown =
-      variable == nullptr ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
-                          : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" + std::string(variable) +
-                                "\"; name more devices of nvidia-smi -L there, or unset it, or ";
+  const std::string shown = !list.numbering.choice_given
+                                ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
+                                : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" +
+                                      list.numbering.choice +
+                                      "\"; name more devices of nvidia-smi -L there, or unset it, or ";
   return name + " does not exist: this process sees " + std::to_string(list.count) + " CUDA device(s), counted from 0" +
          shown + "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal";
 }
