@@ -24,6 +24,12 @@ struct block {
 /// A stream or a pool.
 struct on_device {
   int device;
+  std::string name{};
+};
+
+/// Page-locked memory of the host.
+struct pinned_block {
+  std::size_t bytes;
 };
 
 struct event {
@@ -39,14 +45,16 @@ struct planned_failure {
 
 struct runtime {
   int devices = 2;
+  cudaError_t none_found = cudaErrorNoDevice;
   std::size_t memory = std::size_t{1} << 30;
   bool driver = true;
   int current = 0;
   bool done = true;
   bool peers = true;
   cudaError_t last = cudaSuccess;
-  cudaError_t broken = cudaSuccess;
+  std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
+  std::map<std::uintptr_t, pinned_block> pinned;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
@@ -74,7 +82,8 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
     r.failures.erase(planned);
     return answer(code);
   }
-  return reaches_device ? answer(r.broken) : cudaSuccess;
+  const auto broken = r.broken.find(r.current);
+  return reaches_device && broken != r.broken.end() ? answer(broken->second) : cudaSuccess;
 }
 
 void violate(const std::string& what) {
@@ -100,7 +109,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
     violate(function + ": on the default stream");
   else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
     violate(function + ": a stream of another device");
-  return begin(function, arguments);
+  const std::string& name = stream == nullptr ? std::string() : reinterpret_cast<on_device*>(stream)->name;
+  return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
 void require_host_memory(const char* call, const void* data) {
@@ -141,9 +151,16 @@ std::string bytes_of(std::size_t bytes) {
 
 }  // namespace
 
+void find_none(cudaError_t code) {
+  of_process().devices = 0;
+  of_process().none_found = code;
+}
 void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
+}
+void name_stream(void* stream, const std::string& name) {
+  static_cast<on_device*>(stream)->name = name;
 }
 void remove_driver() {
   of_process().driver = false;
@@ -158,7 +175,11 @@ void fail(const std::string& function, cudaError_t code, int nth) {
   of_process().failures[function] = {code, nth};
 }
 void break_devices(cudaError_t code) {
-  of_process().broken = code;
+  for (int device = 0; device < of_process().devices; ++device)
+    break_device(device, code);
+}
+void break_device(int device, cudaError_t code) {
+  of_process().broken[device] = code;
 }
 void separate_devices() {
   of_process().peers = false;
@@ -171,6 +192,9 @@ std::size_t live_blocks() {
   for (const auto& [address, block] : of_process().blocks)
     live += block.idle ? 0 : 1;
   return live;
+}
+std::size_t live_pinned() {
+  return of_process().pinned.size();
 }
 std::size_t live_events() {
   return of_process().events.size();
@@ -194,7 +218,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
     return code;
   }
   *count = mock::of_process().devices;
-  return *count == 0 ? mock::answer(cudaErrorNoDevice) : cudaSuccess;
+  return *count == 0 ? mock::answer(mock::of_process().none_found) : cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -214,6 +238,8 @@ cudaError_t cudaGetLastError() {
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation:
       return "cudaErrorMemoryAllocation";
     case cudaErrorIllegalAddress:
@@ -289,6 +315,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
+  if (code != cudaSuccess) return code;
+  return mock::of_process().done ? cudaSuccess : mock::answer(cudaErrorNotReady);
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
   if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
@@ -349,7 +381,9 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
 
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   const int device = reinterpret_cast<mock::on_device*>(stream)->device;
-  const cudaError_t code = mock::begin("cudaFreeAsync", "stream of " + std::to_string(device));
+  const std::string& name = reinterpret_cast<mock::on_device*>(stream)->name;
+  const cudaError_t code =
+      mock::begin("cudaFreeAsync", "stream of " + std::to_string(device) + (name.empty() ? "" : " on " + name));
   const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
   if (at == mock::of_process().blocks.end() || at->second.idle)
     mock::violate("cudaFreeAsync: not the start of a block in use");
@@ -358,6 +392,24 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   else
     at->second.idle = true;
   return code;
+}
+
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
+  if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
+  if (code != cudaSuccess) return code;
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(*data, 0xCD, bytes);
+  mock::of_process().pinned[reinterpret_cast<std::uintptr_t>(*data)] = {bytes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
+    mock::violate("cudaFreeHost: not the start of pinned memory");
+  else
+    std::free(data);
+  return mock::begin("cudaFreeHost");
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {

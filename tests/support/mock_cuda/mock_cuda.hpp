@@ -16,6 +16,13 @@ namespace devplace::test::mock_cuda {
 /// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
 void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 
+/// As if there were no device; cudaGetDeviceCount then answers `code`, which may be cudaSuccess.
+void find_none(cudaError_t code);
+
+/// Work that this stream is given is noted with `name` from now on, as "cudaMemcpyAsync device 0 to device, 4 bytes on
+/// copies".
+void name_stream(void* stream, const std::string& name);
+
 /// As if there were no driver.
 void remove_driver();
 
@@ -26,8 +33,9 @@ void clear_calls();
 /// The `nth` call of `function` from now on fails with `code`, once.
 void fail(const std::string& function, cudaError_t code, int nth = 1);
 
-/// From now on every call that reaches a device answers `code`, as after a kernel that failed.
+/// From now on every call that reaches a device, or this one, answers `code`, as after a kernel that failed.
 void break_devices(cudaError_t code);
+void break_device(int device, cudaError_t code);
 
 /// From now on no device can reach the memory of another one.
 void separate_devices();
@@ -35,8 +43,9 @@ void separate_devices();
 /// Whether work that was asked for is done; if not, events are not ready until they are waited for. It is at first.
 void set_done(bool done);
 
-/// Blocks of device memory, and events, that were not given back.
+/// Blocks of device memory and of pinned memory, and events, that were not given back.
 std::size_t live_blocks();
+std::size_t live_pinned();
 std::size_t live_events();
 
 /// What was asked for against CUDA's rules, such as a copy beyond a block's end; empty if nothing was.
