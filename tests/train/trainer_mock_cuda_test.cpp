@@ -14,6 +14,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
@@ -98,6 +99,20 @@ bool all_on_their_streams() {
                      [](const mock::launch& l) { return l.stream == dp::detail::cuda_scope(l.device).stream(); });
 }
 
+/// What a place holds for each purpose since `before`, against the plan, and the most that it held.
+template <class Plan, dp::place P>
+void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) {
+  const dp::memory_usage now = dp::memory_statistics<P>();
+  const auto held = [&](dp::memory_purpose purpose) { return now.of(purpose) - before.of(purpose); };
+  CHECK(held(dp::memory_purpose::parameters) == Plan::parameters + Plan::buffers);
+  CHECK(held(dp::memory_purpose::gradients) == Plan::gradients);
+  CHECK(held(dp::memory_purpose::optimizer_state) == Plan::optimizer_state);
+  CHECK(held(dp::memory_purpose::activations) == Plan::activations);
+  CHECK(held(dp::memory_purpose::workspace) == Plan::counters + Plan::sums + Plan::reduction_buffer + more_workspace);
+  CHECK(held(dp::memory_purpose::tensors) == 0);
+  CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
+}
+
 }  // namespace
 
 TEST_CASE("a step of Adam with clipping is the same launches each time, and nothing else is asked of CUDA", "[train]") {
@@ -178,4 +193,49 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     CHECK(only_launches(8));  // around the reduction each records and awaits the other, twice
     CHECK(all_on_their_streams());
   }
+}
+
+TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
+  using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
+  const batch_of<dp::on<dp::cuda<0>>> batch(33);
+  dp::reset_peak_memory<dp::cuda<0>>();
+  const dp::memory_usage before = dp::memory_statistics<dp::cuda<0>>();
+  {
+    using plan = dp::memory_plan<model_type, dp::batch<33>, dp::optim::adam>;
+    model_type model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+    for (int i = 0; i < 2; ++i)
+      step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before);
+    step.clip(dp::optim::clip_norm{});
+    step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before, plan::clipping);
+  }
+  {
+    using plan = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>;
+    dp::reset_peak_memory<dp::cuda<0>>();
+    model_type model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<2>{}};
+    step(batch.images, batch.labels);
+    step.prepare(64);  // larger: the smaller one goes back first
+    step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before);
+  }
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
+}
+
+TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
+  using model_type = dp::model<net, dp::replicated<0, 1>>;
+  const batch_of<dp::replicated<0, 1>> batch(65);
+  dp::reset_peak_memory<dp::cuda<0>>();
+  dp::reset_peak_memory<dp::cuda<1>>();
+  const dp::memory_usage first = dp::memory_statistics<dp::cuda<0>>(), second = dp::memory_statistics<dp::cuda<1>>();
+  model_type model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  using plan = dp::memory_plan<model_type, dp::batch<65>, dp::optim::adam>;
+  using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
+  check_plan<plan, dp::cuda<0>>(first);
+  check_plan<smaller, dp::cuda<1>>(second);
 }
