@@ -36,4 +36,9 @@ struct implementation<backend::cuda, op::reduce> {
   }
 };
 
+template <>
+struct implementation<backend::cuda, op::prepare_reduce> {
+  static void run(int ordinal) { detail::cuda_scratch_of(ordinal); }
+};
+
 }  // namespace devplace
