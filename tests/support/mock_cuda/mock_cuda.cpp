@@ -406,6 +406,13 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  return code;
+}
+
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const cudaError_t code =
       mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
