@@ -5,8 +5,10 @@
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>

@@ -68,6 +68,12 @@ std::vector<type_layout> measure_layouts() {
   using row = dp::extents<dp::dyn, 4>;
   std::vector<type_layout> table{
       LAYOUT(dp::cpu),
+      LAYOUT(dp::pinned),
+      LAYOUT(dp::stream<dp::cpu>),
+      LAYOUT(dp::stream<dp::cuda<0>>),
+      LAYOUT(dp::stream_scope),
+      LAYOUT(dp::event<dp::cuda<0>>),
+      LAYOUT(dp::view<float, row, dp::on<dp::pinned>>),
       LAYOUT(dp::cuda<0>),
       LAYOUT(dp::on<dp::cuda<0>>),
       LAYOUT(dp::replicated<0, 1>),

@@ -72,10 +72,10 @@ void copy(To&& destination, const From& source) {
       detail::copy_within<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
     else
       detail::copy_between<to_backend, Tu>(to.ordinal(), to.data(), from.ordinal(), from.data(), bytes);
-  } else if constexpr (std::is_same_v<from_backend, backend::cpu>) {
+  } else if constexpr (detail::in_host_memory<from_backend>) {
     detail::copy_in<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
   } else {
-    static_assert(std::is_same_v<to_backend, backend::cpu>);
+    static_assert(detail::in_host_memory<to_backend>);
     detail::copy_out<from_backend, Tu>(from.ordinal(), to.data(), from.data(), bytes);
   }
 }

@@ -16,6 +16,9 @@
 
 namespace devplace {
 
+template <place P>
+class stream;
+
 namespace detail {
 
 struct leading_extent;
@@ -187,6 +190,17 @@ class tensor<T, Extents, on<P>> {
   auto reshape(const Other& shape) && {
     static_cast<void>(view().reshape(shape));
     return tensor<T, Other, on<P>>(std::move(block_), shape);
+  }
+
+  /// Says that work of stream `s` (memory/stream.hpp) uses the tensor, as torch's record_stream: its memory goes back
+  /// only after all that `s` will have been given when the tensor is destroyed. To be called once for each stream that
+  /// uses it besides that on which it was made, before it is destroyed.
+  template <place Other>
+  void record_stream(const stream<Other>& s) const {
+    static_assert(std::is_same_v<P, Other>,
+                  "devplace: record_stream: the stream is of another place than the tensor; use a stream of its place, "
+                  "or bring the tensor to the stream's place with to<...>.");
+    block_.record_stream(s.native_handle());
   }
 
  private:

@@ -25,6 +25,12 @@ struct block {
 /// A stream or a pool.
 struct on_device {
   int device;
+  std::string name{};
+};
+
+/// Page-locked memory of the host.
+struct pinned_block {
+  std::size_t bytes;
 };
 
 struct event {
@@ -48,6 +54,7 @@ struct runtime {
   cudaError_t last = cudaSuccess;
   cudaError_t broken = cudaSuccess;
   std::map<std::uintptr_t, block> blocks;
+  std::map<std::uintptr_t, pinned_block> pinned;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
@@ -103,7 +110,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
     violate(function + ": on the default stream");
   else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
     violate(function + ": a stream of another device");
-  return begin(function, arguments);
+  const std::string& name = stream == nullptr ? std::string() : reinterpret_cast<on_device*>(stream)->name;
+  return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
 void require_host_memory(const char* call, const void* data) {
@@ -182,6 +190,9 @@ void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
 }
+void name_stream(void* stream, const std::string& name) {
+  static_cast<on_device*>(stream)->name = name;
+}
 void remove_driver() {
   of_process().driver = false;
 }
@@ -217,6 +228,9 @@ std::size_t live_blocks() {
   for (const auto& [address, block] : of_process().blocks)
     live += block.idle ? 0 : 1;
   return live;
+}
+std::size_t live_pinned() {
+  return of_process().pinned.size();
 }
 std::size_t live_events() {
   return of_process().events.size();
@@ -335,6 +349,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
+  if (code != cudaSuccess) return code;
+  return mock::of_process().done ? cudaSuccess : mock::answer(cudaErrorNotReady);
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
   if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
@@ -395,7 +415,9 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
 
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   const int device = reinterpret_cast<mock::on_device*>(stream)->device;
-  const cudaError_t code = mock::begin("cudaFreeAsync", "stream of " + std::to_string(device));
+  const std::string& name = reinterpret_cast<mock::on_device*>(stream)->name;
+  const cudaError_t code =
+      mock::begin("cudaFreeAsync", "stream of " + std::to_string(device) + (name.empty() ? "" : " on " + name));
   const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
   if (at == mock::of_process().blocks.end() || at->second.idle)
     mock::violate("cudaFreeAsync: not the start of a block in use");
@@ -411,6 +433,24 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
   if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
   return code;
+}
+
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
+  if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
+  if (code != cudaSuccess) return code;
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(*data, 0xCD, bytes);
+  mock::of_process().pinned[reinterpret_cast<std::uintptr_t>(*data)] = {bytes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
+    mock::violate("cudaFreeHost: not the start of pinned memory");
+  else
+    std::free(data);
+  return mock::begin("cudaFreeHost");
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {

@@ -17,6 +17,10 @@ namespace devplace::test::mock_cuda {
 /// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
 void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 
+/// Work that this stream is given is noted with `name` from now on, as "cudaMemcpyAsync device 0 to device, 4 bytes on
+/// copies".
+void name_stream(void* stream, const std::string& name);
+
 /// As if there were no driver.
 void remove_driver();
 
@@ -51,8 +55,9 @@ void separate_devices();
 /// Whether work that was asked for is done; if not, events are not ready until they are waited for. It is at first.
 void set_done(bool done);
 
-/// Blocks of device memory, and events, that were not given back.
+/// Blocks of device memory and of pinned memory, and events, that were not given back.
 std::size_t live_blocks();
+std::size_t live_pinned();
 std::size_t live_events();
 
 /// What was asked for against CUDA's rules, such as a copy beyond a block's end; empty if nothing was.
