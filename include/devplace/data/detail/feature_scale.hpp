@@ -46,6 +46,9 @@ class feature_scale<std::uint8_t, T> {
     scale_byte_range(to, from, count, scale_);
   }
 
+  /// What devices scale by.
+  const byte_scale<T>& bytes() const { return scale_; }
+
  private:
   byte_scale<T> scale_;
 };
