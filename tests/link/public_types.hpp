@@ -70,6 +70,8 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::cpu),
       LAYOUT(dp::pinned),
       LAYOUT(dp::stream<dp::cpu>),
+      LAYOUT(dp::pending<void, dp::cuda<0>>),
+      LAYOUT(dp::pending<dp::tensor<float, row, dp::on<dp::pinned>>, dp::cuda<0>>),
       LAYOUT(dp::stream<dp::cuda<0>>),
       LAYOUT(dp::stream_scope),
       LAYOUT(dp::event<dp::cuda<0>>),

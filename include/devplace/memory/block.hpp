@@ -17,7 +17,7 @@ namespace devplace {
 namespace op {
 
 /// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, the same for blocks of rows
-/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`.
+/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`; of devices `copy_in_async`, `copy_out_async`.
 struct memory {};
 
 }  // namespace op
@@ -76,6 +76,9 @@ class memory_block {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+
+  /// The stream in whose order the block goes back is now `stream`, which comes after all that used the block.
+  void give_back_on(void* stream) { stream_ = stream; }
 
   /// From now on the block goes back only after what `stream` will have been given by then.
   void record_stream(void* stream) const {
@@ -137,6 +140,19 @@ template <class Backend, class Tu = this_tu>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend, Tu>().copy_out(ordinal, to, from, bytes);
 }
+
+/// As copy_in and copy_out, but given to the device's current stream only: `from` and `to`, of which the host's end is
+/// pinned memory, must stay, and what is written may not be read, until the stream has come to it.
+///@{
+template <class Backend, class Tu = this_tu>
+void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_in_async(ordinal, to, from, bytes);
+}
+template <class Backend, class Tu = this_tu>
+void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend, Tu>().copy_out_async(ordinal, to, from, bytes);
+}
+///@}
 
 /// Copies inside one device, in the order of its work; the ranges may overlap.
 template <class Backend, class Tu = this_tu>

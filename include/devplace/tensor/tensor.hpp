@@ -23,6 +23,7 @@ namespace detail {
 
 struct leading_extent;
 struct placed_access;
+struct block_access;
 
 inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::size_t element_bytes) {
   std::size_t bytes = element_bytes;
@@ -208,6 +209,7 @@ class tensor<T, Extents, on<P>> {
   friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::placed_access;
+  friend struct detail::block_access;
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
@@ -229,6 +231,18 @@ template <class X>
 concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
 
 namespace detail {
+
+/// For copies that go on after the call that began them.
+struct block_access {
+  template <class T, class E, class P>
+  static memory_block take(tensor<T, E, on<P>>&& x) {
+    return std::move(x.block_);
+  }
+  template <class T, class E, class P>
+  static memory_block& of(tensor<T, E, on<P>>& x) {
+    return x.block_;
+  }
+};
 
 /// The window of a tensor or view, const for a const tensor.
 template <class T, class E, class W>

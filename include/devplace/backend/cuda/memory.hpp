@@ -32,16 +32,22 @@ struct implementation<backend::cuda, op::memory> {
     return {data, bytes, ordinal, purpose, &release, detail::current_stream(ordinal)};
   }
   static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_in_async(ordinal, to, from, bytes);
+    detail::cuda_scope(ordinal).wait();
+  }
+  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_out_async(ordinal, to, from, bytes);
+    detail::cuda_scope(ordinal).wait();
+  }
+  static void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
     const detail::cuda_scope device(ordinal);
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, device.stream()),
                        "cudaMemcpyAsync to the device", ordinal);
-    device.wait();
   }
-  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+  static void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
     const detail::cuda_scope device(ordinal);
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, device.stream()),
                        "cudaMemcpyAsync to the host", ordinal);
-    device.wait();
   }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
