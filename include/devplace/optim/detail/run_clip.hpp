@@ -43,6 +43,7 @@ template <class T>
 struct clip_reducer {
   using squares = devplace::detail::square_sum_reducer<T>;
   using accumulator = typename squares::accumulator;
+  static constexpr bool reduces_all = true;
   clip_result<T> finish;
 
   DEVPLACE_HD static constexpr accumulator identity() { return squares::identity(); }
