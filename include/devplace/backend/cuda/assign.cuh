@@ -7,6 +7,7 @@
 #include <devplace/backend/cuda/kernels/assign.hpp>
 #include <devplace/backend/cuda/launch.cuh>
 #include <devplace/ops/detail/assign_body.hpp>
+#include <devplace/place/backend.hpp>
 
 namespace devplace {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/ops/elementwise.hpp>
@@ -70,7 +70,7 @@ struct room {
   room(const Extents& e, std::size_t first, std::uint32_t seed) : extents(e), offset(first) {
     const std::vector<float> values = simt::logits(e.size() + first, seed);
     for (std::size_t i = 0; i < values.size(); ++i)
-      elements[i] = static_cast<T>(values[i]);
+      elements[i] = static_cast<T>(std::is_integral_v<T> ? 8 + values[i] : values[i]);
   }
   window<const T, Extents> in() const { return {elements.data() + offset, extents}; }
   window<T, Extents> out() { return {elements.data() + offset, extents}; }
