@@ -56,11 +56,14 @@ names operator+(names all, const names& more) {
   return all;
 }
 
-/// "for_each_kernel<dropout_body<float> >" is "dropout_body", "reduce_kernel<64u, terms<float> >" is "terms".
+/// "for_each_kernel<dropout_body<float> >" is "dropout_body", "reduce_kernel<true, terms<float> >" is "terms".
 std::string head(const std::string& name) {
   std::size_t first = name.find('<') + 1;
-  if (name[first] >= '0' && name[first] <= '9') first = name.find(' ', first) + 1;
-  return name.substr(first, name.find_first_of("<,> ", first) - first);
+  for (std::string next; first != 0; first = name.find(' ', first) + 1) {
+    next = name.substr(first, name.find_first_of("<,> ", first) - first);
+    if (next != "true" && next != "false" && next.find_first_not_of("0123456789u") != std::string::npos) return next;
+  }
+  return name;
 }
 
 names launched_on(int device) {
@@ -122,7 +125,7 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   const batch_of<dp::on<dp::cuda<0>>> batch(64), smaller(37);
   step.prepare(64);
   step(batch.images, batch.labels);
-  const names expected = forward_and_backward + clip + names{"adam_numbers"} + count;
+  const names expected = forward_and_backward + clip + names{"adam_update"} + count;
   std::vector<unsigned> blocks;
   for (int i = 0; i < 20; ++i) {
     mock::clear_calls();
@@ -141,6 +144,22 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   step(smaller.images, smaller.labels);
   CHECK(launched_on(0) == expected);
   CHECK(only_launches());
+}
+
+TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch", "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const names update = names{"adam_update"} + count;
+  for (const double learning_rate : {1e-3, 0.5, 0.5, 0.25}) {
+    const bool changes = learning_rate != step.optimizer().rule().learning_rate;
+    step.optimizer().rule().learning_rate = learning_rate;
+    mock::clear_calls();
+    step(batch.images, batch.labels);
+    CHECK(launched_on(0) == forward_and_backward + (changes ? names{"begin_steps"} : names{}) + update);
+    CHECK(only_launches());
+  }
 }
 
 TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") {
@@ -170,7 +189,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names update = clip + names{"sgd_numbers"} + count;
+    const names update = clip + names{"sgd_update"} + count;
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_backward + update));
     CHECK(only_launches());
   }
@@ -187,7 +206,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     step(batch.images, batch.labels);
     INFO("step " << i);
     const names expected =
-        forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_numbers"} + count;
+        forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"} + count;
     CHECK(launched_on(0) == expected);
     CHECK(launched_on(1) == expected);
     CHECK(only_launches(8));  // around the reduction each records and awaits the other, twice
@@ -196,6 +215,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
 }
 
 TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
+  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(0);  // what the place has once is on top
   using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
   const batch_of<dp::on<dp::cuda<0>>> batch(33);
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -225,6 +245,8 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
 }
 
 TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
+  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(0);
+  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;
   const batch_of<dp::replicated<0, 1>> batch(65);
   dp::reset_peak_memory<dp::cuda<0>>();

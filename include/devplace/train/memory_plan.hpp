@@ -84,8 +84,9 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
   /// Their gradients, and the sum of the samples' weights behind them.
   static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
-  /// The optimizer's arenas.
-  static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
+  /// The optimizer's arenas, and what it knows of its steps.
+  static constexpr std::size_t optimizer_state =
+      Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
   /// Numbers that each replica keeps of its updates and of the last step's loss.
