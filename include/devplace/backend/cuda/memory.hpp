@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/backend/cuda/peer_access.hpp>
 #include <devplace/backend/cuda/pinned.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
@@ -63,11 +64,8 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     detail::cuda_scope(from_ordinal).wait();
-    const detail::cuda_scope device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
-                                           device.stream()),
-                       "cudaMemcpyPeerAsync", to_ordinal);
-    device.wait();
+    detail::copy_from_cuda_peer(to_ordinal, to, from_ordinal, from, bytes);
+    detail::cuda_scope(to_ordinal).wait();
   }
   static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
     const detail::cuda_scope device(ordinal);
@@ -92,6 +90,7 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
                                 const detail::row_block& block) {
     detail::cuda_scope(from_ordinal).wait();
+    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
     copy.dstDevice = device.visible();
