@@ -18,7 +18,8 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  bool idle = false;  ///< given back to its pool, which keeps it
+  const void* pool;   ///< from which it was taken
+  bool idle = false;  ///< given back to that, which keeps it
 };
 
 /// A stream or a pool.
@@ -338,9 +339,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
-  std::uint64_t bytes = 0;  // of all pools of the device
+  std::uint64_t bytes = 0;
   for (const auto& [address, block] : mock::of_process().blocks)
-    bytes += block.device == reinterpret_cast<mock::on_device*>(pool)->device ? block.bytes : 0;
+    bytes += block.pool == pool ? block.bytes : 0;
   std::memcpy(value, &bytes, sizeof bytes);
   return cudaSuccess;
 }
@@ -348,7 +349,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* v
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
   auto& blocks = mock::of_process().blocks;
   for (auto at = blocks.begin(); at != blocks.end();) {
-    if (at->second.idle && at->second.device == reinterpret_cast<mock::on_device*>(pool)->device) {
+    if (at->second.idle && at->second.pool == pool) {
       std::free(reinterpret_cast<void*>(at->first));
       at = blocks.erase(at);
     } else {
@@ -375,7 +376,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
   return cudaSuccess;
 }
 
