@@ -18,6 +18,7 @@
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>

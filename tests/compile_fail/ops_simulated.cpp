@@ -6,6 +6,7 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/sorting.hpp>
 
 namespace dp = devplace;
 
@@ -33,6 +34,12 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #endif
 #if defined(SOFTMAX_INTO_ANOTHER_PLACE)  // expect: devplace: softmax: the operands live on different places
   dp::softmax_into(a, b);
+#endif
+#if defined(SORT_INTO_ANOTHER_PLACE)  // expect: devplace: sort: result and operand live on different places
+  dp::sort_into(a, b);
+#endif
+#if defined(CUMSUM_INTO_ANOTHER_DEVICE)  // expect: devplace: cumsum: result and operand live on different places
+  dp::cumsum_into(c.reshape(dp::extents<9>{}), b.reshape(dp::extents<9>{}));
 #endif
 #if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/ops/sorted_elements.hpp>
 
 #include "link/layouts.hpp"
 
@@ -55,6 +56,7 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(nn::loss_result<float, dp::extents<dp::dyn, 3>, batch>),
       LAYOUT(nn::forward_result<output, nn::saved<net, Where, float, batch, output>>),
       LAYOUT(output),
+      LAYOUT(dp::sorted_elements<output, dp::tensor<std::int64_t, dp::extents<dp::dyn, 3>, batch>>),
       LAYOUT(dp::loader<Where>),
       LAYOUT(typename dp::loader<Where>::batch_type),
   };

@@ -3,6 +3,7 @@
 
 #include "support/mock_cuda/mock_cuda.hpp"
 
+#include <cxxabi.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -59,6 +60,8 @@ struct runtime {
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
+  std::vector<launch> launches;
+  std::map<const void*, std::string> kernels;  ///< names of the functions that stand for kernels in the program
   std::vector<std::string> violations;
 };
 
@@ -150,6 +153,40 @@ std::string bytes_of(std::size_t bytes) {
   return std::to_string(bytes) + " bytes";
 }
 
+/// "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" as
+/// "body<float>".
+std::string kernel_name(const char* mangled) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const std::string frame = "simt_kernel<";
+  const std::size_t start = name.find(frame);
+  if (start != std::string::npos) {
+    name.erase(0, start + frame.size());
+    name.erase(name.rfind(" >("));
+  }
+  for (const std::string scope : {"devplace::", "optim::", "nn::", "train::", "detail::"})
+    for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope))
+      name.erase(at, scope.size());
+  return name;
+}
+
+cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, cudaStream_t stream) {
+  const auto known = of_process().kernels.find(kernel);
+  if (known == of_process().kernels.end()) {
+    violate(std::string(call) + ": no kernel");
+    return answer(cudaErrorInvalidDeviceFunction);
+  }
+  if (grid.x == 0 || grid.y != 1 || grid.z != 1 || block.x == 0 || block.x > 1024 || block.y != 1 || block.z != 1)
+    violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
+  const cudaError_t code =
+      begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
+  if (code == cudaSuccess)
+    of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream});
+  return code;
+}
+
 }  // namespace
 
 void find_none(cudaError_t code) {
@@ -171,6 +208,15 @@ const std::vector<std::string>& calls() {
 }
 void clear_calls() {
   of_process().calls.clear();
+  of_process().launches.clear();
+}
+const std::vector<launch>& launches() {
+  return of_process().launches;
+}
+cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
+  const cudaError_t code = begin_on(function, stream);
+  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream});
+  return code;
 }
 void fail(const std::string& function, cudaError_t code, int nth) {
   of_process().failures[function] = {code, nth};
@@ -395,6 +441,13 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  return code;
+}
+
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
   const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
   if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
@@ -492,7 +545,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const auto* e = reinterpret_cast<mock::event*>(handle);
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
-  return mock::of_process().done || e->waited_for ? cudaSuccess : cudaErrorNotReady;
+  return mock::of_process().done || e->waited_for || !e->recorded ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
@@ -501,5 +554,46 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   delete e;
   return mock::begin("cudaEventDestroy");
 }
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void**) {
+  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim,
+                             configuration->stream);
+}
+
+// What nvcc's own code calls: it makes the program's kernels known before main, and has a launch by <<<>>> for each.
+
+void** __cudaRegisterFatBinary(const void*) {
+  static void* module = nullptr;
+  return &module;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) {
+  return 1;
+}
+void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
+  mock::of_process().kernels[host_function] = mock::kernel_name(name);
+}
+
+unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
+  mock::violate("a launch by <<<>>>, which devplace does not use");
+  return 1;
+}
+cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
+  return mock::answer(cudaErrorInvalidConfiguration);
+}
+#if CUDART_VERSION >= 13000
+cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
+}
+#else
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
+}
+#endif
 
 }  // extern "C"

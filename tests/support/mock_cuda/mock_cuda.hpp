@@ -9,8 +9,9 @@
 #include <vector>
 
 /// A CUDA runtime for tests on machines without a GPU, linked in place of NVIDIA's. Its devices have memory of the
-/// host and no kernels. It keeps a record of the calls, checks what NVIDIA's would report late or not at all, and
-/// fails where a test asks for it. Each test case is a process of its own, so a test finds it as it is described here.
+/// host. Kernels can be launched where the test is compiled as CUDA, and do not run. It keeps a record of the calls,
+/// checks what NVIDIA's would report late or not at all, and fails where a test asks for it. Each test case is a
+/// process of its own, so a test finds it as it is described here.
 namespace devplace::test::mock_cuda {
 
 /// Devices that cudaGetDeviceCount reports, 2 at first, and the memory of each. Before the first call of CUDA.
@@ -29,6 +30,21 @@ void remove_driver();
 /// The calls since the start or the last clear_calls(), as "cudaMemcpy device 0 to device, 24 bytes".
 const std::vector<std::string>& calls();
 void clear_calls();
+
+/// Work for a device: a kernel, named as its body in backend/cuda/kernels, or a call of a library above the runtime.
+struct launch {
+  std::string name;
+  unsigned blocks;
+  unsigned threads;  ///< of each block
+  int device;
+  cudaStream_t stream;
+};
+
+/// The launches since the start or the last clear_calls(), which are among the calls too.
+const std::vector<launch>& launches();
+
+/// What the mock of a library calls when it is given work for a stream of the current device. Says how the call ends.
+cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
 
 /// The `nth` call of `function` from now on fails with `code`, once.
 void fail(const std::string& function, cudaError_t code, int nth = 1);
