@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <devplace/memory/statistics.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/place/device_map.hpp>
 
 #include "support/catch.hpp"
@@ -56,5 +57,20 @@ TEST_CASE("scratch memory that could not be made is tried again", "[backend]") {
   CHECK(mock::live_blocks() == before);
   CHECK(cuda_scratch_of(2) != nullptr);
   CHECK(workspace<2>() == cuda_scratch_bytes);
+  CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("reductions on another stream have scratch memory of their own", "[backend]") {
+  mock::set_devices(3);
+  void* const own = cuda_scratch_of(0);
+  const dp::stream<dp::cuda<0>> side;
+  {
+    const dp::stream_scope on(side);
+    void* const other = cuda_scratch_of(0);
+    CHECK(other != own);
+    CHECK(cuda_scratch_of(0) == other);
+    CHECK(workspace<0>() == 2 * cuda_scratch_bytes);
+  }
+  CHECK(cuda_scratch_of(0) == own);
   CHECK(mock::violations() == std::vector<std::string>{});
 }
