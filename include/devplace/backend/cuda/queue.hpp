@@ -89,7 +89,9 @@ class cuda_scope {
   /// Waits for the work that the place was given so far, on whichever stream.
   void wait_for_all_streams() const {
     check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_);
-    for (const cudaStream_t stream : cuda_stream_pool::of(ordinal_).made())
+    const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
+    std::size_t index = 0;
+    while (const cudaStream_t stream = others.made(index++))
       check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal_);
   }
 
