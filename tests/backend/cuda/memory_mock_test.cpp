@@ -199,3 +199,32 @@ TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again
   CHECK(count_of("cudaStreamDestroy") == 2);
   CHECK(count_of("cudaMemPoolDestroy") == 1);
 }
+
+TEST_CASE("before memory runs out, all places on the GPU give back what they keep", "[backend]") {
+  dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
+  mock::set_devices(2, 1000);
+  const all_is_well check;
+  const auto kept = dp::to<second>(support::counted<float>(dp::extents<50>{}));
+  { const auto gone = dp::to<second>(support::counted<float>(dp::extents<150>{})); }
+  { const auto gone = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<100>{})); }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 800);
+  mock::clear_calls();
+  {
+    const auto large = dp::to<first>(support::counted<float>(dp::extents<200>{}));
+    CHECK(support::values_of(large)[199] == 199);
+  }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 200);
+  CHECK(dp::memory_statistics<dp::cuda<2>>().reserved == 400);  // on the other GPU
+  CHECK(count_of("cudaMemPoolTrimTo device 0") == 2);
+  CHECK(count_of("cudaMemPoolTrimTo device 1") == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK_THROWS_AS(dp::to<first>(support::counted<float>(dp::extents<201>{})), dp::out_of_memory);
+}
+
+TEST_CASE("memory that went back is used again before the device is asked for more", "[backend]") {
+  const all_is_well check;
+  for (int i = 0; i < 3; ++i)
+    const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == 3);
+}

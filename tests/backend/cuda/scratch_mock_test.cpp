@@ -49,7 +49,7 @@ TEST_CASE("scratch memory of reductions is made once for each place, with ticket
 TEST_CASE("scratch memory that could not be made is tried again", "[backend]") {
   mock::set_devices(3);
   const std::size_t before = mock::live_blocks();
-  mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation);
+  mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation, 1, 2);
   CHECK_THROWS_AS(cuda_scratch_of(2), dp::out_of_memory);
   mock::fail("cudaMemsetAsync", cudaErrorInvalidValue);
   CHECK_THROWS_AS(cuda_scratch_of(2), dp::error);

@@ -43,6 +43,7 @@ struct event {
 struct planned_failure {
   cudaError_t code;
   int calls_left;
+  int times;
 };
 
 struct runtime {
@@ -81,9 +82,9 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
   r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
   if (!r.driver) return answer(cudaErrorInsufficientDriver);
   const auto planned = r.failures.find(function);
-  if (planned != r.failures.end() && --planned->second.calls_left == 0) {
+  if (planned != r.failures.end() && --planned->second.calls_left <= 0) {
     const cudaError_t code = planned->second.code;
-    r.failures.erase(planned);
+    if (--planned->second.times == 0) r.failures.erase(planned);
     return answer(code);
   }
   const auto broken = r.broken.find(r.current);
@@ -218,8 +219,8 @@ cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) 
   if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream});
   return code;
 }
-void fail(const std::string& function, cudaError_t code, int nth) {
-  of_process().failures[function] = {code, nth};
+void fail(const std::string& function, cudaError_t code, int nth, int times) {
+  of_process().failures[function] = {code, nth, times};
 }
 void break_devices(cudaError_t code) {
   for (int device = 0; device < of_process().devices; ++device)
@@ -339,7 +340,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
   for (const auto& [address, block] : r.blocks)
-    if (block.device == r.current && !block.idle) *free -= block.bytes;
+    if (block.device == r.current) *free -= block.bytes;
   return code;
 }
 
@@ -415,10 +416,17 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   const cudaError_t code = mock::begin_on("cudaMallocFromPoolAsync", stream, mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   mock::runtime& r = mock::of_process();
+  for (auto& [address, block] : r.blocks) {
+    if (!block.idle || block.pool != pool || block.bytes != bytes) continue;
+    block.idle = false;
+    *data = reinterpret_cast<void*>(address);
+    std::memset(*data, 0xCD, bytes);
+    return cudaSuccess;
+  }
   const int device = reinterpret_cast<mock::on_device*>(pool)->device;
   std::size_t used = 0;
   for (const auto& [address, block] : r.blocks)
-    used += block.device == device && !block.idle ? block.bytes : 0;
+    used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU

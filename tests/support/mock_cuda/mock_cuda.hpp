@@ -46,8 +46,9 @@ const std::vector<launch>& launches();
 /// What the mock of a library calls when it is given work for a stream of the current device. Says how the call ends.
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
 
-/// The `nth` call of `function` from now on fails with `code`, once.
-void fail(const std::string& function, cudaError_t code, int nth = 1);
+/// The `nth` call of `function` from now on fails with `code`, and so do all until `times` have. (Memory that a pool
+/// cannot give is asked for twice, the second time after all pools on the device have given back what they keep.)
+void fail(const std::string& function, cudaError_t code, int nth = 1, int times = 1);
 
 /// From now on every call that reaches a device, or this one, answers `code`, as after a kernel that failed.
 void break_devices(cudaError_t code);

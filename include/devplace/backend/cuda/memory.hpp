@@ -25,7 +25,11 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_scope device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
     void* data = nullptr;
-    const cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    if (code == cudaErrorMemoryAllocation) {
+      trim_all(device.visible());
+      code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    }
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
@@ -123,6 +127,15 @@ struct implementation<backend::cuda, op::memory> {
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
+  }
+
+  /// Gives back what the pools of all places on a GPU keep, for one that needs more than its own has.
+  static void trim_all(int visible) {
+    static_cast<void>(cudaGetLastError());
+    for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
+      if (detail::cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
+          detail::device_map::of_process().visible(ordinal) == visible)
+        static_cast<void>(trim(ordinal));
   }
 
   static bool overlap(const void* a, const void* b, std::size_t bytes) {
