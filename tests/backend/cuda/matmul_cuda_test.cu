@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
+#include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
 
 #include "support/catch.hpp"
@@ -154,4 +156,39 @@ TEST_CASE("relu behind a product on a GPU keeps NaN", "[backend]") {
     CHECK(std::isnan(y[j]));
     CHECK(y[8 + j] >= 0);
   }
+}
+
+TEST_CASE("gradients of a linear layer and of the relu behind it are right on a GPU", "[backend]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  for (const shape s : {shape{256, 784, 64}, shape{10, 256, 64}, shape{1, 9, 70}, shape{9, 1, 70}, shape{10, 8, 1}})
+    for (const float beta : {0.0f, 1.0f}) {
+      CAPTURE(s.m, s.n, s.k, beta);
+      const device_array<float> dy(s.k * s.m), y(s.k * s.m), x(s.k * s.n), weight(s.m * s.n), bias(s.m), sums(s.m);
+      dp::detail::gemm_arguments<float> g;
+      g.m = s.m, g.n = s.n, g.k = s.k, g.transpose_a = true, g.a = dy.data(), g.lda = s.m, g.b = x.data(), g.ldb = s.n;
+      g.c = weight.data(), g.ldc = s.n, g.beta = beta;
+      dp::detail::dispatch<dp::op::linear_gradients, dp::backend::cuda>(0, g, bias.data());
+      dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(
+          0, dp::detail::relu_gradient_arguments<float>{s.k, s.m, dy.data(), dy.data(), y.data(), sums.data(), beta});
+      const std::vector<float> dz = dy.now(), db = bias.now(), masked = sums.now(), dw = weight.now();
+      double largest = 0;
+      for (std::size_t i = 0; i < s.m; ++i) {
+        double sum = beta * bias.host[i], sum_masked = beta * sums.host[i];
+        for (std::size_t r = 0; r < s.k; ++r) {
+          const std::size_t at = r * s.m + i;
+          const float expected = y.host[at] > 0 ? dy.host[at] : 0;
+          REQUIRE(dz[at] == expected);
+          sum += dy.host[at];
+          sum_masked += expected;
+        }
+        largest = std::max({largest, std::abs(db[i] - sum), std::abs(masked[i] - sum_masked)});
+        for (std::size_t j = 0; j < s.n; ++j) {
+          double product = beta * weight.host[i * s.n + j];
+          for (std::size_t r = 0; r < s.k; ++r)
+            product += static_cast<double>(dy.host[r * s.m + i]) * x.host[r * s.n + j];
+          largest = std::max(largest, std::abs(dw[i * s.n + j] - product));
+        }
+      }
+      CHECK(largest < 1e-3);
+    }
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/backend/cuda/product_gradients.hpp>
+
 #include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
 #include "support/mock_cuda/mock_cublaslt.hpp"
@@ -405,4 +407,81 @@ TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
   small_product<double> d;
   d.g.lda = std::size_t{1} << 28;
   CHECK_THROWS_AS(dp::detail::multiply(0, d.g, emulated{}), dp::shape_error);
+}
+
+namespace {
+
+/// A weight's gradient [out, in] and a bias's [out] from batches of `n`, against their definitions.
+template <class T>
+void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
+  INFO(out << " outputs, " << in << " inputs, " << n << " samples, beta " << beta);
+  const device_array<T> dy(n * out + 1), x(n * in + 1), weight(out * in), bias(out);
+  const std::vector<T> before = bias.values();
+  gemm_arguments<T> g;
+  g.m = out, g.n = in, g.k = n, g.transpose_a = true;
+  g.a = dy.data(), g.lda = out, g.b = x.data(), g.ldb = in, g.c = weight.data(), g.ldc = in, g.beta = beta;
+  const std::vector<T> c = weight.values();
+  dp::detail::multiply_with_sums(0, g, bias.data(), emulated{});
+  double largest = 0;
+  for (std::size_t i = 0; i < out; ++i) {
+    double sum = beta == 0 ? 0 : static_cast<double>(beta * before[i]);
+    for (std::size_t s = 0; s < n; ++s)
+      sum += static_cast<double>(dy.data()[s * out + i]);
+    largest = std::max(largest, std::abs(static_cast<double>(bias.data()[i]) - sum));
+    for (std::size_t j = 0; j < in; ++j)
+      largest = std::max(largest, std::abs(static_cast<double>(weight.data()[i * in + j]) - reference(g, c, i, j)));
+  }
+  CHECK(largest < (sizeof(T) == 4 ? 1e-4 : 1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("gradients of a linear layer are right at all sizes, written and added", "[backend]") {
+  for (const shape s : {shape{10, 8, 70}, shape{8, 12, 64}, shape{1, 8, 9}, shape{8, 1, 9}, shape{1, 1, 3},
+                        shape{10, 8, 1}, shape{10, 8, 0}})
+    for (const int beta : {0, 1}) {
+      check_gradients<float>(s.m, s.n, s.k, static_cast<float>(beta));
+      check_gradients<double>(s.m, s.n, s.k, beta);
+    }
+  CHECK(lt::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("cuBLASLt makes a bias's gradient beside the weight's, unless it is added", "[backend]") {
+  check_gradients<float>(10, 8, 70, 0);
+  CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_BGRADB);
+  CHECK(lt::products().at(0).n == 10);
+  CHECK(lt::products().at(0).op_b == CUBLAS_OP_T);
+  check_gradients<float>(10, 8, 70, 1);
+  CHECK(lt::products().at(1).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
+}
+
+TEST_CASE("where cuBLASLt makes no sums, our kernel does", "[backend]") {
+  lt::refuse(CUBLASLT_EPILOGUE_BGRADB);
+  check_gradients<float>(10, 8, 70, 0);
+  CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
+}
+
+TEST_CASE("the gradient of a relu and its sums take the stream's workspace", "[backend]") {
+  const std::size_t rows = 300;
+  for (const std::size_t columns : {std::size_t{8}, std::size_t{10}}) {
+    const device_array<float> dy(rows * columns), y(rows * columns), sums(columns);
+    const std::vector<float> before = dy.values();
+    std::vector<std::string> kernels;
+    dp::detail::relu_gradient(
+        0, dp::detail::relu_gradient_arguments<float>{rows, columns, dy.data(), dy.data(), y.data(), sums.data(), 0},
+        emulated{&kernels});
+    double largest = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (std::size_t i = j; i < rows * columns; i += columns) {
+        sum += y.data()[i] > 0 ? static_cast<double>(before[i]) : 0;
+        REQUIRE(dy.data()[i] == (y.data()[i] > 0 ? before[i] : 0));
+      }
+      largest = std::max(largest, std::abs(static_cast<double>(sums.data()[j]) - sum));
+    }
+    CHECK(largest < 1e-4);
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].find(columns == 8 ? "relu_gradient_source<float, 4" : "relu_gradient_source<float, 1") !=
+          std::string::npos);
+  }
 }

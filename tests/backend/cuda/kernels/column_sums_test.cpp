@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include <devplace/backend/cuda/kernels/relu_gradient.hpp>
 
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"
@@ -126,4 +129,62 @@ TEST_CASE("rows are weighted before they are summed, and the result is finished"
       dp::detail::sum_result<float>{sums.data(), 2, 3, 2, bias.data(), 1, dp::detail::epilogue::relu}, workspace.data(),
       workspace.size() * sizeof(float), emulated{&kernels, 100});
   CHECK(sums == expected);
+}
+
+namespace {
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+template <unsigned Width>
+void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
+  INFO(m << " x " << n << ", " << Width << " at once, in place " << in_place);
+  matrix y(m, n), dy(m, n), apart(m, n);
+  float* const to = in_place ? dy.data() : apart.data();
+  std::vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F), workspace(100 * n);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < m; ++i) {
+      dy.data()[i * n + j] = matrix::at(3 * i, j);
+      gradient[i * n + j] = matrix::at(i, j) > 0 ? matrix::at(3 * i, j) : 0;
+      expected[j] += gradient[i * n + j];
+    }
+  for (std::size_t i = 0; i < m * n; ++i)
+    y.data()[i] = matrix::at(i / n, i % n);
+  unsigned kernels = 0;
+  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
+                                 dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, workspace.data(),
+                                 workspace.size() * sizeof(float), emulated{&kernels, 3});
+  CHECK(sums == expected);
+  CHECK(std::vector<float>(to, to + m * n) == gradient);
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of a relu and its column sums are those of loops, in place too", "[cuda]") {
+  for (const bool in_place : {false, true}) {
+    for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 4}, {40, 12}, {300, 8}, {64, 132}})
+      check_relu_gradient<4>(m, n, in_place);
+    for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 1}, {37, 10}, {129, 33}})
+      check_relu_gradient<1>(m, n, in_place);
+  }
+}
+
+TEST_CASE("the gradient of a relu is 0 where the activation is NaN, 0 or -0, and passes on what is NaN", "[cuda]") {
+  const std::array<float, 8> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
+  std::array<float, 8> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
+  std::array<float, 8> sums{};
+  unsigned kernels = 0;
+  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, 1>{dy.data(), dy.data(), y.data(), 8}, 1, 8,
+                                 dp::detail::sum_result<float>{sums.data()}, static_cast<float*>(nullptr), 0,
+                                 emulated{&kernels, 1});
+  CHECK(dy[0] == 0);
+  CHECK(dy[1] == 0);
+  CHECK(dy[2] == 0);
+  CHECK(dy[3] == 2);
+  CHECK(std::isnan(dy[4]));
+  CHECK(dy[5] == -infinite);
+  CHECK(std::signbit(dy[6]));
+  CHECK(dy[7] == 0);
+  CHECK(sums[3] == 2);
+  CHECK(std::isnan(sums[4]));
 }

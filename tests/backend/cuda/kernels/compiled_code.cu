@@ -7,6 +7,8 @@
 
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
@@ -33,10 +35,19 @@ void updates(const dp::optim::step_arguments<T>& arguments) {
   dp::optim::sgd{.momentum = 0.9}.step<dp::backend::cuda>(arguments);
 }
 
+template <class T>
+void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::relu_gradient_arguments<T>& gradient) {
+  dp::detail::dispatch<dp::op::matmul, dp::backend::cuda>(0, product);
+  dp::detail::dispatch<dp::op::linear_gradients, dp::backend::cuda>(0, product, gradient.sums);
+  dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, gradient);
+}
+
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy,
          const matrix<double>& dx) {
   rows(y, x, targets);
   rows(dy, dx, targets);
+  products<float>({}, {});
+  products<double>({}, {});
   dp::sum(x);
   dp::max<1>(x);
   dp::tensor positive = dp::relu(x + y);

@@ -4,7 +4,7 @@
 
 # compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and looks at what came out.
 # - no kernel keeps anything in local memory, that is, off the registers: no stack frame and no spills;
-# - optimizers read and write 16 bytes at once;
+# - optimizers, and what stands behind products and before their gradients, read and write 16 bytes at once;
 # - kernels take no more registers than registers.txt has for them. Run with RECORD=1 to write that file anew.
 set -eu
 nvcc=$1 architecture=$2 source=$3
@@ -51,6 +51,15 @@ wide=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { update = /update_ker
 # Adam: 4 reads and 3 writes; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
   echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
+  status=1
+fi
+
+products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)/ }
+  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$work/code.ptx" | wc -l)
+# Behind products: 4 rows are read and written at once, and the bias; relu's gradient: 2 reads and a write of 4 rows,
+# and of a row that is left. Each in float and double.
+if [ "$products" -lt 48 ]; then
+  echo "Kernels beside products have $products accesses of 16 bytes; 48 are due."
   status=1
 fi
 

@@ -158,6 +158,7 @@ struct column_sums_kernel {
 template <class Source, class T, class Launch>
 void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns, const sum_result<T>& result,
                         T* workspace, std::size_t bytes, const Launch& launch) {
+  if (columns == 0) return;
   constexpr std::size_t fewest_rows = 64, most_blocks = 512;
   using first_kernel = column_sums_kernel<Source, 8>;
   const std::size_t tiles = (columns + first_kernel::tile - 1) / first_kernel::tile;
