@@ -35,7 +35,11 @@ struct implementation<backend::cuda, op::events> {
   static void wait(void* state, int ordinal) {
     detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
   }
-  static bool ready(void* state) { return cudaEventQuery(of(state)) != cudaErrorNotReady; }
+  static bool ready(void* state) {
+    if (cudaEventQuery(of(state)) != cudaErrorNotReady) return true;
+    static_cast<void>(cudaGetLastError());  // CUDA records it as an error, which CUB would report as its own
+    return false;
+  }
   static detail::device_failure drain(int ordinal) {
     try {
       detail::cuda_scope(ordinal).wait();
