@@ -149,9 +149,11 @@ TEMPLATE_TEST_CASE("a GPU's softmax and log_softmax and their gradients are the 
   }
 }
 
+using float_and_int64 = std::tuple<float, std::int64_t>;
+using float_and_uint8 = std::tuple<float, std::uint8_t>;
+using double_and_int32 = std::tuple<double, std::int32_t>;
 TEMPLATE_TEST_CASE("a GPU's cross-entropy is the CPU's, with weights, smoothing and rows that do not count", "[ops]",
-                   (std::tuple<float, std::int64_t>), (std::tuple<float, std::uint8_t>),
-                   (std::tuple<double, std::int32_t>)) {
+                   float_and_int64, float_and_uint8, double_and_int32) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = std::tuple_element_t<0, TestType>;
   using label = std::tuple_element_t<1, TestType>;
