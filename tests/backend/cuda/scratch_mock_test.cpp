@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <devplace/memory/statistics.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/place/device_map.hpp>
 
 #include "support/catch.hpp"
@@ -29,7 +30,7 @@ std::size_t workspace() {
 }  // namespace
 
 TEST_CASE("scratch memory of reductions is made once for each place, with tickets of 0", "[backend]") {
-  mock::set_devices(3);
+  mock::set_devices(4);
   void* const first = cuda_scratch_of(0);
   const auto* tickets = static_cast<const unsigned char*>(first);  // the mock's memory is the host's
   CHECK(std::count(tickets, tickets + dp::detail::cuda_ticket_bytes, 0) ==
@@ -46,7 +47,7 @@ TEST_CASE("scratch memory of reductions is made once for each place, with ticket
 }
 
 TEST_CASE("scratch memory that could not be made is tried again", "[backend]") {
-  mock::set_devices(3);
+  mock::set_devices(4);
   const std::size_t before = mock::live_blocks();
   mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation);
   CHECK_THROWS_AS(cuda_scratch_of(2), dp::out_of_memory);
@@ -56,5 +57,24 @@ TEST_CASE("scratch memory that could not be made is tried again", "[backend]") {
   CHECK(mock::live_blocks() == before);
   CHECK(cuda_scratch_of(2) != nullptr);
   CHECK(workspace<2>() == cuda_scratch_bytes);
+  CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("kernels on other streams, which run beside those of the place's own, have scratch memory of their own",
+          "[backend]") {
+  mock::set_devices(4);
+  void* const of_place = cuda_scratch_of(3);
+  const dp::stream<dp::cuda<3>> side;
+  {
+    const dp::stream_scope in(side);
+    void* const of_side = cuda_scratch_of(3);
+    CHECK(of_side != of_place);
+    CHECK(cuda_scratch_of(3) == of_side);
+    const auto own = dp::stream<dp::cuda<3>>::own();
+    const dp::stream_scope in_own(own);
+    CHECK(cuda_scratch_of(3) == of_place);
+  }
+  CHECK(cuda_scratch_of(3) == of_place);
+  CHECK(workspace<3>() == 2 * cuda_scratch_bytes);
   CHECK(mock::violations() == std::vector<std::string>{});
 }

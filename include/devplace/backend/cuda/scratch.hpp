@@ -5,8 +5,8 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -21,31 +21,24 @@ namespace devplace::detail {
 inline constexpr std::size_t cuda_ticket_bytes = most_partial_blocks * sizeof(unsigned);
 inline constexpr std::size_t cuda_scratch_bytes = cuda_ticket_bytes + most_partial_blocks * most_block_columns * 16;
 
-/// The scratch memory of the place `ordinal` for kernels on its stream, which follow each other, so that one is enough.
-/// It is made at first use, counted as workspace, and kept until the process ends, as the place's queue is.
+/// The scratch memory of the place `ordinal` for kernels on the thread's current stream, which follow each other, so
+/// that one is enough; kernels of other streams run beside them and have others. It is made at the stream's first use,
+/// counted as workspace, and kept until the process ends, as streams are.
 inline void* cuda_scratch_of(int ordinal) {
-  struct slot {
+  struct of_place {
     std::mutex mutex;
-    std::atomic<void*> data{nullptr};
-    memory_block block;
+    std::map<cudaStream_t, memory_block> blocks;
   };
-  static auto& slots = *new std::array<slot, counted_ordinals>;
-  slot& mine = slots[static_cast<std::size_t>(ordinal)];
-  void* data = mine.data.load(std::memory_order_acquire);
-  if (data == nullptr) [[unlikely]] {
-    const std::lock_guard lock(mine.mutex);
-    data = mine.data.load(std::memory_order_relaxed);
-    if (data == nullptr) {
-      const cuda_scope device(ordinal);
-      memory_block block =
-          implementation<backend::cuda, op::memory>::allocate(ordinal, cuda_scratch_bytes, memory_purpose::workspace);
-      check_cuda(cudaMemsetAsync(block.data(), 0, cuda_ticket_bytes, device.stream()), "cudaMemsetAsync", ordinal);
-      data = block.data();
-      mine.block = std::move(block);
-      mine.data.store(data, std::memory_order_release);
-    }
-  }
-  return data;
+  static auto& places = *new std::array<of_place, counted_ordinals>;
+  const cuda_scope device(ordinal);
+  of_place& mine = places[static_cast<std::size_t>(ordinal)];
+  const std::lock_guard lock(mine.mutex);
+  const auto found = mine.blocks.find(device.stream());
+  if (found != mine.blocks.end()) return found->second.data();
+  memory_block block =
+      implementation<backend::cuda, op::memory>::allocate(ordinal, cuda_scratch_bytes, memory_purpose::workspace);
+  check_cuda(cudaMemsetAsync(block.data(), 0, cuda_ticket_bytes, device.stream()), "cudaMemsetAsync", ordinal);
+  return mine.blocks.emplace(device.stream(), std::move(block)).first->second.data();
 }
 
 }  // namespace devplace::detail
