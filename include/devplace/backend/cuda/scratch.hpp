@@ -21,28 +21,38 @@ namespace devplace::detail {
 inline constexpr std::size_t cuda_ticket_bytes = most_partial_blocks * sizeof(unsigned);
 inline constexpr std::size_t cuda_scratch_bytes = cuda_ticket_bytes + most_partial_blocks * most_block_columns * 16;
 
-/// The scratch memory of the place `ordinal` for kernels on its stream, which follow each other, so that one is enough.
-/// It is made at first use, counted as workspace, and kept until the process ends, as the place's queue is.
+/// The scratch memory of the place `ordinal` for kernels on the stream that its work goes to now: those of one stream
+/// follow each other, so that one is enough, and those of two streams run side by side, so that each has its own. It is
+/// made at first use, counted as workspace, and kept until the process ends, as streams are.
 inline void* cuda_scratch_of(int ordinal) {
+  struct entry {
+    cudaStream_t stream;
+    memory_block block;
+    const entry* next;
+  };
   struct slot {
     std::mutex mutex;
-    std::atomic<void*> data{nullptr};
-    memory_block block;
+    std::atomic<const entry*> first{nullptr};
+    void* find(cudaStream_t stream) const {
+      for (const entry* e = first.load(std::memory_order_acquire); e != nullptr; e = e->next)
+        if (e->stream == stream) return e->block.data();
+      return nullptr;
+    }
   };
   static auto& slots = *new std::array<slot, counted_ordinals>;
+  const cuda_scope device(ordinal);
   slot& mine = slots[static_cast<std::size_t>(ordinal)];
-  void* data = mine.data.load(std::memory_order_acquire);
+  void* data = mine.find(device.stream());
   if (data == nullptr) [[unlikely]] {
     const std::lock_guard lock(mine.mutex);
-    data = mine.data.load(std::memory_order_relaxed);
+    data = mine.find(device.stream());
     if (data == nullptr) {
-      const cuda_scope device(ordinal);
       memory_block block =
           implementation<backend::cuda, op::memory>::allocate(ordinal, cuda_scratch_bytes, memory_purpose::workspace);
-      check_cuda(cudaMemsetAsync(block.data(), 0, cuda_ticket_bytes, device.stream()), "cudaMemsetAsync", ordinal);
       data = block.data();
-      mine.block = std::move(block);
-      mine.data.store(data, std::memory_order_release);
+      check_cuda(cudaMemsetAsync(data, 0, cuda_ticket_bytes, device.stream()), "cudaMemsetAsync", ordinal);
+      mine.first.store(new entry{device.stream(), std::move(block), mine.first.load(std::memory_order_relaxed)},
+                       std::memory_order_release);
     }
   }
   return data;
