@@ -31,11 +31,11 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(SOFTMAX_INTO_ANOTHER_PLACE)  // expect: devplace: softmax: the operands live on different places
   dp::softmax_into(a, b);
 #endif
-#if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
-  dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
-#endif
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
   dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
+#endif
+#if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
+  dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
 #endif
 }
 

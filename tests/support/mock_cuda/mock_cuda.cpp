@@ -360,13 +360,6 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   return code;
 }
 
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
-  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
-  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
-  return code;
-}
-
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const cudaError_t code =
       mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
@@ -405,6 +398,13 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   for (std::size_t row = 0; row < rows && mock::violations().empty(); ++row)
     std::memmove(static_cast<char*>(to.ptr) + row * to.pitch, static_cast<const char*>(from.ptr) + row * from.pitch,
                  width);
+  return code;
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
   return code;
 }
 
