@@ -160,22 +160,26 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
         {expected.argmax, static_cast<std::int64_t>(n / 2), expected.argmin, static_cast<std::int64_t>(n / 3)});
 }
 
-/// Lines on both sides of what a thread, a warp and a block of a GPU reduce.
+/// Lines on both sides of what a thread, a warp and a block of a GPU reduce; of the longest, which takes the emulator
+/// its time, not every case.
 template <class Backend>
 void check_reductions() {
-  for (const std::size_t n : {7u, 300u, 9001u})
+  for (const std::size_t n : {7u, 300u, 4500u})
     for (const bool as_row : {true, false}) {
       const auto last = static_cast<std::int64_t>(n) - 1;
       floats line(n, 1);
       line[n - 1] = inf;
-      line[3] = 0;
-      check_line<Backend>("infinity", line, as_row, {inf, inf, 0, last, 3});
       line[3] = -inf;
       check_line<Backend>("two infinities", line, as_row, {nan, inf, -inf, last, 3});
       line[n - 2] = nan;
       check_line<Backend>("a NaN", line, as_row, {nan, nan, nan, last - 1, last - 1});
+      if (n > 1000) continue;
       line[1] = -nan;
       check_line<Backend>("two NaNs", line, as_row, {nan, nan, nan, 1, 1});
+      floats one(n, 1);
+      one[n - 1] = inf;
+      one[3] = 0;
+      check_line<Backend>("an infinity", one, as_row, {inf, inf, 0, last, 3});
       check_line<Backend>("infinities alone", floats(n, -inf), as_row, {-inf, -inf, -inf, 0, 0});
       check_line<Backend>("zeros with sign", floats(n, -0.0F), as_row, {0, -0.0F, -0.0F, 0, 0});
       floats large(n, 0);
