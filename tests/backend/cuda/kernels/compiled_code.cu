@@ -12,6 +12,7 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -50,6 +51,7 @@ void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>,
   y = dp::relu(x);
   y = x + bias;
   dp::fill(y, T{1});
+  dp::take_rows_into(y, x, dp::argmax<1>(x));
 }
 
 template <class T>
