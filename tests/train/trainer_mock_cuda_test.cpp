@@ -34,7 +34,7 @@ using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::
 
 const names forward_and_backward{"cublasSgemm",          // 784 to 256
                                  "gemm_epilogue",        // its bias and relu
-                                 "dropout_body",         //
+                                 "dropout_kernel",       //
                                  "cublasSgemm",          // 256 to 10
                                  "gemm_epilogue",        //
                                  "cross_entropy_row",    // losses and gradients
@@ -42,7 +42,7 @@ const names forward_and_backward{"cublasSgemm",          // 784 to 256
                                  "cublasSgemm",          // gradient of 256 to 10: weights,
                                  "element_source",       // bias
                                  "cublasSgemm",          // and input
-                                 "dropout_body",         //
+                                 "dropout_kernel",       //
                                  "assign_linear",        // relu
                                  "cublasSgemm",          // gradient of 784 to 256: weights
                                  "element_source",       // and bias
@@ -56,14 +56,16 @@ names operator+(names all, const names& more) {
   return all;
 }
 
-/// "for_each_kernel<dropout_body<float> >" is "dropout_body", "reduce_kernel<true, terms<float> >" is "terms".
+/// What tells kernels apart: "for_each_kernel<tail_functor<float> >" is "tail_functor", "reduce_kernel<true,
+/// terms<float> >" is "terms", "dropout_kernel<float>" is itself.
 std::string head(const std::string& name) {
-  std::size_t first = name.find('<') + 1;
-  for (std::string next; first != 0; first = name.find(' ', first) + 1) {
-    next = name.substr(first, name.find_first_of("<,> ", first) - first);
-    if (next != "true" && next != "false" && next.find_first_not_of("0123456789u") != std::string::npos) return next;
+  const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
+  for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
+    const std::string word = word_at(at);
+    if (word == "float" || word == "double") break;
+    if (word != "true" && word != "false" && word.find_first_not_of("0123456789u") != std::string::npos) return word;
   }
-  return name;
+  return word_at(0);
 }
 
 names launched_on(int device) {
