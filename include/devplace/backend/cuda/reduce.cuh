@@ -16,9 +16,12 @@ template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
-    if (plan.inner == 1)
+    constexpr bool reduces_all = requires {
+      Reducer::reduces_all;
+    };
+    if (reduces_all || plan.inner == 1)
       launch(ordinal, detail::make_reduce_kernel<true>(plan));
-    else
+    else if constexpr (!reduces_all)
       launch(ordinal, detail::make_reduce_kernel<false>(plan));
   }
 
