@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <devplace/backend/cuda/queue.hpp>
+#include <devplace/backend/cuda/scratch.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -32,23 +34,20 @@ using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::
 // What one step of `net` asks of a device, by the head of each kernel's name. These lists are the promise: who changes
 // a step changes them.
 
-const names forward_and_backward{"cublasSgemm",          // 784 to 256
-                                 "gemm_epilogue",        // its bias and relu
-                                 "dropout_kernel",       //
-                                 "cublasSgemm",          // 256 to 10
-                                 "gemm_epilogue",        //
-                                 "cross_entropy_row",    // losses and gradients
-                                 "cross_entropy_terms",  // their sums
-                                 "cublasSgemm",          // gradient of 256 to 10: weights,
-                                 "element_source",       // bias
-                                 "cublasSgemm",          // and input
-                                 "dropout_kernel",       //
-                                 "assign_linear",        // relu
-                                 "cublasSgemm",          // gradient of 784 to 256: weights
-                                 "element_source",       // and bias
-                                 "tail_functor",         // sums behind the gradients
-                                 "pending_functor"};     // the loss of this step
-const names clip{"lane_squares", "group_sums", "clip_result"};
+const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
+                                 "finish_kernel",         // its bias and relu
+                                 "dropout_kernel",        //
+                                 "cublasLtMatmul",        // 256 to 10, with its bias
+                                 "cross_entropy_row",     // losses and gradients
+                                 "cross_entropy_terms",   // their sums
+                                 "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
+                                 "cublasLtMatmul",        // and input
+                                 "dropout_kernel",        //
+                                 "relu_gradient_source",  // and the bias's gradient, which are its column sums
+                                 "cublasLtMatmul",        // gradient of 784 to 256: weights
+                                 "tail_functor",          // sums behind the gradients
+                                 "pending_functor"};      // the loss of this step
+const names clip{"clip_reducer"};
 const names count{"count_pending_functor"};
 
 names operator+(names all, const names& more) {
@@ -56,14 +55,23 @@ names operator+(names all, const names& more) {
   return all;
 }
 
+/// A product cannot add to a bias's gradient, so that the column sums come behind it.
+names forward_and_adding_backward() {
+  names all = forward_and_backward;
+  all.insert(all.begin() + 7, "matrix_source");
+  return all;
+}
+
 /// What tells kernels apart: "for_each_kernel<tail_functor<float> >" is "tail_functor", "reduce_kernel<true,
-/// terms<float> >" is "terms", "dropout_kernel<float>" is itself.
+/// element_source<float>, sum<float> >" is "sum", "dropout_kernel<float>" is itself.
 std::string head(const std::string& name) {
   const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
   for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
     const std::string word = word_at(at);
     if (word == "float" || word == "double") break;
-    if (word != "true" && word != "false" && word.find_first_not_of("0123456789u") != std::string::npos) return word;
+    const bool says_little = word == "true" || word == "false" || word == "element_source" ||
+                             word.find_first_not_of("0123456789u") == std::string::npos;
+    if (!says_little) return word;
   }
   return word_at(0);
 }
@@ -116,6 +124,12 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
   CHECK(held(dp::memory_purpose::workspace) == Plan::counters + Plan::sums + Plan::reduction_buffer + more_workspace);
   CHECK(held(dp::memory_purpose::tensors) == 0);
   CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
+}
+
+/// What the place has once comes first.
+void take_gpu_workspace(int ordinal) {
+  dp::detail::cuda_scratch_of(ordinal);
+  dp::detail::cuda_workspace(ordinal, dp::detail::cuda_scope(ordinal));
 }
 
 }  // namespace
@@ -192,7 +206,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     step(batch.images, batch.labels);
     INFO("step " << i);
     const names update = clip + names{"sgd_update"} + count;
-    CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_backward + update));
+    CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }
 }
@@ -217,7 +231,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
 }
 
 TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
-  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(0);  // what the place has once is on top
+  take_gpu_workspace(0);
   using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
   const batch_of<dp::on<dp::cuda<0>>> batch(33);
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -247,8 +261,8 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
 }
 
 TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
-  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(0);
-  dp::detail::prepare_reduce<dp::backend::cuda, dp::detail::this_tu>(1);
+  take_gpu_workspace(0);
+  take_gpu_workspace(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;
   const batch_of<dp::replicated<0, 1>> batch(65);
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -262,4 +276,18 @@ TEST_CASE("so it is for replicas, of which the first may have a sample more", "[
   using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
   check_plan<plan, dp::cuda<0>>(first);
   check_plan<smaller, dp::cuda<1>>(second);
+}
+
+TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
+  using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
+  STATIC_REQUIRE(plan::gpu_workspace == dp::detail::cuda_workspace_bytes + dp::detail::cuda_scratch_bytes);
+  const batch_of<dp::on<dp::cuda<0>>> batch(8);
+  const std::size_t before = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  {
+    dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+    step(batch.images, batch.labels);
+  }
+  const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of its process finds nothing
 }
