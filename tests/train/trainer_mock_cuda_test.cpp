@@ -178,6 +178,27 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
   }
 }
 
+TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
+          "[train]") {
+  using kernel = dp::detail::update_kernel<dp::optim::detail::adam_update<float>>;
+  mock::keep_arguments("adam_update", sizeof(kernel));
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  mock::clear_calls();
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) step.optimizer().rule().learning_rate = 0.5;
+    step(batch.images, batch.labels);
+  }
+  std::vector<std::vector<unsigned char>> updates;
+  for (const mock::launch& l : mock::launches())
+    if (head(l.name) == "adam_update") updates.push_back(l.argument);
+  REQUIRE(updates.size() == 3);
+  CHECK(updates[0].size() == sizeof(kernel));
+  CHECK(updates[1] == updates[0]);
+  CHECK(updates[2] == updates[0]);
+}
+
 TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
