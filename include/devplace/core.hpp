@@ -33,6 +33,7 @@
 #include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
