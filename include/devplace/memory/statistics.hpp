@@ -61,6 +61,11 @@ inline memory_counters& counters(backend::cpu, int) {
   return of_cpu;
 }
 
+inline memory_counters& counters(backend::pinned, int) {
+  static memory_counters of_pinned;
+  return of_pinned;
+}
+
 /// Ordinals beyond the last one that is counted share its counters.
 inline memory_counters& counters(backend::cuda, int ordinal) {
   static memory_counters of_devices[counted_ordinals];

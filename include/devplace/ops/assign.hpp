@@ -10,7 +10,7 @@
 #include <devplace/ops/detail/assign_body.hpp>
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
@@ -18,9 +18,6 @@
 namespace devplace {
 
 namespace detail {
-
-/// Elements that are worth a thread of their own: some microseconds of work.
-inline constexpr std::size_t elementwise_grain = 16384;
 
 /// Tensors in an expression.
 template <class X>
@@ -111,8 +108,8 @@ template <class Backend, class Tu, class T, class Expression>
 void run_linear(int ordinal, T* destination, std::size_t size, const Expression& expression) {
   make_linear_leaf make;
   const auto tree = expression.tree(make);
-  for_each_index<Backend, Tu>(ordinal, size, elementwise_grain,
-                              assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
+  dispatch<op::assign, Backend, Tu>(ordinal, size,
+                                    assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
 }
 
 template <std::size_t Rank, class Backend, class Tu, class T, class Expression>
@@ -124,7 +121,7 @@ void run_strided(int ordinal, T* destination, std::size_t size, const Expression
       destination, tree, {}, rows_are_linear(collapsed, operands, count)};
   for (std::size_t axis = 0; axis < Rank; ++axis)
     body.extents[axis] = collapsed.aligned(axis, Rank);
-  for_each_index<Backend, Tu>(ordinal, size, elementwise_grain, body);
+  dispatch<op::assign, Backend, Tu>(ordinal, size, body);
 }
 
 /// One pass over the operands, with or without repetition among them.
@@ -196,9 +193,12 @@ void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) 
   using value_type = typename view_type::value_type;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed.");
-  detail::for_each_index<typename view_type::backend_type, Tu>(
-      to.ordinal(), to.size(), detail::elementwise_grain,
-      detail::assign_linear<value_type, detail::scalar_leaf<value_type>>{to.data(), {value}});
+  if (to.size() == 0) return;
+  detail::dispatch<op::assign, typename view_type::backend_type, Tu>(
+      to.ordinal(), to.size(), detail::assign_linear<value_type, detail::scalar_leaf<value_type>>{to.data(), {value}});
 }
 
 }  // namespace devplace
+
+#include <devplace/backend/cpu/assign.hpp>
+#include DEVPLACE_CUDA_BACKEND(assign)

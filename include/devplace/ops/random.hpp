@@ -9,8 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/random_body.hpp>
+#include <devplace/ops/detail/random_order.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
@@ -125,29 +127,14 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                                        static_cast<value_type>(kept > 0 ? 1 / kept : 0)});
 }
 
-/// Writes the numbers 0 to n-1 in random order (Fisher and Yates's shuffle; every order is equally likely as far as
-/// the seed's 64 bits reach), in ordinary memory.
-inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
-  const detail::random_sequence random(start.value, stream);
-  std::uint64_t next_block = 0;
-  detail::philox_block block{};
-  bool second_half = false;
-  const auto next = [&] {
-    if (!second_half) block = random.block(next_block++);
-    const std::uint32_t* words = block.word + (second_half ? 2 : 0);
-    second_half = !second_half;
-    return std::uint64_t{words[1]} << 32 | words[0];
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    // A number below bound without bias: reject what is left over of 2^64 (Lemire 2019).
-    const std::uint64_t bound = i + 1, left_over = (0 - bound) % bound;
-    std::uint64_t bits = next();
-    while (bits < left_over)
-      bits = next();
-    const std::size_t j = static_cast<std::size_t>(bits % bound);
-    if (j != i) order[i] = order[j];
-    order[j] = static_cast<std::int64_t>(i);
-  }
+/// Writes the numbers 0 to n-1 in random order, in ordinary memory: index i comes where the i-th number of 64 bits of
+/// the seed's stream does when these are sorted. Every order is equally likely as far as the seed's 64 bits reach.
+/// permutation.hpp has it for every place.
+template <class Tu = detail::this_tu>
+void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
+  const detail::memory_block workspace = detail::allocate<backend::cpu, Tu>(
+      0, detail::random_order::workspace(n) * sizeof(std::uint64_t), memory_purpose::workspace);
+  detail::random_order::run(order, n, {start.value, stream}, static_cast<std::uint64_t*>(workspace.data()));
 }
 
 }  // namespace devplace

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/optim/detail/squared_norm.hpp>
+#include <devplace/optim/detail/run_clip.hpp>
 #include <devplace/optim/detail/validation.hpp>
 
 namespace devplace::optim {
@@ -37,19 +37,14 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 }
 
 /// factor = min(1, max_norm / (norm + 1e-6)) with norm = |gradients / divisor|, the 2-norm, 0 where the divisor is 0.
-/// Asynchronous; allocates nothing. The sum is formed in double in an order that depends on `n` alone. Gradients that
-/// are not finite make the norm infinite or NaN, and the parameters after the step NaN, as in PyTorch by default.
+/// Asynchronous; allocates nothing; one launch on a GPU. The sum is formed in double in an order that depends on `n`
+/// and the backend alone. Gradients that are not finite make the norm infinite or NaN, and the parameters after the
+/// step NaN, as in PyTorch by default.
 template <class Backend, class Tu = devplace::detail::this_tu, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const std::size_t lanes = detail::norm_lanes(a.n);
-  const std::size_t groups = detail::norm_groups(a.n);
-  double* const group_sums = a.workspace + lanes;
-  using devplace::detail::for_each_index;
-  for_each_index<Backend, Tu>(a.ordinal, lanes, detail::norm_grain(a.n),
-                              detail::lane_squares<T>{a.gradients, a.n, lanes, a.workspace});
-  for_each_index<Backend, Tu>(a.ordinal, groups, groups, detail::group_sums{a.workspace, groups, group_sums});
-  for_each_index<Backend, Tu>(a.ordinal, 1, 1,
-                              detail::clip_result<T>{group_sums, groups, a.divisor, rule.max_norm, a.factor, a.norm});
+  const detail::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};
+  devplace::detail::dispatch<op::clip, Backend, Tu>(a.ordinal,
+                                                    detail::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }
 
 }  // namespace devplace::optim

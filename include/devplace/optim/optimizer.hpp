@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -41,16 +43,27 @@ inline constexpr bool are_gradients_of = false;
 template <class Net, class P, class Where>
 inline constexpr bool are_gradients_of<Net, P, gradients<Net, Where, P>> = true;
 
-/// The state of one replica's optimizer: arenas of the parameters' size, zero at the start.
+/// The state of one replica's optimizer, zero at the start: arenas of the parameters' size, and what the rule knows of
+/// its steps.
 template <class Rule, class T>
 struct replica_state {
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
+  devplace::detail::memory_block steps;
 };
+
+/// Whether a rule is as it was; one that cannot be compared may always have changed.
+template <class Rule>
+bool is_unchanged(const Rule& now, const std::optional<Rule>& before) {
+  if constexpr (std::equality_comparable<Rule>)
+    return before && *before == now;
+  else
+    return false;
+}
 
 /// One update of one replica's parameters; ordinals are values here.
 template <class Rule, class T, class Backend, class Tu>
 void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_state<Rule, T>& state,
-            std::size_t elements, bool divide, const T* factor, std::int64_t step) {
+            std::size_t elements, bool divide, const T* factor, std::int64_t step, bool changed) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = elements;
@@ -61,18 +74,24 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_sta
   arguments.divisor = divide ? r.gradient_data() + elements : nullptr;
   arguments.gradient_factor = factor;
   arguments.step = step;
+  arguments.step_memory = state.steps.data();
+  arguments.changed = changed;
   rule.template step<Backend, Tu>(arguments);
 }
 
 template <class Rule, class T, class Backend, class Tu>
 replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
+  const auto zeros = [ordinal](std::size_t count) {
+    auto block =
+        devplace::detail::allocate<Backend, Tu>(ordinal, count * sizeof(T), devplace::memory_purpose::optimizer_state);
+    devplace::detail::for_each_index<Backend, Tu>(ordinal, count, 4096,
+                                                  nn::detail::zero_functor<T>{static_cast<T*>(block.data())});
+    return block;
+  };
   replica_state<Rule, T> state;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i) {
-    state.arenas[i] = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T),
-                                                              devplace::memory_purpose::optimizer_state);
-    devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
-                                                  nn::detail::zero_functor<T>{static_cast<T*>(state.arenas[i].data())});
-  }
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    state.arenas[i] = zeros(elements);
+  state.steps = zeros(step_memory_bytes / sizeof(T));
   return state;
 }
 
@@ -152,12 +171,19 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     nn::detail::begin_update<backend_type, Tu>(state);
     last_update_ = state.updates;
     ++steps_;
+    // After a failure a place may not have been told what it was sent, or may not have done what it counts as done.
+    const bool changed = !optim::detail::is_unchanged(rule_, sent_) || sent_failures_ != state.failures;
+    if (changed) sent_.reset();  // until every place has been told
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
         nn::detail::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                           factors[k], steps_);
+                                                           factors[k], steps_, changed);
         });
+      if (changed) {
+        sent_ = rule_;
+        sent_failures_ = state.failures;
+      }
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
@@ -193,7 +219,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
   std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
-  std::uint64_t last_update_ = 0;  ///< the model's number of updates after this optimizer's last one
+  std::uint64_t last_update_ = 0;    ///< the model's number of updates after this optimizer's last one
+  std::optional<Rule> sent_;         ///< the rule as all places know it
+  std::uint64_t sent_failures_ = 0;  ///< of the model's devices, when they were told
 };
 
 /// `optimizer opt{model, optim::adam{}}`.

@@ -6,6 +6,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/place/placement.hpp>
@@ -64,8 +65,9 @@ inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
 /// What training takes on the fullest place, in bytes, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
-/// optimizer and trainer allocate there; batches, class weights, the norm's workspace of `clip_norm`, and the packing
-/// buffers of the matrix engine (one set for each thread and process) come on top.
+/// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
+/// batches, class weights, `clipping`, the packing buffers of the matrix engine (one set for each thread and process)
+/// and, on a GPU, what products and reductions work in: 32 MiB and a half, once for each place and process.
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 
@@ -83,8 +85,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
   /// Their gradients, and the sum of the samples' weights behind them.
   static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
-  /// The optimizer's arenas.
-  static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
+  /// The optimizer's arenas, and what it knows of its steps.
+  static constexpr std::size_t optimizer_state =
+      Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
   /// Numbers that each replica keeps of its updates and of the last step's loss.
@@ -102,6 +105,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   /// All of the above.
   static constexpr std::size_t bytes =
       parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
+  /// What comes on top where the trainer clips: the norm's workspace.
+  static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
 };
 
 }  // namespace devplace

@@ -13,9 +13,11 @@ using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("a failed call of CUDA names the call, the device, CUDA's own text and what to do", "[backend]") {
   CHECK_NOTHROW(dp::detail::check_cuda(cudaSuccess, "cudaMalloc", 0));
-  CHECK_THROWS_WITH(dp::detail::check_cuda(cudaErrorIllegalAddress, "cudaMemcpy to the host", 2),
-                    ContainsSubstring("devplace: cudaMemcpy to the host on cuda:2 failed: an illegal memory access") &&
-                        ContainsSubstring("cudaErrorIllegalAddress, 700") && ContainsSubstring("compute-sanitizer"));
+  CHECK_THROWS_WITH(
+      dp::detail::check_cuda(cudaErrorIllegalAddress, "cudaMemcpy to the host", 2),
+      ContainsSubstring("devplace: cuda:2: the device is lost to this process since cudaMemcpy to the host on "
+                        "cuda:2 failed: an illegal memory access") &&
+          ContainsSubstring("cudaErrorIllegalAddress, 700") && ContainsSubstring("compute-sanitizer"));
   CHECK_THROWS_WITH(dp::detail::check_cuda(cudaErrorNoKernelImageForDevice, "cudaLaunchKernelEx", 0),
                     ContainsSubstring("CMAKE_CUDA_ARCHITECTURES"));
   CHECK_THROWS_WITH(dp::detail::check_cuda(cudaErrorUnsupportedPtxVersion, "cudaLaunchKernelEx", 0),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/mock_cuda/mock_cublaslt.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
 
 #include <bit>
 #include <cmath>
@@ -396,6 +397,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool with_vector = mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);
   if (with_vector && o.vector == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (devplace::test::mock_cuda::launch_of_library("cublasLtMatmul", stream) != cudaSuccess)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   p.algorithm = chosen.query, p.flags = chosen.flags, p.workspace = workspace, p.stream = stream;
   mock::of_process().products.push_back(p);
   if (!mock::violations().empty()) return CUBLAS_STATUS_SUCCESS;

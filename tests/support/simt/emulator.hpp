@@ -18,12 +18,12 @@
 #include <devplace/backend/cuda/packed.hpp>
 
 #include "support/simt/fiber.hpp"
+#include "support/simt/global_memory.hpp"
 #include "support/simt/shared_memory.hpp"
 
 // Runs a kernel's body (backend/cuda/kernels) on the CPU, thread by thread, each on a stack of its own. Threads take
-// turns in random order and blocks come in random order, so that a body which relies on an order is found out, and what
-// no order shows is checked: see `violation`. It proves bodies, not launches, and not the order of memory between
-// blocks.
+// turns in random order, blocks come in random order and some of them run side by side, so that a body which relies on
+// an order is found out, and what no order shows is checked: see `violation`. It proves bodies, not launches.
 
 namespace devplace::test::simt {
 
@@ -66,6 +66,13 @@ class thread {
 
   template <class T, std::size_t N, int Tag = 0>
   auto shared();
+
+  template <class T>
+  void publish(T* to, const T& value);
+  template <class T>
+  T observe(const T* from) const;
+  inline void fence();
+  inline unsigned ticket(unsigned* counter, unsigned limit);
 
   template <class T, unsigned N>
   packed<T, N> load(const T* from, int line = __builtin_LINE()) const {
@@ -127,10 +134,11 @@ class shared_array {
   const moment* now_;
 };
 
-/// Runs the blocks of one launch, one after another.
+/// Runs blocks of one launch, one after another.
 class block_run {
  public:
-  block_run(unsigned block_size, std::uint32_t seed) : random_(seed), threads_(block_size), slots_(block_size) {
+  block_run(unsigned block_size, std::uint32_t seed, global_memory& global)
+      : random_(seed), threads_(block_size), slots_(block_size), arguments_(block_size), global_(&global) {
     if (block_size == 0 || block_size > 1024 || block_size % warp_size != 0)
       throw violation("a block has " + std::to_string(block_size) +
                       " threads; kernels are written for whole warps of 32, and at most 1024 threads");
@@ -138,14 +146,10 @@ class block_run {
       fibers_.push_back(std::make_unique<fiber>());
   }
 
+  /// Begins block number `block` of `blocks`.
   template <class Kernel>
-  void run(const Kernel& kernel, unsigned block, unsigned blocks) {
+  void start(const Kernel& kernel, unsigned block, unsigned blocks) {
     shared_.clear();
-    struct task {
-      const Kernel* kernel;
-      thread* context;
-    };
-    std::vector<task> tasks(threads_.size());
     for (unsigned i = 0; i < threads_.size(); ++i) {
       thread& t = threads_[i];
       t = thread{};
@@ -155,15 +159,31 @@ class block_run {
       t.grid_size_ = blocks;
       t.run_ = this;
       t.now_.thread = i;
-      tasks[i] = {&kernel, &t};
+      arguments_[i] = {&kernel, &t};
       fibers_[i]->start(
           [](void* given) {
-            const task& mine = *static_cast<task*>(given);
-            (*mine.kernel)(*mine.context);
+            const argument& mine = *static_cast<argument*>(given);
+            (*static_cast<const Kernel*>(mine.kernel))(*mine.context);
           },
-          &tasks[i]);
+          &arguments_[i]);
     }
-    schedule();
+    ready_.resize(threads_.size());
+    std::iota(ready_.begin(), ready_.end(), 0u);
+  }
+
+  /// Lets every thread that can run go on until it waits. False when the block is done.
+  bool step() {
+    std::shuffle(ready_.begin(), ready_.end(), random_);
+    for (const unsigned i : ready_) {
+      fibers_[i]->resume();
+      if (fibers_[i]->done()) threads_[i].state_ = thread_state::exited;
+    }
+    ready_.clear();
+    for (unsigned warp = 0; warp < threads_.size(); warp += warp_size)
+      release(thread_state::at_warp, warp, warp + warp_size, ready_);
+    if (ready_.empty()) release(thread_state::at_barrier, 0, static_cast<unsigned>(threads_.size()), ready_);
+    if (ready_.empty()) require_all_exited();
+    return !ready_.empty();
   }
 
  private:
@@ -171,22 +191,10 @@ class block_run {
 
   using value_bytes = std::array<std::byte, 16>;
 
-  void schedule() {
-    std::vector<unsigned> ready(threads_.size());
-    std::iota(ready.begin(), ready.end(), 0u);
-    while (!ready.empty()) {
-      std::shuffle(ready.begin(), ready.end(), random_);
-      for (const unsigned i : ready) {
-        fibers_[i]->resume();
-        if (fibers_[i]->done()) threads_[i].state_ = thread_state::exited;
-      }
-      ready.clear();
-      for (unsigned warp = 0; warp < threads_.size(); warp += warp_size)
-        release(thread_state::at_warp, warp, warp + warp_size, ready);
-      if (ready.empty()) release(thread_state::at_barrier, 0, static_cast<unsigned>(threads_.size()), ready);
-      if (ready.empty()) require_all_exited();
-    }
-  }
+  struct argument {
+    const void* kernel;
+    thread* context;
+  };
 
   /// Lets the threads [first, after) go on when all of them wait in `state` at one place of the source.
   void release(thread_state state, unsigned first, unsigned after, std::vector<unsigned>& ready) {
@@ -228,7 +236,10 @@ class block_run {
   std::vector<thread> threads_;
   std::vector<std::array<value_bytes, 2>> slots_;  // what each thread offers in exchanges of even and of odd number
   std::vector<std::unique_ptr<fiber>> fibers_;
+  std::vector<argument> arguments_;
+  std::vector<unsigned> ready_;
   shared_memory shared_;
+  global_memory* global_;
 };
 
 inline void thread::wait(thread_state state, site where) {
@@ -256,16 +267,49 @@ auto thread::shared() {
   return shared_array<T>(run_->shared_.get<T, N, Tag>(), now_);
 }
 
-/// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks.
+template <class T>
+void thread::publish(T* to, const T& value) {
+  run_->global_->publish(to, block_index_, now_);
+  *to = value;
+}
+
+template <class T>
+T thread::observe(const T* from) const {
+  run_->global_->observe(from, block_index_, now_);
+  return *from;
+}
+
+inline void thread::fence() {
+  run_->global_->fence(block_index_, now_);
+}
+
+inline unsigned thread::ticket(unsigned* counter, unsigned limit) {
+  return run_->global_->ticket(counter, limit, block_index_, now_);
+}
+
+/// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks, some of them side by side.
 template <class Kernel>
 void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
   std::vector<unsigned> order(blocks);
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(seed);
   std::shuffle(order.begin(), order.end(), random);
-  block_run run(Kernel::threads, seed + 1);
-  for (const unsigned block : order)
-    run.run(kernel, block, blocks);
+  global_memory global;
+  std::vector<std::unique_ptr<block_run>> running;
+  const std::size_t side_by_side = std::min<std::size_t>(blocks, 3);
+  for (std::size_t k = 0; k < side_by_side; ++k) {
+    running.push_back(std::make_unique<block_run>(Kernel::threads, seed + 1 + static_cast<std::uint32_t>(k), global));
+    running.back()->start(kernel, order[k], blocks);
+  }
+  for (std::size_t next = side_by_side; !running.empty();) {
+    const std::size_t chosen = random() % running.size();
+    if (running[chosen]->step()) continue;
+    if (next != blocks)
+      running[chosen]->start(kernel, order[next++], blocks);
+    else
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(chosen));
+  }
+  global.require_counters_at_zero();
 }
 
 }  // namespace devplace::test::simt

@@ -204,6 +204,110 @@ TEST_CASE("planted: a shared array's end, and more shared memory than a block ha
              ContainsSubstring("49160 bytes of shared memory"));
 }
 
+namespace {
+
+/// What a kernel of several blocks that meet by a ticket can leave out.
+struct left_out {
+  bool barrier = false, fence_before = false, fence_after = false, being_last = false, reset = false;
+};
+
+/// Each block publishes a number, and the last one adds them up.
+auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned& sum, left_out without) {
+  return [&, without](simt::thread& t) {
+    const auto told = t.shared<unsigned, 1>();
+    if (t.thread_index() == 7) t.publish(&numbers[t.block_index()], t.block_index() + 1);
+    if (!without.barrier) t.sync();
+    if (t.thread_index() == 0) {
+      if (!without.fence_before) t.fence();
+      const unsigned before = t.ticket(&tickets, t.grid_size() + (without.reset ? 1 : 0));
+      if (!without.fence_after) t.fence();
+      told.store(0, before);
+    }
+    t.sync();
+    if (told.load(0) != t.grid_size() - 1 && !without.being_last) return;
+    if (t.thread_index() != 40) return;
+    unsigned result = 0;
+    for (const unsigned& number : numbers)
+      result += t.observe(&number);
+    sum = result;
+  };
+}
+
+/// What the emulator says about it in five blocks.
+std::string finding_in_blocks(left_out without, std::uint32_t seed = 1) {
+  std::vector<unsigned> numbers(5);
+  unsigned tickets = 0, sum = 0;
+  try {
+    for (int round = 1; round <= 3; ++round) {  // the counter is ready for the next launch
+      launch(sum_over_blocks(numbers, tickets, sum, without), 5, seed);
+      if (sum != 15 || tickets != 0) return "wrong sum";
+      sum = 0;
+    }
+  } catch (const simt::violation& found) {
+    return found.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the last of several blocks sees what all of them published", "[simt]") {
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    CHECK(finding_in_blocks({}, seed).empty());
+}
+
+TEST_CASE("planted: a barrier or a fence is missing before or after a ticket", "[simt]") {
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    CHECK_THAT(finding_in_blocks({.barrier = true}, seed), ContainsSubstring("no chain of barriers"));
+    CHECK_THAT(finding_in_blocks({.fence_before = true}, seed), ContainsSubstring("no chain of barriers"));
+    CHECK_THAT(finding_in_blocks({.fence_after = true}, seed), ContainsSubstring("no chain of barriers"));
+  }
+}
+
+TEST_CASE("planted: a block that is not the last reads what others publish", "[simt]") {
+  for (std::uint32_t seed = 0; seed < 10; ++seed)
+    CHECK_THAT(finding_in_blocks({.being_last = true}, seed),
+               ContainsSubstring("no block of this launch has published") || ContainsSubstring("no chain of barriers"));
+}
+
+TEST_CASE("planted: a ticket counter that is not 0 at the end", "[simt]") {
+  CHECK_THAT(finding_in_blocks({.reset = true}), ContainsSubstring("is left at 5"));
+}
+
+TEST_CASE("planted: a thread is told by a ticket and the others of its block are not", "[simt]") {
+  unsigned number = 0, tickets = 0;
+  const auto body = [&](simt::thread& t) {
+    if (t.thread_index() != 0) {
+      if (t.block_index() == 1 && t.thread_index() == 1 && tickets == 1) t.observe(&number);
+      return;
+    }
+    if (t.block_index() == 0) t.publish(&number, 1u);
+    t.fence();
+    t.ticket(&tickets, 2);
+    t.fence();
+  };
+  std::string found;
+  for (std::uint32_t seed = 0; seed < 20 && found.empty(); ++seed) {
+    tickets = 0;
+    try {
+      launch(body, 2, seed);
+    } catch (const simt::violation& v) {
+      found = v.what();
+    }
+  }
+  CHECK_THAT(found, ContainsSubstring("no chain of barriers"));
+}
+
+TEST_CASE("planted: two blocks publish in one place", "[simt]") {
+  unsigned number = 0;
+  CHECK_THROWS_WITH(launch(
+                        [&](simt::thread& t) {
+                          if (t.thread_index() == 0) t.publish(&number, 1u);
+                        },
+                        2),
+                    ContainsSubstring("has published already"));
+}
+
 TEST_CASE("an exception of a thread reaches the caller, and the next launch runs", "[simt]") {
   std::vector<unsigned> out(64);
   for (int round = 0; round < 3; ++round) {

@@ -38,9 +38,9 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
                  const Launch& launch, const Members&... members) {
   constexpr unsigned wide = widest_access<T>;
   const cuda_scope device(ordinal);
-  auto* const workspace = static_cast<T*>(cuda_workspace(ordinal, device));
+  auto* const workspace = static_cast<T*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
   const auto with = [&](const auto& source) {
-    launch_column_sums(source, rows, columns, result, workspace, cuda_workspace_bytes, launch);
+    launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
   };
   if (aligned && columns % wide == 0)
     with(Source<T, wide>{members...});

@@ -76,7 +76,7 @@ bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilog
   const product_key key = make_product_key(g, epilogue, vector);
   require_library_strides(key);
   const cuda_scope device(ordinal);
-  void* const workspace = cuda_workspace(ordinal, device);
+  void* const workspace = cuda_workspace<cuda_product_workspace>(ordinal, device);
   product_cache& cache = product_cache_of(ordinal);
   const std::lock_guard lock(cache.mutex);
   product_plan& plan = cache.plan_of(key, vector, ordinal);
@@ -84,7 +84,7 @@ bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilog
   set_product_vector(plan, vector, ordinal, key);
   check_cublaslt(cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a,
                                 plan.second.get(), &g.beta, g.c, plan.result.get(), g.c, plan.result.get(),
-                                &plan.algorithm, workspace, cuda_workspace_bytes, device.stream()),
+                                &plan.algorithm, workspace, cuda_product_workspace::bytes, device.stream()),
                  "cublasLtMatmul", ordinal, key);
   after_launch(device, ordinal, "a product of cuBLASLt");
   return true;

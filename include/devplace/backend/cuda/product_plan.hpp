@@ -78,7 +78,7 @@ inline cublaslt_preference make_product_preference(const product_key& key, int o
     check_cublaslt(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
                    "cublasLtMatmulPreferenceSetAttribute", ordinal, key);
   };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cuda_workspace_bytes});
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cuda_product_workspace::bytes});
   // Parts of a product that is split along k are added in the compute type and in one order.
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
       std::uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
@@ -101,7 +101,7 @@ inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const 
   check_cublaslt(status, "cublasLtMatmulAlgoGetHeuristic", ordinal, key);
   for (int i = 0; i < count && !plan.offered; ++i) {
     const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
-    if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > cuda_workspace_bytes) continue;
+    if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > cuda_product_workspace::bytes) continue;
     if (!keeps_precision(result.algo, key)) continue;
     plan.algorithm = result.algo;
     plan.offered = true;

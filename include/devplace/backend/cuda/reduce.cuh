@@ -6,20 +6,41 @@
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 #include <devplace/backend/cuda/launch.cuh>
+#include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 
 namespace devplace {
 
-/// Without atomics and workspace: the bits depend on the shape alone.
+/// One launch. The bits depend on the shape alone: no number is added by an atomic operation.
 template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>
   static void run(int ordinal, const detail::reduction_plan<Source, Reducer>& plan) {
-    const std::size_t results = plan.outer * plan.inner;
-    if (plan.count <= 1024)
-      detail::launch(ordinal, results, detail::reduce_kernel<64, Source, Reducer>{plan});
-    else
-      detail::launch(ordinal, results, detail::reduce_kernel<1024, Source, Reducer>{plan});
+    constexpr bool reduces_all = requires {
+      Reducer::reduces_all;
+    };
+    if (reduces_all || plan.inner == 1)
+      launch(ordinal, detail::make_reduce_kernel<true>(plan));
+    else if constexpr (!reduces_all)
+      launch(ordinal, detail::make_reduce_kernel<false>(plan));
+  }
+
+ private:
+  static char* workspace_of(int ordinal) {
+    const detail::cuda_scope device(ordinal);
+    return static_cast<char*>(detail::cuda_workspace<detail::cuda_reduction_workspace>(ordinal, device));
+  }
+
+  template <class Kernel>
+  static void launch(int ordinal, Kernel kernel) {
+    using accumulator = typename Kernel::accumulator;
+    static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
+    if (kernel.layout.chunks > 1) {
+      char* const workspace = workspace_of(ordinal);
+      kernel.tickets = reinterpret_cast<unsigned*>(workspace);
+      kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
+    }
+    detail::launch(ordinal, kernel.layout.blocks(), kernel);
   }
 };
 

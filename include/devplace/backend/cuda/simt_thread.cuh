@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cuda/packed.hpp>
 
@@ -38,7 +39,17 @@ class simt_thread {
   /// The value of lane (own lane ^ mask). All lanes of the warp must come here, and nothing else is ordered by it.
   template <class T>
   __device__ T shuffle_xor(T value, unsigned mask) const {
-    return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
+    if constexpr (std::is_arithmetic_v<T>) {
+      return static_cast<T>(__shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask)));
+    } else {
+      static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(unsigned) == 0);
+      unsigned words[sizeof(T) / sizeof(unsigned)];
+      memcpy(words, &value, sizeof(T));
+      for (unsigned& word : words)
+        word = __shfl_xor_sync(0xffffffffu, word, static_cast<int>(mask));
+      memcpy(static_cast<void*>(&value), words, sizeof(T));
+      return value;
+    }
   }
   /// The value of lane `from` of the group of `width` lanes, 2 to 32, that the thread belongs to.
   template <class T>
@@ -52,6 +63,24 @@ class simt_thread {
     __shared__ T memory[N];
     return shared_array<T>(memory);
   }
+
+  // Between blocks of one launch: a block publishes, passes a barrier, and one of its threads fences, takes a ticket
+  // and fences; after another barrier the block may observe what was published by those who took the ticket before.
+
+  /// Writes what other blocks observe; once for each address.
+  template <class T>
+  __device__ void publish(T* to, const T& value) const {
+    *to = value;
+  }
+  /// Reads what another block published.
+  template <class T>
+  __device__ T observe(const T* from) const {
+    return *from;
+  }
+  /// Orders the accesses of this thread, and those that it knows of by a barrier, for all threads of the device.
+  __device__ void fence() const { __threadfence(); }
+  /// How many tickets were taken before, 0 to limit - 1; after the last one the counter is 0 again.
+  __device__ unsigned ticket(unsigned* counter, unsigned limit) const { return atomicInc(counter, limit - 1); }
 
   /// N elements by one access; `from` is aligned for it.
   template <class T, unsigned N>

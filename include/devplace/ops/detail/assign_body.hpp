@@ -7,7 +7,19 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
-namespace devplace::detail {
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, n, body)`: n elements of an assignment, by one of the bodies below.
+struct assign {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Elements that are worth a thread of their own: some microseconds of work.
+inline constexpr std::size_t elementwise_grain = 16384;
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
 /// Writes tree elements begin..end-1 one after the other. Each destination element depends on operand elements of the
@@ -67,4 +79,5 @@ struct assign_strided {
   }
 };
 
-}  // namespace devplace::detail
+}  // namespace detail
+}  // namespace devplace

@@ -20,6 +20,7 @@ struct loss_term {
 template <class T>
 struct loss_reducer {
   using accumulator = loss_term;
+  static constexpr bool reduces_all = true;
   T* sums;
 
   DEVPLACE_HD static constexpr accumulator identity() { return {0, 0}; }

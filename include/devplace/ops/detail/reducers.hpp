@@ -14,7 +14,8 @@ namespace devplace::detail {
 
 // A reducer says how the elements along an axis become one: an accumulator that starts as identity(), takes elements
 // with their positions by add(), swallows the accumulator of other positions by merge(), and ends in store(). Positions
-// reach one accumulator in ascending order; merge() takes accumulators of any disjoint positions.
+// reach one accumulator in ascending order; merge() takes accumulators of any disjoint positions. A reducer that is for
+// plans of one result alone, outer = inner = 1, may say so by a static member reduces_all; that saves code.
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
 template <element T>

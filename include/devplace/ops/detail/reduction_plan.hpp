@@ -36,6 +36,8 @@ template <class T>
 struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
+  /// For those who read several elements at once.
+  DEVPLACE_HD const T* contiguous() const { return data; }
 };
 
 /// Reduces on a backend's device, in the order of its work.

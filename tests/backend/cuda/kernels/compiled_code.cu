@@ -10,8 +10,10 @@
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/clip.hpp>
 #include <devplace/optim/sgd.hpp>
 
 namespace dp = devplace;
@@ -35,6 +37,21 @@ void updates(const dp::optim::step_arguments<T>& arguments) {
   dp::optim::sgd{.momentum = 0.9}.step<dp::backend::cuda>(arguments);
 }
 
+/// Reductions, clipping and elementwise operations, which read and write 16 bytes at once.
+template <class T>
+void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>& bias,
+           const dp::optim::clip_arguments<T>& gradients) {
+  dp::sum(x);
+  dp::max<1>(x);
+  dp::column_sum_into(bias, x);
+  dp::argmax<1>(x);
+  dp::optim::clip_norm_into<dp::backend::cuda>({}, gradients);
+  y = x + y;
+  y = dp::relu(x);
+  y = x + bias;
+  dp::fill(y, T{1});
+}
+
 template <class T>
 void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::relu_gradient_arguments<T>& gradient) {
   dp::detail::dispatch<dp::op::matmul, dp::backend::cuda>(0, product);
@@ -46,10 +63,12 @@ void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix
          const matrix<double>& dx) {
   rows(y, x, targets);
   rows(dy, dx, targets);
+  dp::tensor<float, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> bias(dp::extents<dp::dyn>{10});
+  dp::tensor<double, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> dbias(dp::extents<dp::dyn>{10});
+  lines(y, x, bias, dp::optim::clip_arguments<float>{});
+  lines(dy, dx, dbias, dp::optim::clip_arguments<double>{});
   products<float>({}, {});
   products<double>({}, {});
-  dp::sum(x);
-  dp::max<1>(x);
   dp::tensor positive = dp::relu(x + y);
   updates(dp::optim::step_arguments<float>{});
   updates(dp::optim::step_arguments<double>{});

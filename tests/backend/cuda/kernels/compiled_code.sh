@@ -4,7 +4,8 @@
 
 # compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and looks at what came out.
 # - no kernel keeps anything in local memory, that is, off the registers: no stack frame and no spills;
-# - optimizers, and what stands behind products and before their gradients, read and write 16 bytes at once;
+# - optimizers, elementwise operations, reductions of what lies in one line, and what stands behind products and before
+#   their gradients, read and write 16 bytes at once;
 # - kernels take no more registers than registers.txt has for them. Run with RECORD=1 to write that file anew.
 set -eu
 nvcc=$1 architecture=$2 source=$3
@@ -53,6 +54,18 @@ if [ "$wide" -lt 30 ]; then
   echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
   status=1
 fi
+# Every assignment writes so, and reads so where it has tensors; so do reductions along memory (the first argument is
+# true, the source memory).
+awk '
+  function report() { if (name && accesses < due) { print "Accesses of 16 bytes are missing: " name; bad = 1 } }
+  /^\.(visible|weak) \.entry|^\.entry/ {
+    report()
+    name = /wide_kernel|reduce_kernelILb1ENS[0-9]*_14element_source/ ? $0 : ""
+    due = /linear_leaf|strided_leaf/ ? 2 : 1
+    accesses = 0
+  }
+  /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/ { ++accesses }
+  END { report(); exit bad }' "$work/code.ptx" || status=1
 
 products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)/ }
   mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$work/code.ptx" | wc -l)

@@ -3,10 +3,13 @@
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include <devplace/ops/detail/reducers.hpp>
@@ -17,65 +20,199 @@
 
 namespace dp = devplace;
 namespace simt = devplace::test::simt;
+using dp::detail::reduction_layout;
+using dp::detail::reduction_layout_of;
 
 namespace {
 
-/// Small integers, whose sums are exact in any order.
-float element(std::size_t i) {
-  return static_cast<float>((i * 7919) % 23) - 11;
+/// What a place keeps for its reductions: tickets that are 0, and room for accumulators, in which is rubbish.
+struct scratch {
+  std::vector<unsigned> tickets = std::vector<unsigned>(dp::detail::most_partial_blocks);
+  std::vector<double> room = std::vector<double>(2 * dp::detail::most_partial_blocks * dp::detail::most_block_columns,
+                                                 std::numeric_limits<double>::quiet_NaN());
+};
+
+/// Runs a reduction as a GPU would, in `most` blocks at most.
+template <class T, class Reducer>
+void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t inner, const T* data,
+            const Reducer& reducer, std::uint32_t seed = 1, std::size_t most = 1000) {
+  const dp::detail::reduction_plan<dp::detail::element_source<T>, Reducer> plan{outer, count, inner, {data}, reducer};
+  const auto run = [&](auto kernel) {
+    kernel.tickets = memory.tickets.data();
+    kernel.partials = reinterpret_cast<typename Reducer::accumulator*>(memory.room.data());
+    simt::launch(static_cast<unsigned>(std::min(most, kernel.layout.blocks())), kernel, seed);
+  };
+  if (inner == 1)
+    run(dp::detail::make_reduce_kernel<true>(plan));
+  else
+    run(dp::detail::make_reduce_kernel<false>(plan));
 }
 
-struct elements {
-  std::size_t outer, count, inner;
-  std::vector<float> values;
-  elements(std::size_t o, std::size_t c, std::size_t i) : outer(o), count(c), inner(i), values(o * c * i) {
-    for (std::size_t k = 0; k < values.size(); ++k)
-      values[k] = element(k);
-  }
+/// Small integers, whose sums are exact in any order.
+std::vector<float> small_integers(std::size_t n) {
+  std::vector<float> x(n);
+  for (std::size_t k = 0; k < n; ++k)
+    x[k] = static_cast<float>((k * 7919) % 23) - 11;
+  return x;
+}
 
-  template <unsigned Threads, class Reducer>
-  void reduce(const Reducer& reducer, std::uint32_t seed, unsigned blocks) const {
-    using source = dp::detail::element_source<float>;
-    simt::launch(blocks,
-                 dp::detail::reduce_kernel<Threads, source, Reducer>{{outer, count, inner, {values.data()}, reducer}},
-                 seed);
-  }
-};
+/// Numbers whose sum depends on the order.
+std::vector<float> fractions(std::size_t n) {
+  std::vector<float> x(n);
+  for (std::size_t k = 0; k < n; ++k)
+    x[k] = 1.0F / static_cast<float>(k * 7919 % 1009 + 1) * (k % 3 == 0 ? -1e4F : 1.0F);
+  return x;
+}
+
+using shape = std::array<std::size_t, 3>;
 
 }  // namespace
 
+TEST_CASE("layouts of reductions: few sums are split over blocks, short ones share a block", "[cuda]") {
+  const reduction_layout all = reduction_layout_of(1, 10'000'000, 1, 4);
+  CHECK(all.lanes == 256);
+  CHECK(all.chunks > 900);
+  CHECK(all.chunks <= dp::detail::most_partial_blocks);
+  CHECK(all.chunk % (256 * 4) == 0);
+  CHECK(all.chunk * all.chunks >= 10'000'000);
+  CHECK(all.chunk * (all.chunks - 1) < 10'000'000);
+
+  const reduction_layout bias = reduction_layout_of(1, 65536, 256, 1);
+  CHECK(bias.columns == 32);
+  CHECK(bias.lanes == 8);
+  CHECK(bias.tiles == 8);
+  CHECK(bias.blocks() == 1024);
+
+  const reduction_layout classes = reduction_layout_of(64, 10, 1, 4);
+  CHECK(classes.lanes == 4);
+  CHECK(classes.groups_per_block() == 64);
+  CHECK(classes.blocks() == 1);
+  CHECK(reduction_layout_of(100, 300, 1, 4).lanes == 32);
+  CHECK(reduction_layout_of(100, 5000, 1, 4).lanes == 256);
+  CHECK(reduction_layout_of(100'000, 5000, 1, 4).chunks == 1);
+  CHECK(reduction_layout_of(3, 0, 5, 1).blocks() >= 1);
+}
+
+TEST_CASE("no layout needs more scratch memory than there is, and each covers its elements once", "[cuda]") {
+  for (const std::size_t outer : {1u, 2u, 7u, 300u, 512u, 100'000u})
+    for (const std::size_t count : {1u, 3u, 1000u, 1025u, 70'000u, 50'000'000u})
+      for (const std::size_t inner : {1u, 2u, 10u, 33u, 256u, 20'000u})
+        for (const unsigned width : {1u, 2u, 4u}) {
+          INFO(outer << " x " << count << " x " << inner << ", width " << width);
+          const reduction_layout a = reduction_layout_of(outer, count, inner, width);
+          REQUIRE(a.group_threads() <= 256);
+          REQUIRE(256 % a.group_threads() == 0);
+          REQUIRE(a.tiles * a.columns >= inner);
+          REQUIRE(a.sets * a.groups_per_block() >= a.groups);
+          REQUIRE(a.chunk * a.chunks >= count);
+          REQUIRE((a.chunk * (a.chunks - 1) < count));
+          if (a.chunks == 1) continue;
+          REQUIRE(a.groups_per_block() == 1);
+          REQUIRE(a.blocks() <= dp::detail::most_partial_blocks);
+        }
+}
+
 TEST_CASE("the reduction kernel's sums are those of a loop, for any shape and number of blocks", "[cuda]") {
-  for (const auto& [o, c, i] :
-       {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 1}, {1, 64, 2}, {2, 63, 3}, {1, 1000, 1}, {4, 0, 2}, {5, 129, 1}}) {
-    const elements x(o, c, i);
+  scratch memory;
+  for (const auto& [o, c, i] : {shape{1, 1, 1},
+                                {3, 5, 1},
+                                {1, 64, 2},
+                                {2, 63, 3},
+                                {1, 1000, 1},
+                                {4, 0, 2},
+                                {5, 129, 1},
+                                {70, 10, 1},
+                                {3, 1030, 1},
+                                {1, 20'001, 1},
+                                {2, 4100, 1},
+                                {1, 900, 40},
+                                {2, 300, 10},
+                                {9, 2, 3}}) {
+    INFO(o << " x " << c << " x " << i);
+    const std::vector<float> x = small_integers(o * c * i);
     std::vector<float> expected(o * i, 1.0F);
-    for (std::size_t k = 0; k < x.values.size(); ++k)
-      expected[k / (c * i) * i + k % i] += x.values[k];
-    for (const unsigned blocks : {1u, 3u, 7u}) {
+    for (std::size_t k = 0; k < x.size(); ++k)
+      expected[k / (c * i) * i + k % i] += x[k];
+    for (const std::size_t blocks : {1u, 3u, 1000u}) {
       std::vector<float> sums(o * i, 1.0F);
-      x.reduce<64>(dp::detail::sum_reducer<float>{sums.data(), 1.0F}, 10 * blocks, blocks);
+      reduce(memory, o, c, i, x.data(), dp::detail::sum_reducer<float>{sums.data(), 1.0F},
+             static_cast<std::uint32_t>(blocks), blocks);
       CHECK(sums == expected);
     }
     std::vector<float> sums(o * i, std::numeric_limits<float>::quiet_NaN());  // beta 0 does not read it
-    x.reduce<1024>(dp::detail::sum_reducer<float>{sums.data(), 0.0F}, 5, 1);
+    reduce(memory, o, c, i, x.data(), dp::detail::sum_reducer<float>{sums.data(), 0.0F}, 5);
     for (float& sum : sums)
       sum += 1;
     CHECK(sums == expected);
   }
 }
 
-TEST_CASE("the reduction kernel finds the first of equal extrema, and NaN", "[cuda]") {
-  elements x(1, 200, 1);
-  const auto position = [&] {
-    std::int64_t result = -1;
-    x.reduce<64>(dp::detail::extremum_position_reducer<float, true>{&result}, 3, 1);
-    return result;
+TEST_CASE("a sum has the same bits whatever the order of blocks, their number and the alignment", "[cuda]") {
+  scratch memory;
+  for (const auto& [o, c, i] : {shape{1, 30'000, 1}, {2, 9000, 1}, {1, 700, 37}}) {
+    INFO(o << " x " << c << " x " << i);
+    const std::vector<float> x = fractions(o * c * i);
+    const auto sums = [&, o = o, c = c, i = i](const float* data, std::uint32_t seed, std::size_t most) {
+      std::vector<float> result(o * i);
+      reduce(memory, o, c, i, data, dp::detail::sum_reducer<float>{result.data(), 0.0F}, seed, most);
+      return result;
+    };
+    alignas(16) static std::array<float, 30'001> room;
+    std::copy(x.begin(), x.end(), room.begin());
+    const std::vector<float> first = sums(room.data(), 1, 1000);
+    for (std::uint32_t seed = 2; seed < 6; ++seed)
+      CHECK(sums(room.data(), seed, 1000) == first);
+    CHECK(sums(room.data(), 1, 2) == first);
+    std::copy(x.begin(), x.end(), room.begin() + 1);
+    CHECK(sums(room.data() + 1, 1, 1000) == first);
+  }
+}
+
+TEST_CASE("wide reads are taken where every row begins at one", "[cuda]") {
+  using reducer = dp::detail::sum_reducer<float>;
+  alignas(16) static std::array<float, 64> room;
+  const auto wide = [](std::size_t outer, std::size_t count, std::size_t first) {
+    return dp::detail::make_reduce_kernel<true>(dp::detail::reduction_plan<dp::detail::element_source<float>, reducer>{
+                                                    outer, count, 1, {room.data() + first}, reducer{nullptr, 0}})
+        .wide;
   };
-  x.values[150] = x.values[70] = x.values[131] = 99;
-  CHECK(position() == 70);
-  x.values[199] = std::numeric_limits<float>::quiet_NaN();
-  CHECK(position() == 199);
-  float largest = 0;
-  x.reduce<64>(dp::detail::extremum_reducer<float, true>{&largest}, 3, 1);
-  CHECK(largest != largest);
+  CHECK(wide(1, 63, 0));
+  CHECK(wide(4, 8, 0));
+  CHECK_FALSE(wide(4, 7, 0));
+  CHECK_FALSE(wide(1, 63, 1));
+}
+
+TEST_CASE("the reduction kernel finds the first of equal extrema, and NaN", "[cuda]") {
+  scratch memory;
+  for (const std::size_t n : {200u, 1100u, 12'000u}) {
+    std::vector<float> x = small_integers(n);
+    const auto position = [&] {
+      std::int64_t result = -1;
+      reduce(memory, 1, n, 1, x.data(), dp::detail::extremum_position_reducer<float, true>{&result}, 3);
+      return result;
+    };
+    x[150] = x[70] = x[131] = x[n - 2] = 99;
+    CHECK(position() == 70);
+    x[n - 1] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(position() == static_cast<std::int64_t>(n) - 1);
+    float largest = 0;
+    reduce(memory, 1, n, 1, x.data(), dp::detail::extremum_reducer<float, true>{&largest}, 3);
+    CHECK(largest != largest);
+  }
+}
+
+TEST_CASE("positions along columns, split over blocks, and bytes four at a time", "[cuda]") {
+  scratch memory;
+  std::vector<float> x = small_integers(600 * 40);
+  for (std::size_t column = 0; column < 40; ++column)
+    x[(column * 13 + 5) * 40 + column] = x[599 * 40 + column] = 50;
+  std::vector<std::int64_t> positions(40);
+  reduce(memory, 1, 600, 40, x.data(), dp::detail::extremum_position_reducer<float, true>{positions.data()}, 2);
+  for (std::size_t column = 0; column < 40; ++column)
+    CHECK(positions[column] == static_cast<std::int64_t>(column * 13 + 5));
+
+  const std::vector<std::uint8_t> bytes(9001, 200);
+  std::int64_t sum = 0;
+  reduce(memory, 1, bytes.size(), 1, bytes.data(), dp::detail::sum_reducer<std::uint8_t>{&sum, 0});
+  CHECK(sum == 200 * 9001);
 }

@@ -66,6 +66,22 @@ class block_group {
   Thread& thread_;
 };
 
+/// Whether the block is the last one of `blocks` to come here with this ticket, which is 0 before the first and after
+/// the last. The last one sees what all of them published. All threads of the block must come here.
+template <class Thread>
+DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
+  const auto is_last = t.template shared<unsigned, 1, 1>();
+  t.sync();  // all of the block has published
+  if (t.thread_index() == 0) {
+    t.fence();
+    const unsigned before = t.ticket(ticket, blocks);
+    t.fence();
+    is_last.store(0, before == blocks - 1 ? 1 : 0);
+  }
+  t.sync();
+  return is_last.load(0) != 0;
+}
+
 struct take_larger {
   template <class T>
   DEVPLACE_DEVICE T operator()(T a, T b) const {

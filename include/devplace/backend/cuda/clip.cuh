@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/cuda/reduce.cuh>
+#include <devplace/optim/detail/run_clip.hpp>
+
+namespace devplace {
+
+/// One launch: the last block of the sum computes the factor. The workspace stays as it is.
+template <>
+struct implementation<backend::cuda, op::clip> {
+  template <class T>
+  static void run(int ordinal, const optim::detail::clip_numbers<T>& c) {
+    using source = detail::element_source<T>;
+    using reducer = optim::detail::clip_reducer<T>;
+    implementation<backend::cuda, op::reduce>::run(
+        ordinal, detail::reduction_plan<source, reducer>{1, c.n, 1, {c.gradients}, reducer{c.result}});
+  }
+};
+
+}  // namespace devplace

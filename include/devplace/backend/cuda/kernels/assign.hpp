@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/ops/detail/assign_body.hpp>
+
+namespace devplace::detail {
+
+// Assignments by accesses of up to 16 bytes. The formula is that of single elements, on copies in registers, so that
+// the bits are the same.
+
+/// Bytes of the largest element that an expression reads from a tensor of more than one.
+template <class Tree>
+inline constexpr std::size_t largest_element = 1;
+template <class T>
+inline constexpr std::size_t largest_element<linear_leaf<T>> = sizeof(T);
+template <class T, std::size_t Rank>
+inline constexpr std::size_t largest_element<strided_leaf<T, Rank>> = sizeof(T);
+template <class F, class Indices, class... Children>
+inline constexpr std::size_t largest_element<node<F, Indices, Children...>> = std::max({std::size_t{1},
+                                                                                        largest_element<Children>...});
+
+/// Neighbouring elements of a tensor, in registers.
+template <class T, unsigned N>
+struct several_leaf {
+  packed<T, N> elements;
+
+  DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
+};
+
+/// Leaves for N elements from element i on.
+template <unsigned N, class Thread>
+struct read_linear {
+  const Thread& thread;
+  std::size_t i;
+
+  template <class Leaf>
+  DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const {
+    return leaf;
+  }
+  template <class T>
+  DEVPLACE_DEVICE scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
+    return {*leaf.data};
+  }
+  template <class T>
+  DEVPLACE_DEVICE several_leaf<T, N> operator()(const linear_leaf<T>& leaf) const {
+    return {thread.template load<T, N>(leaf.data + i)};
+  }
+};
+
+/// Leaves for N elements of one row from a position on.
+template <unsigned N, class Thread, std::size_t Rank>
+struct read_strided {
+  const Thread& thread;
+  const position<Rank>& start;
+
+  template <class Leaf>
+  DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const {
+    return leaf;
+  }
+  template <class T>
+  DEVPLACE_DEVICE scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
+    return {*leaf.data};
+  }
+  template <class T>
+  DEVPLACE_DEVICE several_leaf<T, N> operator()(const strided_leaf<T, Rank>& leaf) const {
+    const T* const from = leaf.data + leaf.offset(start);
+    if (leaf.strides[Rank - 1] != 0) return {thread.template load<T, N>(from)};
+    several_leaf<T, N> repeated;
+    const T element = *from;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < N; ++k)
+      repeated.elements.value[k] = element;
+    return repeated;
+  }
+};
+
+/// The tree with `read(leaf)` in place of every leaf.
+template <class Read, class Leaf>
+DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
+  return read(leaf);
+}
+template <class Read, class F, std::size_t... I, class... Children>
+DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequence<I...>, Children...>& tree) {
+  using result = node<F, std::index_sequence<I...>,
+                      decltype(read_tree(read, static_cast<const branch<I, Children>&>(tree).child))...>;
+  return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
+}
+
+/// Whether every tensor in the tree can be read by accesses of N elements.
+template <unsigned N>
+struct wide_leaves {
+  template <class Leaf>
+  static bool in(const Leaf&) {
+    return true;
+  }
+  template <class T>
+  static bool in(const linear_leaf<T>& leaf) {
+    return begins_wide<N>(leaf.data);
+  }
+  template <class T, std::size_t Rank>
+  static bool in(const strided_leaf<T, Rank>& leaf) {
+    if (leaf.strides[Rank - 1] == 0) return true;
+    bool wide = leaf.strides[Rank - 1] == 1 && begins_wide<N>(leaf.data);
+    for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
+      wide = wide && leaf.strides[axis] % N == 0;
+    return wide;
+  }
+  template <class F, std::size_t... I, class... Children>
+  static bool in(const node<F, std::index_sequence<I...>, Children...>& tree) {
+    return (in(static_cast<const branch<I, Children>&>(tree).child) && ...);
+  }
+};
+
+template <unsigned N, class Thread, class T, class Tree>
+DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
+  packed<T, N> result;
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned k = 0; k < N; ++k)
+    result.value[k] = tree.at(k);
+  t.store(to, result);
+}
+
+/// What a wide_kernel does for an assignment.
+template <class Body>
+struct wide_assignment;
+
+template <class T, class Tree>
+struct wide_assignment<assign_linear<T, Tree>> {
+  static constexpr unsigned width = 16 / std::max(sizeof(T), largest_element<Tree>);
+  assign_linear<T, Tree> body;
+
+  bool is_wide() const { return begins_wide<width>(body.destination) && wide_leaves<width>::in(body.tree); }
+
+  DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    store_several<width>(t, body.destination + i, read_tree(read_linear<width, Thread>{t, i}, body.tree));
+  }
+};
+
+template <class T, class Tree, std::size_t Rank>
+struct wide_assignment<assign_strided<T, Tree, Rank>> {
+  static constexpr unsigned width = 16 / std::max(sizeof(T), largest_element<Tree>);
+  assign_strided<T, Tree, Rank> body;
+
+  bool is_wide() const {
+    return body.extents[Rank - 1] % width == 0 && begins_wide<width>(body.destination) &&
+           wide_leaves<width>::in(body.tree);
+  }
+
+  DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const position<Rank> start = body.position_of(i);
+    store_several<width>(t, body.destination + i, read_tree(read_strided<width, Thread, Rank>{t, start}, body.tree));
+  }
+};
+
+template <class Body>
+wide_kernel<wide_assignment<Body>> make_assign_kernel(std::size_t n, const Body& body) {
+  const wide_assignment<Body> wide{body};
+  return {n, wide.is_wide() ? n / wide.width : 0, wide};
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// Whether N elements from here on can be read or written by one access.
+template <unsigned N, class T>
+bool begins_wide(const T* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % (N * sizeof(T)) == 0;
+}
+
+/// n elements, in groups of Body::width as far as `groups` goes, the others one by one. A Body has `one(i)` for a
+/// single element and `several(thread, i)` for `width` of them, whose accesses are wide.
+template <class Body>
+struct wide_kernel {
+  static constexpr unsigned threads = 256;
+
+  std::size_t n;
+  std::size_t groups;
+  Body body;
+
+  std::size_t blocks() const { return (groups + (n - groups * Body::width) + threads - 1) / threads; }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
+    const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = first; i < groups; i += stride)
+      body.several(t, i * Body::width);
+    for (std::size_t i = groups * Body::width + first; i < n; i += stride)
+      body.one(i);
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <devplace/memory/statistics.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/tensor/copy.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+
+namespace devplace::test {
+
+using matrix_extents = extents<dyn, dyn>;
+
+/// Elements by a formula of their number.
+template <class T, class Formula>
+tensor<T, matrix_extents, on<cpu>> matrix_of(std::size_t rows, std::size_t columns, const Formula& formula) {
+  tensor<T, matrix_extents, on<cpu>> x(matrix_extents{rows, columns});
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = static_cast<T>(formula(i));
+  return x;
+}
+
+/// Whole numbers, whose sums are exact in any order.
+inline double whole_number(std::size_t i) {
+  return static_cast<double>((i * 7919) % 23) - 11;
+}
+
+/// Reductions of whole numbers on a device are the CPU's: of everything, of rows and of columns, of shapes on both
+/// sides of what one block of a GPU takes.
+template <class Place>
+void check_reductions_of(std::size_t rows, std::size_t columns) {
+  using where = on<Place>;
+  INFO(rows << " x " << columns);
+  const auto x = matrix_of<float>(rows, columns, whole_number);
+  const auto there = to<where>(x);
+  using support::values_of;
+  CHECK(values_of(sum(there)) == values_of(sum(x)));
+  CHECK(values_of(sum<0>(there)) == values_of(sum<0>(x)));
+  CHECK(values_of(sum<1>(there)) == values_of(sum<1>(x)));
+  CHECK(values_of(max<0>(there)) == values_of(max<0>(x)));
+  CHECK(values_of(min<1>(there)) == values_of(min<1>(x)));
+  CHECK(values_of(argmax<1>(there)) == values_of(argmax<1>(x)));
+  CHECK(values_of(argmin<0>(there)) == values_of(argmin<0>(x)));
+  CHECK(values_of(argmax(there)) == values_of(argmax(x)));
+  auto there_sums = to<where>(tensor<float, extents<dyn>, on<cpu>>(sum<0>(x)));
+  column_sum_into(there_sums, there, 0.5F);
+  auto sums = sum<0>(x);
+  column_sum_into(sums, x, 0.5F);
+  CHECK(values_of(there_sums) == values_of(sums));
+}
+
+template <class Place>
+void check_reductions() {
+  check_reductions_of<Place>(1, 1);
+  check_reductions_of<Place>(64, 10);
+  check_reductions_of<Place>(10, 64);
+  check_reductions_of<Place>(3, 20'001);
+  check_reductions_of<Place>(5000, 37);
+  check_reductions_of<Place>(2, 300'000);
+  const auto bytes = matrix_of<std::uint8_t>(300, 301, [](std::size_t i) { return i % 251; });
+  CHECK(support::values_of(sum(to<on<Place>>(bytes))) == support::values_of(sum(bytes)));
+}
+
+/// A sum of fractions has the same bits in every run and at every alignment, and needs no memory after the first.
+template <class Place>
+void check_bits_of_sums() {
+  const auto fraction = [](std::size_t i) {
+    return (i % 3 == 0 ? -1e4 : 1.0) / static_cast<double>(i * 7919 % 1009 + 1);
+  };
+  const auto x = to<on<Place>>(matrix_of<float>(700, 513, fraction));
+  tensor<float, matrix_extents, on<Place>> shifted(matrix_extents{701, 513});
+  using backend = backend_of_t<Place>;
+  detail::copy_within<backend>(x.view().ordinal(), shifted.data() + 1, x.data(), x.size() * sizeof(float));
+  const view<const float, matrix_extents, on<Place>> behind(shifted.data() + 1, matrix_extents{700, 513});
+  tensor<float, extents<>, on<Place>> total(extents<>{});
+  tensor<float, extents<dyn>, on<Place>> columns(extents<dyn>{513});
+  const auto reduce = [&](const auto& of) {
+    sum_of_squares_into(total, of);
+    column_sum_into(columns, of);
+    auto values = support::values_of(columns);
+    values.push_back(support::values_of(total)[0]);
+    return values;
+  };
+  const auto first = reduce(x);
+  const auto allocations = memory_statistics<Place>().allocations;
+  for (int run = 0; run < 5; ++run)
+    CHECK(reduce(x) == first);
+  CHECK(reduce(behind) == first);
+  CHECK(memory_statistics<Place>().allocations == allocations);
+}
+
+}  // namespace devplace::test
