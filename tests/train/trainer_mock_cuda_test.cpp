@@ -19,10 +19,12 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+namespace lt = devplace::test::mock_cublaslt;
 namespace mock = devplace::test::mock_cuda;
 
 namespace {
@@ -190,9 +192,9 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     step(batch.images, batch.labels);
     INFO("step " << i);
     // Adding to a bias's gradient is more than cuBLASLt's epilogue does.
-  names added = forward_and_backward;
-  added.insert(std::find(added.begin(), added.end(), "cross_entropy_terms") + 2, "matrix_source");
-  const names update = clip + names{"sgd_update"} + count;
+    names added = forward_and_backward;
+    added.insert(std::find(added.begin(), added.end(), "cross_entropy_terms") + 2, "matrix_source");
+    const names update = clip + names{"sgd_update"} + count;
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : added + update));
     CHECK(only_launches());
   }
@@ -266,4 +268,42 @@ TEST_CASE("so it is for replicas, of which the first may have a sample more", "[
   using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
   check_plan<plan, dp::cuda<0>>(first);
   check_plan<smaller, dp::cuda<1>>(second);
+}
+
+namespace {
+
+/// How cuBLASLt was told to compute the products of two steps.
+template <class Precision>
+std::vector<cublasComputeType_t> products_of_training() {
+  dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  const std::size_t before = lt::products().size();
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  std::vector<cublasComputeType_t> all;
+  for (std::size_t i = before; i < lt::products().size(); ++i)
+    all.push_back(lt::products()[i].compute);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every product of a model in tf32 is computed in TF32 on CUDA, and none of a model in float", "[train]") {
+  CHECK(products_of_training<float>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F));
+  CHECK(products_of_training<dp::tf32>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F_FAST_TF32));
+}
+
+TEST_CASE("cuBLASLt is asked for algorithms in a trainer's first step with a size of batch, and never after",
+          "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const auto queries = std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic");
+  CHECK(queries == 5);
+  lt::clear_calls();
+  for (int i = 0; i < 3; ++i)
+    step(batch.images, batch.labels);
+  CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
 }
