@@ -39,6 +39,7 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>

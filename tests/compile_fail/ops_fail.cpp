@@ -33,6 +33,18 @@ void operations(matrix& a, const labels& classes) {
     dp::matmul(a, b);
   }
 #endif
+#if defined(MATMUL_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 2>, dp::on<dp::cpu>> b(dp::extents<3, 2>{});
+    dp::matmul<dp::tf32>(dp::transposed(b), b);
+  }
+#endif
+#if defined(MATMUL_OPTIONS_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 3>, dp::on<dp::cpu>> b(dp::extents<3, 3>{});
+    dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});
+  }
+#endif
 #if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float or double
   {
     const dp::tensor<std::int32_t, dp::extents<1, 1>, on_cpu> b{{1}};

@@ -19,10 +19,12 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+namespace lt = devplace::test::mock_cublaslt;
 namespace mock = devplace::test::mock_cuda;
 
 namespace {
@@ -299,7 +301,8 @@ TEST_CASE("so it is for replicas, of which the first may have a sample more", "[
 
 TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
   using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
-  STATIC_REQUIRE(plan::gpu_workspace == dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
+  STATIC_REQUIRE(plan::gpu_workspace ==
+                 dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
   const batch_of<dp::on<dp::cuda<0>>> batch(8);
   const std::size_t before = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
   {
@@ -309,4 +312,42 @@ TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
   }
   const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
   CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of its process finds nothing
+}
+
+namespace {
+
+/// How cuBLASLt was told to compute the products of two steps.
+template <class Precision>
+std::vector<cublasComputeType_t> products_of_training() {
+  dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  const std::size_t before = lt::products().size();
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  std::vector<cublasComputeType_t> all;
+  for (std::size_t i = before; i < lt::products().size(); ++i)
+    all.push_back(lt::products()[i].compute);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every product of a model in tf32 is computed in TF32 on CUDA, and none of a model in float", "[train]") {
+  CHECK(products_of_training<float>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F));
+  CHECK(products_of_training<dp::tf32>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F_FAST_TF32));
+}
+
+TEST_CASE("cuBLASLt is asked for algorithms in a trainer's first step with a size of batch, and never after",
+          "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const auto queries = std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic");
+  CHECK(queries == 5);
+  lt::clear_calls();
+  for (int i = 0; i < 3; ++i)
+    step(batch.images, batch.labels);
+  CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
 }

@@ -76,9 +76,10 @@ template <class Model, class Batch, class Rule, class Policy = collective::ring_
 struct memory_plan;
 
 /// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
-template <class Net, class Where, class T, std::size_t Samples, class Rule, class Policy>
-struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
+template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
+  using T = element_of_t<P>;
   using plan = nn::detail::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
   static constexpr std::size_t rows = (Samples + place_count<Where> - 1) / place_count<Where>;
@@ -102,7 +103,7 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       place_count<Where> > 1
-          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, T>, Policy>::largest,
+          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, P>, Policy>::largest,
                                                  sizeof(T))
           : 0;
   /// All of the above.
