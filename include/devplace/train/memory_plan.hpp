@@ -67,7 +67,7 @@ inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
 /// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
 /// batches, class weights, `clipping`, the packing buffers of the matrix engine (one set for each thread and process)
-/// and, on a GPU, the half MiB in which reductions work (one for each place and process).
+/// and, on a GPU, what products and reductions work in: 32 MiB and a half, once for each place and process.
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 

@@ -544,7 +544,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const auto* e = reinterpret_cast<mock::event*>(handle);
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
-  return mock::of_process().done || e->waited_for || !e->recorded ? cudaSuccess : cudaErrorNotReady;
+  return mock::answer(mock::of_process().done || e->waited_for || !e->recorded ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {

@@ -121,6 +121,9 @@ class backward_call : public call<Layer, In, T, Backend, Tu> {
     return this->window(gradients_ + entry::offset, typename entry::extents{});
   }
 
+  /// Memory with the extents of the output.
+  auto output_like(T* data) const { return this->window(data, base::template batched<out>(this->batch())); }
+
   /// Writes or adds an expression, as `accumulate` says.
   template <std::size_t Index, class Expression>
   void add_gradient(const Expression& expression) const {

@@ -19,7 +19,7 @@ template <class E>
 inline constexpr std::size_t sample_size = E{}.size();
 
 /// Whether `Plan`'s layer does the work of the one after it in the same pass (linear and relu: one product with the
-/// activation in its epilogue).
+/// activation in its epilogue; backward, one pass over the gradient).
 template <class Plan, class Next>
 constexpr bool absorbs() {
   if constexpr (requires { Plan::layer_type::template absorbs<typename Next::layer_type>; })
@@ -204,14 +204,22 @@ struct chain<In, std::tuple<Plans...>> {
 
   template <std::size_t Index, class Backend, class Tu, class T>
   static void backward_one(const pass<T>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
-    constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
-    constexpr bool parameters_here = plan_parameters[Index] != 0;
-    if (!parameters_before && !parameters_here && dx == nullptr) return;
-    const T* above = Index + 1 == n ? dy : gradient<T>(p, Index + 1);
-    T* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<T>(p, Index) : nullptr;
-    plan<Index>::template backward<Backend, Tu>(inner<Index>(p), activation(p, Index, x, y),
-                                                activation(p, Index + 1, x, y), above, below,
-                                                gradients + sum_before(plan_parameters, Index), add);
+    if constexpr (!absorbed<Index>()) {
+      constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
+      constexpr bool parameters_here = plan_parameters[Index] != 0;
+      constexpr std::size_t last = absorbs_next<Index>() ? Index + 1 : Index;
+      if (!parameters_before && !parameters_here && dx == nullptr) return;
+      const T* above = last + 1 == n ? dy : gradient<T>(p, last + 1);
+      T* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<T>(p, Index) : nullptr;
+      T* const own = gradients + sum_before(plan_parameters, Index);
+      const T* in = activation(p, Index, x, y);
+      const T* out = activation(p, last + 1, x, y);
+      if constexpr (absorbs_next<Index>())
+        plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, Tu>(
+            inner<Index>(p), in, out, above, gradient<T>(p, last), below, own, add);
+      else
+        plan<Index>::template backward<Backend, Tu>(inner<Index>(p), in, out, above, below, own, add);
+    }
   }
 
   template <class T>

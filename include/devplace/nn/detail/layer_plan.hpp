@@ -78,6 +78,15 @@ struct layer_plan {
     Layer::backward(backward_call<Layer, In, T, Backend, Tu>(p, x, y, dy, dx, gradients, add));
   }
 
+  /// Backward of forward_absorbing: y and dy are those of `Next`, and `between`, where dy may lie, takes the gradient
+  /// of what lies between the two layers.
+  template <class Next, class Backend, class Tu, class T>
+  static void backward_absorbing(const pass<T>& p, const T* x, const T* y, const T* dy, T* between, T* dx, T* gradients,
+                                 bool add) {
+    const backward_call<Layer, In, T, Backend, Tu> call(p, x, y, dy, dx, gradients, add);
+    Layer::template backward_absorbing<Next>(call, call.output_like(between));
+  }
+
   /// The type list of the parameters when the layer's arena starts at `Base`.
   template <std::size_t Base, std::size_t... Index>
   static auto list(std::index_sequence<Index...>)

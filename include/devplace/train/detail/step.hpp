@@ -12,6 +12,7 @@
 #include <devplace/nn/detail/engine.hpp>
 #include <devplace/nn/detail/replica.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/view.hpp>
@@ -81,7 +82,7 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   if (rows > limit) throw_too_large(rows);
   memory.prepared = false;  // nothing is prepared if the allocation fails
   memory.rows = 0;
-  devplace::detail::prepare_reduce<Backend, Tu>(ordinal);
+  devplace::detail::prepare_workspaces<Backend, Tu>(ordinal);
   memory.workspace = {};
   memory.workspace = devplace::detail::allocate<Backend, Tu>(ordinal, layout::workspace(rows) * sizeof(T),
                                                              memory_purpose::activations);

@@ -7,6 +7,8 @@
 
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
@@ -50,6 +52,13 @@ void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>,
   dp::fill(y, T{1});
 }
 
+template <class T>
+void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::relu_gradient_arguments<T>& gradient) {
+  dp::detail::dispatch<dp::op::matmul, dp::backend::cuda>(0, product);
+  dp::detail::dispatch<dp::op::linear_gradients, dp::backend::cuda>(0, product, gradient.sums);
+  dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, gradient);
+}
+
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy,
          const matrix<double>& dx) {
   rows(y, x, targets);
@@ -58,6 +67,8 @@ void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix
   dp::tensor<double, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> dbias(dp::extents<dp::dyn>{10});
   lines(y, x, bias, dp::optim::clip_arguments<float>{});
   lines(dy, dx, dbias, dp::optim::clip_arguments<double>{});
+  products<float>({}, {});
+  products<double>({}, {});
   dp::tensor positive = dp::relu(x + y);
   updates(dp::optim::step_arguments<float>{});
   updates(dp::optim::step_arguments<double>{});
