@@ -62,9 +62,9 @@ function(devplace_find_components)
       endif()
     elseif(component STREQUAL "cuda")
       find_package(CUDAToolkit QUIET)
-      set(libraries CUDA::cudart_static CUDA::cublas)
-      if(NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublas)
-        set(missing "no CUDA Toolkit with cudart and cublas. Install it or set CUDAToolkit_ROOT; "
+      set(libraries CUDA::cudart_static CUDA::cublasLt)
+      if(NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublasLt)
+        set(missing "no CUDA Toolkit with cudart and cublasLt. Install it or set CUDAToolkit_ROOT; "
                     "component simulated_cuda runs the same placements without it.")
       else()
         # Since CUDA 13 libcu++ lies in a folder that only nvcc adds by itself; C++ files need it said.

@@ -1,14 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# What goes through nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (they skip where there is no device), every public
-# header, and every example. Label cuda, target devplace_cuda_tests.
+# What goes through nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (they skip where there is no device),
+# <thing>_mock_cuda_test.cpp (they need none: their kernels are launched and do not run), every public header, and every
+# example. Label cuda, target devplace_cuda_tests.
 if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
 
 foreach(area IN LISTS areas)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${area}/*_cuda_test.cpp ${area}/*_cuda_test.cu)
+  set(with_mock ${sources})
+  list(FILTER with_mock INCLUDE REGEX "_mock_cuda_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_mock_cuda_test\\.cpp$")
+  if(with_mock)
+    set_source_files_properties(${with_mock} PROPERTIES LANGUAGE CUDA)
+    devplace_add_test(test_${area}_mock_cuda LABEL cuda COMPONENTS mock_cuda SOURCES ${with_mock})
+    target_compile_options(test_${area}_mock_cuda PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
+    set_target_properties(test_${area}_mock_cuda PROPERTIES CUDA_RUNTIME_LIBRARY None)
+    add_dependencies(devplace_cuda_tests test_${area}_mock_cuda)
+  endif()
   if(sources)
     devplace_add_test(test_${area}_cuda LABEL cuda COMPONENTS cuda SOURCES ${sources})
     if(sources MATCHES "\\.cpp(;|$)")

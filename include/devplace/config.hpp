@@ -98,16 +98,19 @@
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
 #elif defined(DEVPLACE_WITH_CUDA)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
 #else
   /// The header that implements operation `name` on cuda places in this translation unit; empty where none can.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
@@ -117,6 +120,8 @@
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
   /// The header with the events of cuda places in this translation unit; empty where there can be none.
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
+  /// The header with the streams of cuda places in this translation unit; empty where there can be none.
+  #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
 #endif
 
 // Real and simulated CUDA in one program would give one name two meanings. Both kinds of object file define this

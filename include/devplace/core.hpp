@@ -5,8 +5,10 @@
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -16,6 +18,7 @@
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/place/availability.hpp>
@@ -29,11 +32,14 @@
 #include <devplace/place/select.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/copy_async.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
+#include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>

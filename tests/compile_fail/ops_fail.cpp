@@ -7,6 +7,7 @@
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
+#include <devplace/sorting.hpp>
 
 namespace dp = devplace;
 
@@ -32,6 +33,18 @@ void operations(matrix& a, const labels& classes) {
     dp::matmul(a, b);
   }
 #endif
+#if defined(MATMUL_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 2>, dp::on<dp::cpu>> b(dp::extents<3, 2>{});
+    dp::matmul<dp::tf32>(dp::transposed(b), b);
+  }
+#endif
+#if defined(MATMUL_OPTIONS_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 3>, dp::on<dp::cpu>> b(dp::extents<3, 3>{});
+    dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});
+  }
+#endif
 #if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float or double
   {
     const dp::tensor<std::int32_t, dp::extents<1, 1>, on_cpu> b{{1}};
@@ -49,6 +62,36 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(TRANSPOSED_RANK)  // expect: devplace: transposed: only matrices
   dp::transposed(classes);
+#endif
+#if defined(SORT_POSITIONS_TYPE)  // expect: devplace: sort: the result has the wrong element type
+  {
+    dp::tensor<float, dp::extents<2, 3>, on_cpu> positions(dp::extents<2, 3>{});
+    dp::argsort_into(positions, a);
+  }
+#endif
+#if defined(SORT_RESULT_EXTENTS)  // expect: devplace: sort: result and operand must have the same extents
+  {
+    dp::tensor<float, dp::extents<3>, on_cpu> row(dp::extents<3>{});
+    dp::sort_into(row, a);
+  }
+#endif
+#if defined(SORT_SCALAR)  // expect: devplace: this operation works along an axis; a scalar has none
+  {
+    const dp::tensor<float, dp::extents<>, on_cpu> one(dp::extents<>{});
+    dp::sort(one);
+  }
+#endif
+#if defined(CUMSUM_RANK)  // expect: devplace: cumsum: the operand must have one axis
+  dp::cumsum(a);
+#endif
+#if defined(CUMSUM_OF_INTEGERS)  // expect: devplace: cumsum: the result has the wrong element type
+  {
+    dp::tensor<std::int32_t, dp::extents<2>, on_cpu> x{1, 2};
+    dp::cumsum_into(x, x);
+  }
+#endif
+#if defined(PERMUTATION_TYPE)  // expect: devplace: permutation: the numbers are int64
+  dp::permutation_into(a.reshape(dp::extents<6>{}), dp::seed{1});
 #endif
 #if defined(SUM_AXIS)  // expect: devplace: the reduced axis does not exist
   dp::sum<2>(a);

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/memory/event.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
+#include <devplace/sorting.hpp>
 
 namespace dp = devplace;
 
@@ -12,7 +16,8 @@ using matrix = dp::tensor<float, dp::extents<3, 3>, dp::on<P>>;
 template <class P>
 using labels = dp::tensor<std::int64_t, dp::extents<3>, dp::on<P>>;
 
-void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>& c) {
+void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>& c, matrix<dp::pinned>& p) {
+  p(0, 0) = dp::to<dp::on<dp::pinned>>(b)(1, 1);
   dp::matmul(a, a);
   dp::matmul(b, b);
   dp::matmul(c, c);
@@ -31,11 +36,29 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(SOFTMAX_INTO_ANOTHER_PLACE)  // expect: devplace: softmax: the operands live on different places
   dp::softmax_into(a, b);
 #endif
+#if defined(SORT_INTO_ANOTHER_PLACE)  // expect: devplace: sort: result and operand live on different places
+  dp::sort_into(a, b);
+#endif
+#if defined(CUMSUM_INTO_ANOTHER_DEVICE)  // expect: devplace: cumsum: result and operand live on different places
+  dp::cumsum_into(c.reshape(dp::extents<9>{}), b.reshape(dp::extents<9>{}));
+#endif
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
   dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
 #endif
 #if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
+#endif
+#if defined(SUM_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory.*to<on<cpu>>
+  { matrix<dp::pinned> sum = p + p; }
+#endif
+#if defined(ZEROS_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory
+  dp::zeros<float, dp::on<dp::pinned>>(dp::extents<3>{});
+#endif
+#if defined(MATMUL_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory
+  dp::matmul(p, p);
+#endif
+#if defined(EVENT_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
+  { dp::event<dp::pinned> done; }
 #endif
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/memory/stream.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/tensor/copy.hpp>
@@ -74,6 +75,12 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 #if defined(FROM_SPAN_OF_CHARACTERS)  // expect: devplace: from_span: the elements must be float, double
   dp::from_span<on_cpu>("text", dp::extents<5>{});
+#endif
+#if defined(PINNED_WITHOUT_COMPONENT)  // expect: devplace: a tensor on pinned needs the component cuda
+  { dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}}; }
+#endif
+#if defined(STREAM_WITHOUT_COMPONENT)  // expect: devplace: a stream of a cuda place needs the component cuda
+  { dp::stream<dp::cuda<0>> side; }
 #endif
   static_cast<void>(constant);
 }

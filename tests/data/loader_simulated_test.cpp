@@ -1,50 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
+#include <devplace/backend/simulated/devices.hpp>
 #include <devplace/data/loader.hpp>
-#include <devplace/parallel/gather.hpp>
 
+#include "data/placed_epoch.hpp"
 #include "support/catch.hpp"
-#include "support/labelled_samples.hpp"
 
 namespace dp = devplace;
 using dp::dyn;
 using support::numbered_images;
+using support::read_placed;
 
 namespace {
 
 const dp::loader_options options[] = {{.batch = 8, .shuffle = dp::seed{3}},
                                       {.batch = 8, .shuffle = dp::seed{3}, .workers = 2, .prefetch = 3}};
-
-/// A value on one place or split over several, brought back.
-template <class T, class Extents, class P>
-auto on_host(const dp::tensor<T, Extents, dp::on<P>>& x) {
-  return dp::to<dp::on<dp::cpu>>(x);
-}
-template <class T, class Extents, class... P>
-auto on_host(const dp::tensor<T, Extents, dp::sharded_on<0, P...>>& x) {
-  return dp::gather<dp::on<dp::cpu>>(x);
-}
-
-template <class Where>
-auto read_placed(const dp::image_set& data, const dp::loader_options& how, int epoch) {
-  dp::loader<Where> batches{data, how};
-  support::epoch_contents<float, std::uint8_t> result;
-  for (const auto& [images, labels] : batches.epoch(epoch)) {
-    using images_type = std::remove_cvref_t<decltype(images)>;
-    static_assert(std::is_same_v<typename images_type::placement_type, dp::batch_placement_t<Where>>);
-    const auto samples = on_host(images);
-    const auto classes = on_host(labels);
-    result.samples.insert(result.samples.end(), samples.data(), samples.data() + samples.size());
-    result.labels.insert(result.labels.end(), classes.data(), classes.data() + classes.size());
-    result.batch_sizes.push_back(labels.extent(0));
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -151,4 +130,106 @@ TEST_CASE("nothing is allocated for a batch on devices", "[data]") {
       samples += batch.labels.extent(0);
   CHECK(counted() == before);
   CHECK(samples == 3 * 41);
+}
+
+TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") {
+  const auto jitter = [](std::span<float> sample, std::size_t index, int epoch) {
+    for (float& x : sample)
+      x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
+  };
+  const dp::image_set data = numbered_images(41);
+  dp::tensor<double, dp::extents<41, 3>, dp::on<dp::cpu>> features(dp::extents<41, 3>{});
+  dp::tensor<double, dp::extents<dyn, 2>, dp::on<dp::cpu>> targets(dp::extents<dyn, 2>(41));
+  for (std::size_t i = 0; i < features.size(); ++i)
+    features.data()[i] = std::cos(static_cast<double>(i));
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    targets.data()[i] = std::exp(-static_cast<double>(i));
+  for (auto how : options) {
+    CAPTURE(how.workers);
+    how.mean = 0.1307;
+    how.standard_deviation = 0.3081;
+    const auto compare = [&](auto make) {
+      auto of_cpu = make(dp::on<dp::cpu>{});
+      const auto expected = support::read_epoch(of_cpu, 1);
+      auto of_one = make(dp::on<dp::cuda<2>>{});
+      auto of_many = make(dp::replicated<0, 1, 2>{});
+      CHECK(read_placed(of_one, 1) == expected);
+      CHECK(read_placed(of_many, 1) == expected);
+      CHECK(read_placed(of_many, 1) == expected);
+    };
+    compare([&](auto where) { return dp::loader<decltype(where)>(data, how); });
+    compare([&](auto where) { return dp::loader<decltype(where), double>(data, how); });
+    compare([&](auto where) { return dp::loader<decltype(where)>(data, how, jitter); });
+    compare([&](auto where) { return dp::make_loader<decltype(where)>(features, targets, how); });
+    compare([&](auto where) { return dp::make_loader<decltype(where)>(data.images, data.labels, how); });
+  }
+}
+
+TEST_CASE("the host makes and asks for the next batch while the device is busy", "[data]") {
+  const dp::image_set data = numbered_images(40);
+  dp::loader<dp::on<dp::cuda<0>>> batches{data, {.batch = 8}};
+  dp::tensor<std::uint8_t, dp::extents<16>, dp::on<dp::cuda<0>>> kept(dp::extents<16>{});
+  std::atomic<bool> go{false};
+  dp::detail::simulated_devices::at(0).submit([at = &go] {
+    while (!at->load())
+      std::this_thread::yield();
+  });
+  auto epoch = batches.epoch(0);
+  auto at = epoch.begin();
+  dp::copy(kept.slice(0, 8), at->labels);
+  ++at;
+  dp::copy(kept.slice(8, 16), at->labels);
+  go = true;  // a loader that waited would not have come here
+  ++at;
+  const auto labels = dp::to<dp::on<dp::cpu>>(kept);
+  for (std::size_t i = 0; i < 16; ++i)
+    CHECK(labels(i) == i % 10);
+}
+
+TEST_CASE("a loader may go in the middle of an epoch, its copies and workers end first", "[data]") {
+  const dp::image_set data = numbered_images(60);
+  for (const int workers : {0, 2})
+    for (int stop = 0; stop < 12; ++stop) {
+      dp::loader<dp::replicated<0, 1>> batches{data, {.batch = 5, .workers = workers}};
+      int read = 0;
+      for (const auto& batch : batches.epoch(stop)) {
+        CHECK(batch.labels.extent(0) == 5);
+        if (read++ == stop) break;
+      }
+    }
+  CHECK(dp::memory_statistics<dp::pinned>().allocated == 0);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
+}
+
+TEST_CASE("a sample that cannot be made is an error at its batch on devices too", "[data]") {
+  const dp::image_set data = numbered_images(20);
+  const auto refuse = [](std::span<float>, std::size_t index, int) {
+    if (index == 7) throw dp::argument_error("sample 7");
+  };
+  for (const int workers : {0, 2}) {
+    dp::loader<dp::on<dp::cuda<1>>> batches{data, {.batch = 5, .workers = workers}, refuse};
+    auto epoch = batches.epoch(0);
+    auto at = epoch.begin();
+    CHECK_THROWS_WITH(++at, "devplace: sample 7");
+    ++at;
+    CHECK(support::on_host(at->labels)(0) == 0);
+    CHECK(support::on_host(at->images)(4, 1, 2) == static_cast<float>((7 * 14 + 5) % 256) / 255.0F);
+  }
+}
+
+TEST_CASE("a loader for a device has pinned memory for bytes and two batches there", "[data]") {
+  const dp::image_set data = numbered_images(100);
+  const auto allocated = [] {
+    return std::vector<std::size_t>{dp::memory_statistics<dp::pinned>().allocated,
+                                    dp::memory_statistics<dp::cuda<0>>().allocated};
+  };
+  {
+    dp::loader<dp::on<dp::cuda<0>>> batches{data, {.batch = 16, .workers = 2, .prefetch = 2}};
+    CHECK(allocated() == std::vector<std::size_t>{5 * 16 * (6 + 1), 2 * 16 * (6 * sizeof(float) + 1) + 16 * 6});
+  }
+  CHECK(allocated() == std::vector<std::size_t>{0, 0});
+  {
+    dp::loader<dp::on<dp::cuda<0>>> batches{data, {.batch = 16}, [](std::span<float>, std::size_t, int) {}};
+    CHECK(allocated() == std::vector<std::size_t>{2 * 16 * (6 * sizeof(float) + 1), 2 * 16 * (6 * sizeof(float) + 1)});
+  }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/ops/sorted_elements.hpp>
 
 #include "link/layouts.hpp"
 
@@ -37,6 +38,9 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(dp::tensor<std::uint8_t, dp::extents<dp::dyn, 28, 28>, Where>),
       LAYOUT(model),
       LAYOUT(dp::model<net, Where, double>),
+      LAYOUT(dp::model<net, Where, dp::tf32>),
+      LAYOUT(typename dp::model<net, Where, dp::tf32>::gradient_type),
+      LAYOUT(dp::matmul_options<dp::tf32>),
       LAYOUT(nn::saved<net, Where, float, batch, output>),
       LAYOUT(loss),
       LAYOUT(nn::loss_value<float, batch>),
@@ -55,6 +59,7 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(nn::loss_result<float, dp::extents<dp::dyn, 3>, batch>),
       LAYOUT(nn::forward_result<output, nn::saved<net, Where, float, batch, output>>),
       LAYOUT(output),
+      LAYOUT(dp::sorted_elements<output, dp::tensor<std::int64_t, dp::extents<dp::dyn, 3>, batch>>),
       LAYOUT(dp::loader<Where>),
       LAYOUT(typename dp::loader<Where>::batch_type),
   };
@@ -66,6 +71,14 @@ std::vector<type_layout> measure_layouts() {
   using row = dp::extents<dp::dyn, 4>;
   std::vector<type_layout> table{
       LAYOUT(dp::cpu),
+      LAYOUT(dp::pinned),
+      LAYOUT(dp::stream<dp::cpu>),
+      LAYOUT(dp::pending<void, dp::cuda<0>>),
+      LAYOUT(dp::pending<dp::tensor<float, row, dp::on<dp::pinned>>, dp::cuda<0>>),
+      LAYOUT(dp::stream<dp::cuda<0>>),
+      LAYOUT(dp::stream_scope),
+      LAYOUT(dp::event<dp::cuda<0>>),
+      LAYOUT(dp::view<float, row, dp::on<dp::pinned>>),
       LAYOUT(dp::cuda<0>),
       LAYOUT(dp::on<dp::cuda<0>>),
       LAYOUT(dp::replicated<0, 1>),
@@ -121,6 +134,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::argument_error),
       LAYOUT(dp::placement_unavailable),
       LAYOUT(dp::out_of_memory),
+      LAYOUT(dp::device_lost),
       LAYOUT(dp::file_error),
   };
   append_layouts<dp::on<dp::cpu>>(table);

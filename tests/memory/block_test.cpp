@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <devplace/memory/block.hpp>
 
@@ -16,9 +17,13 @@ namespace {
 
 int released = 0;
 dp::memory_purpose released_as = dp::memory_purpose::tensors;
-void count_release(void*, std::size_t, int, dp::memory_purpose purpose) noexcept {
+std::vector<std::size_t> streams_in_use;  // as numbers
+void count_release(const dp::detail::block_record& given_back) noexcept {
   ++released;
-  released_as = purpose;
+  released_as = given_back.purpose;
+  streams_in_use = {reinterpret_cast<std::size_t>(given_back.stream)};
+  for (const auto* use = given_back.uses->get(); use != nullptr; use = use->next.get())
+    streams_in_use.push_back(reinterpret_cast<std::size_t>(use->stream));
 }
 
 }  // namespace
@@ -79,8 +84,22 @@ TEST_CASE("a block is counted under its purpose until it is released", "[memory]
   CHECK(dp::trim_memory<dp::cpu>() == 0);
 }
 
-TEST_CASE("a block is as small as before it knew its purpose", "[memory]") {
-  STATIC_REQUIRE(sizeof(block) == 2 * sizeof(void*) + sizeof(std::size_t) + 8);
+TEST_CASE("a block knows the streams that use it, each once, whoever owns it", "[memory]") {
+  int storage = 0, stream[3] = {};
+  const auto number = [&](int i) { return reinterpret_cast<std::size_t>(&stream[i]); };
+  {
+    block a(&storage, sizeof storage, 0, dp::memory_purpose::tensors, &count_release, &stream[0]);
+    for (const int i : {1, 0, 2, 1})
+      a.record_stream(&stream[i]);
+    block b;
+    b.record_stream(&stream[2]);  // there is nothing to give back
+    b = std::move(a);
+  }
+  CHECK(streams_in_use == std::vector<std::size_t>{number(0), number(2), number(1)});
+}
+
+TEST_CASE("a block's purpose takes no room", "[memory]") {
+  STATIC_REQUIRE(sizeof(block) == 4 * sizeof(void*) + sizeof(std::size_t) + 8);
 }
 
 TEST_CASE("no bytes are no allocation", "[memory]") {

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <vector>
+
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -8,6 +11,104 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+
+namespace {
+
+/// relu under another name: linear does not know it and leaves it alone.
+struct separate_relu : nn::relu {};
+
+/// All gradients of two passes, the second of them added, as they lie in the arena, and the input's behind them.
+template <class Net>
+std::vector<float> gradients_of(std::size_t batch) {
+  using run = nn::detail::engine<Net, float, dp::backend::cpu, dp::detail::this_tu>;
+  constexpr std::size_t outputs = typename run::output_extents{}.size();
+  const auto r = run::make(0);
+  run::initialize(r, 3);
+  std::vector<float> x(batch * 6), dy(batch * outputs), dx(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    dy[i] = static_cast<float>(i * 29 % 19) / 8 - 1;
+  std::vector<float> workspace(run::workspace_elements(batch, nn::mode::train));
+  const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
+  run::forward(p, x.data());
+  run::backward(p, r, x.data(), dy.data(), false, dx.data());
+  run::backward(p, r, x.data(), dy.data(), true, dx.data());
+  std::vector<float> all(r.gradient_data(), r.gradient_data() + run::plan::parameter_elements);
+  all.insert(all.end(), dx.begin(), dx.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a relu that linear takes over has the gradients of one that it does not, to the bit", "[nn]") {
+  using in_the_middle = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
+  using in_two_layers = nn::sequential<nn::linear<6, 5>, separate_relu, nn::linear<5, 3>>;
+  CHECK(gradients_of<in_the_middle>(70) == gradients_of<in_two_layers>(70));
+  using at_the_end = nn::sequential<nn::linear<6, 5, false>, nn::relu, nn::linear<5, 5>, nn::relu>;
+  using also_in_two = nn::sequential<nn::linear<6, 5, false>, separate_relu, nn::linear<5, 5>, separate_relu>;
+  CHECK(gradients_of<at_the_end>(3) == gradients_of<also_in_two>(3));
+  STATIC_REQUIRE(nn::linear<6, 5>::absorbs<nn::relu>);
+  STATIC_REQUIRE(!nn::linear<6, 5>::absorbs<separate_relu>);
+}
+
+namespace {
+
+/// A backend that computes nothing and keeps how it was to multiply.
+struct noting {};
+std::vector<dp::detail::product_math> noted;
+
+}  // namespace
+
+namespace devplace {
+
+template <>
+struct implementation<noting, op::matmul> {
+  template <class T>
+  static void run(int, const detail::gemm_arguments<T>& g) {
+    noted.push_back(g.math);
+  }
+};
+template <>
+struct implementation<noting, op::linear_gradients> {
+  template <class T>
+  static void run(int, const detail::gemm_arguments<T>& g, T*) {
+    noted.push_back(g.math);
+  }
+};
+template <>
+struct implementation<noting, op::relu_gradient> {
+  template <class T>
+  static void run(int, const detail::relu_gradient_arguments<T>&) {}
+};
+
+}  // namespace devplace
+
+namespace {
+
+template <class Precision>
+std::vector<dp::detail::product_math> products_of() {
+  using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
+  using run = nn::detail::engine<net, Precision, noting, dp::detail::this_tu>;
+  std::vector<typename run::T> memory(1000);
+  nn::detail::pass<Precision> p;
+  p.batch = 2, p.mode = nn::mode::train;
+  p.parameters = p.buffers = p.saved = p.scratch = memory.data();
+  noted.clear();
+  run::forward(p, memory.data());
+  run::plan::template backward<noting, dp::detail::this_tu>(p, memory.data(), memory.data(), memory.data(),
+                                                            memory.data(), memory.data(), false);
+  return noted;
+}
+
+}  // namespace
+
+TEST_CASE("all products of a network are in its precision, forward and backward", "[nn]") {
+  using dp::detail::product_math;
+  CHECK(products_of<dp::tf32>() == std::vector<product_math>(6, product_math::tf32));
+  CHECK(products_of<float>() == std::vector<product_math>(6, product_math::strict));
+  CHECK(products_of<double>() == std::vector<product_math>(6, product_math::strict));
+}
 
 TEST_CASE("linear agrees with PyTorch, with and without bias", "[nn]") {
   dp::test::compare_with_pytorch_in_both<nn::linear<7, 4>, dp::extents<5, 7>, dp::extents<5, 4>>("linear_bias",

@@ -74,15 +74,15 @@ double difference_of_forms(const Loop& loop) {
                                               .parameters = c.parameters.data(),
                                               .first_moments = c.first_state.data(),
                                               .second_moments = c.second_state.data(),
-                                              .beta1 = T(0.9),
-                                              .rest1 = T(0.1),
-                                              .beta2 = T(0.99),
-                                              .rest2 = T(0.01),
-                                              .kept = T(0.999),
-                                              .l2 = T(0.01),
-                                              .step_size = T(0.02),
-                                              .root_scale = T(3),
-                                              .epsilon = T(1e-6)};
+                                              .by = {.beta1 = T(0.9),
+                                                     .rest1 = T(0.1),
+                                                     .beta2 = T(0.99),
+                                                     .rest2 = T(0.01),
+                                                     .kept = T(0.999),
+                                                     .l2 = T(0.01),
+                                                     .step_size = T(0.02),
+                                                     .root_scale = T(3),
+                                                     .epsilon = T(1e-6)}};
   };
   const dp::optim::detail::update_functor<dp::optim::detail::adam_numbers<T>> scalar{numbers(a)};
   for (std::size_t i = 0; i < n; ++i)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "support/reference.hpp"
 
 #include <devplace/io/npy.hpp>
+#include <devplace/memory/block.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -24,6 +26,7 @@ struct optimizer_case {
   std::vector<T> parameters, gradients, first_state, second_state;
   T divisor = 1;
   T gradient_factor = 1;
+  alignas(devplace::detail::alignment) std::array<std::byte, optim::step_memory_bytes> step_memory{};
 
   /// Numbers without a pattern: parameters in [-1, 1), gradients in [-3, 3).
   explicit optimizer_case(std::size_t n) : parameters(n), gradients(n), first_state(n), second_state(n) {
@@ -43,14 +46,17 @@ struct optimizer_case {
     a.divisor = &divisor;
     a.gradient_factor = &gradient_factor;
     a.step = step;
+    a.step_memory = step_memory.data();
     return a;
   }
 
-  /// `count` steps, the gradients changing from step to step.
+  /// `count` steps, the gradients changing from step to step. The rule hears of the first one only.
   template <class Rule>
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
-      rule.template step<backend::cpu, devplace::detail::this_tu>(arguments(step));
+      optim::step_arguments<T> a = arguments(step);
+      a.changed = step == 1;
+      rule.template step<backend::cpu, devplace::detail::this_tu>(a);
       for (T& g : gradients)
         g = T{0.5} - g * T{0.75};
     }

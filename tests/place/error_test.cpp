@@ -17,6 +17,7 @@ TEST_CASE("every exception is a devplace::error whose text says where it comes f
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::argument_error>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::placement_unavailable>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::out_of_memory>);
+  STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::device_lost>);
   STATIC_REQUIRE(std::is_base_of_v<dp::error, dp::file_error>);
   CHECK(std::string(dp::shape_error("2x3 and 3x2.").what()) == "devplace: 2x3 and 3x2.");
 }

@@ -16,6 +16,7 @@ TEST_CASE("places are empty types with a name", "[place]") {
   STATIC_REQUIRE(std::is_same_v<dp::gpu<2>, dp::cuda<2>>);
   CHECK(dp::place_name<dp::cpu>() == "cpu");
   CHECK(dp::place_name<dp::cuda<12>>() == "cuda:12");
+  CHECK(dp::place_name<dp::pinned>() == "pinned");
   std::ostringstream out;
   out << dp::cpu{} << ' ' << dp::cuda<1>{};
   CHECK(out.str() == "cpu cuda:1");
@@ -29,4 +30,7 @@ TEST_CASE("a place has a backend and an ordinal", "[place]") {
   STATIC_REQUIRE(dp::place_traits<dp::cuda<7>>::ordinal == 7);
   STATIC_REQUIRE(dp::place_traits<dp::cpu>::host_accessible);
   STATIC_REQUIRE_FALSE(dp::place_traits<dp::cuda<7>>::host_accessible);
+  STATIC_REQUIRE(dp::place<dp::pinned>);
+  STATIC_REQUIRE(dp::place_traits<dp::pinned>::host_accessible);
+  STATIC_REQUIRE_FALSE(std::is_same_v<dp::backend_of_t<dp::pinned>, dp::backend_of_t<dp::cpu>>);
 }

@@ -64,7 +64,8 @@ class held_device {
   held_device& operator=(const held_device&) = delete;
   ~held_device() {
     release();
-    while (!devplace::detail::events_of<backend::cuda, devplace::detail::this_tu>().ready(held_.state()))
+    while (
+        !devplace::detail::events_of<backend::cuda, devplace::detail::this_tu>().ready(held_.state(), held_.ordinal()))
       std::this_thread::yield();
   }
   void release() { released_ = true; }

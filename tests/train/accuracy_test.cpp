@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/nn/linear.hpp>
+#include <devplace/ops/sort.hpp>
 #include <devplace/train/accuracy.hpp>
 
 #include "support/catch.hpp"
@@ -31,10 +32,10 @@ auto identity() {
 using matrix = dp::tensor<float, dp::extents<5, 3>, dp::on<dp::cpu>>;
 using labels = dp::tensor<std::int64_t, dp::extents<5>, dp::on<dp::cpu>>;
 
-double measure(const matrix& x, const labels& y, std::size_t batch) {
+double measure(const matrix& x, const labels& y, std::size_t batch, std::size_t top = 1) {
   const auto model = identity();
   auto batches = dp::make_loader<dp::on<dp::cpu>>(x, y, {.batch = batch});
-  return dp::accuracy(model, batches.epoch(0));
+  return dp::accuracy(model, batches.epoch(0), {.top = top});
 }
 
 }  // namespace
@@ -59,6 +60,43 @@ TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and ref
   CHECK_THROWS_WITH(dp::accuracy(model, std::span(missing)), Catch::Matchers::ContainsSubstring("one label"));
 }
 
+TEST_CASE("accuracy of the largest k is the share of labels among top_k's classes", "[train]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  using outputs = dp::tensor<float, dp::extents<6, 4>, dp::on<dp::cpu>>;
+  const outputs x{{4, 3, 2, 1},          {1, 1, 1, 1},      {0, nan, -nan, 5},
+                  {nan, 2, infinity, 2}, {-0.0F, 0, -1, 0}, {1, 2, 3, 4}};
+  for (std::int64_t label = -1; label < 5; ++label)
+    for (std::size_t k = 1; k <= 4; ++k) {
+      CAPTURE(label, k);
+      const auto best = dp::top_k(x, k);
+      std::int64_t expected = 0;
+      for (std::size_t i = 0; i < best.positions.size(); ++i)
+        expected += best.positions.data()[i] == label ? 1 : 0;
+      dp::tensor<std::int64_t, dp::extents<6>, dp::on<dp::cpu>> labels(dp::extents<6>{});
+      dp::fill(labels, label);
+      dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> right(dp::extents<>{});
+      right() = 100;
+      using dp::detail::as_view;
+      dp::detail::add_right<dp::detail::this_tu>(as_view(right), as_view(x), as_view(labels),
+                                                 static_cast<std::int64_t>(k));
+      CHECK(right() - 100 == expected);
+    }
+}
+
+TEST_CASE("accuracy takes the number of largest outputs as an option", "[train]") {
+  const matrix x{{3, 1, 2}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
+  const labels second{2, 2, 1, 1, 2};
+  for (const std::size_t batch : {std::size_t{2}, std::size_t{5}}) {
+    CHECK(measure(x, second, batch) == 0);
+    CHECK(measure(x, second, batch, 2) == 1);
+    CHECK(measure(x, labels{1, 0, 0, 2, 0}, batch, 2) == 0);
+    CHECK(measure(x, labels{1, 0, 0, 2, 0}, batch, 3) == 1);
+  }
+  CHECK_THROWS_AS(measure(x, second, 5, 0), dp::argument_error);
+  CHECK_THROWS_WITH(measure(x, second, 5, 4),
+                    Catch::Matchers::ContainsSubstring("option top is 4 and the model has 3 classes"));
+}
+
 TEST_CASE("accuracy over images scales them as the options say", "[train]") {
   dp::image_set set{dp::tensor<std::uint8_t, dp::dextents<3>, dp::on<dp::cpu>>(dp::dextents<3>{2, 1, 3}),
                     dp::tensor<std::uint8_t, dp::dextents<1>, dp::on<dp::cpu>>(dp::dextents<1>{2})};
@@ -68,4 +106,6 @@ TEST_CASE("accuracy over images scales them as the options say", "[train]") {
   set.labels(1) = 0;
   CHECK(dp::accuracy(identity(), set) == 1);
   CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}) == 0);
+  CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}, {.top = 2}) == 0);
+  CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}, {.top = 3}) == 1);
 }

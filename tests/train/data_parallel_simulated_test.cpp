@@ -265,6 +265,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as plann
   const auto y = placed<where>(dp::test::square_labels(64, 3));
   const std::size_t first = dp::memory_statistics<dp::cuda<0>>().allocated;
   const std::size_t second = dp::memory_statistics<dp::cuda<1>>().allocated;
+  dp::reset_peak_memory<dp::cuda<0>>();
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, TestType{}};
   step.prepare(64);
@@ -277,6 +278,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as plann
     step(x, y);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes);
 }
 
 TEST_CASE("two trainers train two models on two places of one process, each as if alone", "[train]") {

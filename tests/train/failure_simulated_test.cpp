@@ -254,6 +254,17 @@ TEMPLATE_TEST_CASE("failures that others have seen on all devices are no reason 
   t.check_equal();
 }
 
+TEST_CASE("a learning rate that was sent behind a failure, and lost there, is sent again", "[train]") {
+  pair_of_trainers<all_reduce> t;
+  t.both(2);
+  t.undisturbed.optimizer().rule().learning_rate = 0.25;
+  t.step.optimizer().rule().learning_rate = 0.25;
+  t.fail_later(1, labels_bad_in(1));
+  see_failures_elsewhere();
+  t.both(3);
+  t.check_equal();
+}
+
 TEST_CASE("the loss of a step that failed is no number, whoever saw the failure", "[train]") {
   pair_of_trainers<all_reduce> t;
   t.both(1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <span>
 #include <type_traits>
@@ -10,10 +11,11 @@
 
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
+#include <devplace/data/detail/placed_batches.hpp>
+#include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
 
 namespace devplace {
@@ -35,19 +37,26 @@ struct KEEP_THE_DATA_IN_A_VARIABLE;
 /// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The data is looked at, not
 /// copied, and must outlive the loader; data in plain tensors goes through make_loader.
 ///
-/// Batches are made in ordinary memory, in the caller's thread or by `workers` threads ahead of it, which end with the
-/// loader; order and bits are the same. For other places the caller's thread copies them when it comes to them, after
-/// the work that those places were given before. All memory is allocated by the constructor: a batch is valid until
-/// the next one is asked for. One epoch can be read at a time.
+/// Batches are made in the host's memory, in the caller's thread or by `workers` threads ahead of it, which end with
+/// the loader; order and bits are the same. For devices that memory is pinned, and a batch that is asked for is copied
+/// into one of two buffers on a stream of the loader's own, while the device works with the batch before; the host does
+/// not wait, and makes the next batch meanwhile. Bytes that no transform changes travel as bytes and become `T` there
+/// (in files that are compiled as C++, which have no kernels, on the host). All memory is allocated by the constructor:
+/// a batch is valid until the next one is asked for, to be read by the stream that was the thread's current one when
+/// the loader was made. One epoch can be read at a time.
 ///
 /// Not to be used by two threads at once.
 template <placement Where, floating_element T = float, class Source = image_set>
 class loader {
   using source = detail::batch_source<Source>;
-  using maker = detail::batch_maker<T, typename source::features, typename source::targets>;
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
+  using backend_type = placement_backend_t<Where>;
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
+  using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
+  using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;
+  using placed_batches = detail::placed_batches<batch_placement_type, T, typename maker::features_extents, target,
+                                                typename maker::targets_extents>;
 
  public:
   /// A move-only aggregate of the tensors `images` and `labels`, whose first extents are the number of samples.
@@ -57,7 +66,9 @@ class loader {
   /// Throws argument_error when an option is out of its range, or there is not one label for each sample.
   template <class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, Tu{}), placed_(make_placed<Tu>(options.split)) {}
+      : maker_(source::views(data), options, {}, scaled_there<Tu>, Tu{}), placed_(maker_, options.split, Tu{}) {
+    connect();
+  }
 
   /// With `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place after it was
   /// scaled, say to move or mirror an image; `index` is the sample's in the data, so that random changes can depend on
@@ -65,8 +76,10 @@ class loader {
   /// loop comes to the sample's batch.
   template <class Transform, class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options, Transform transform)
-      : maker_(source::views(data), options, erased(std::move(transform)), Tu{}),
-        placed_(make_placed<Tu>(options.split)) {}
+      : maker_(source::views(data), options, erased(std::move(transform)), scaled_there<Tu>, Tu{}),
+        placed_(maker_, options.split, Tu{}) {
+    connect();
+  }
 
   template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
     requires(source::owns)
@@ -103,8 +116,9 @@ class loader {
   std::size_t batch_capacity() const { return maker_.capacity(); }
 
  private:
-  struct nothing {};
-  using placed_type = std::conditional_t<in_host_memory, nothing, batch_type>;
+  using placed_type = std::conditional_t<in_host_memory, detail::no_placed_batches, placed_batches>;
+  template <class Tu>
+  static constexpr bool scaled_there = detail::provided<backend_type, op::scale_bytes, Tu>;
 
   template <class Transform>
   static detail::sample_transform<T> erased(Transform&& transform) {
@@ -115,59 +129,32 @@ class loader {
     return detail::sample_transform<T>::from(std::move(transform));
   }
 
-  template <class Tu>
-  placed_type make_placed([[maybe_unused]] split::rule rule) const {
-    if constexpr (in_host_memory) {
-      return {};
-    } else {
-      auto images = make_placed<Tu, decltype(batch_type::images)>(maker_.features_capacity(), rule);
-      auto labels = make_placed<Tu, decltype(batch_type::labels)>(maker_.targets_capacity(), rule);
-      return {std::move(images), std::move(labels)};
-    }
-  }
-  template <class Tu, class Placed, class Extents>
-  static Placed make_placed(const Extents& extents, [[maybe_unused]] split::rule rule) {
-    if constexpr (single_place<batch_placement_type>) {
-      return Placed(extents, Tu{});
-    } else {
-      // Under torch's rule a place may have more of a smaller batch: of 9 samples four places have 3, 3, 3 and 0, of 8
-      // 2 each. Memory for equal parts holds them all.
-      constexpr std::size_t places = place_count<batch_placement_type>;
-      const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
-      const bool more = rule == split::torch;
-      Placed result(detail::with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
-      detail::leading_extent::set(result, rows);
-      return result;
-    }
-  }
-
-  /// Copies rows to the places that have them.
-  template <class Tu, class To, class From>
-  static void place_rows(To& to, const From& from) {
-    detail::leading_extent::set(to, from.extent(0));
-    for (std::size_t k = 0; k < place_count<batch_placement_type>; ++k) {
-      const auto part = detail::local_part(to, k);
-      std::size_t first = 0;
-      if constexpr (!single_place<batch_placement_type>) first = to.first_row(k);
-      copy<Tu>(part, from.slice(first, first + part.extent(0)));
-    }
+  void connect() {
+    if constexpr (!in_host_memory)
+      maker_.wait_before_filling(
+          [](const void* placed, std::size_t slot) noexcept {
+            static_cast<const placed_type*>(placed)->wait_for(slot);
+          },
+          &placed_);
   }
 
   template <class Tu>
   const batch_type& get(std::size_t number) {
-    const auto& made = maker_.get(number);
+    const std::size_t slot = maker_.get(number);
     if constexpr (in_host_memory) {
-      return made;
+      return maker_.in_slot(slot);
     } else {
-      place_rows<Tu>(placed_.images, made.images);
-      place_rows<Tu>(placed_.labels, made.labels);
+      const byte_scale<T>* scale = nullptr;
+      if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
+        scale = &maker_.scale().bytes();
+      const batch_type& placed = placed_.template place<Tu>(maker_.in_slot(slot), slot, scale);
       maker_.release(number);
-      return placed_;
+      return placed;
     }
   }
 
   maker maker_;
-  [[no_unique_address]] placed_type placed_;
+  [[no_unique_address]] placed_type placed_;  // goes first: its copies from the maker's memory end
 };
 
 template <placement Where, floating_element T, class Source>

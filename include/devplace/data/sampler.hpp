@@ -10,7 +10,8 @@
 #include <string>
 
 #include <devplace/config.hpp>
-#include <devplace/ops/random.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/random_order.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -18,13 +19,17 @@
 namespace devplace {
 
 /// The order in which an epoch visits samples: that of the data or, with a seed, a random one, which depends on the
-/// seed, the epoch and the number of samples alone.
+/// seed, the epoch and the number of samples alone. Its memory is allocated by the constructor.
 class sampler {
  public:
   /// For `samples` samples, in random orders where there is a seed.
   template <class Tu = detail::this_tu>
   explicit sampler(std::size_t samples, std::optional<seed> shuffle = {}, Tu = {})
-      : order_(extents<dyn>(samples), Tu{}), shuffle_(shuffle) {
+      : order_(extents<dyn>(samples), Tu{}),
+        workspace_(detail::allocate<backend::cpu, Tu>(
+            0, shuffle ? detail::random_order::workspace(samples) * sizeof(std::uint64_t) : 0,
+            memory_purpose::workspace)),
+        shuffle_(shuffle) {
     std::iota(order_.data(), order_.data() + samples, std::int64_t{0});
   }
 
@@ -35,14 +40,22 @@ class sampler {
   /// nothing. Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
-    // The high half keeps the streams of the epochs apart from those that the program takes from the same seed itself.
-    const std::uint64_t stream = std::uint64_t{0x73616d70} << 32 | static_cast<std::uint32_t>(epoch);
-    if (shuffle_) permutation_into(order_.data(), order_.size(), *shuffle_, stream);
+    if (shuffle_)
+      detail::random_order::run(order_.data(), order_.size(), {shuffle_->value, stream(epoch)},
+                                static_cast<std::uint64_t*>(workspace_.data()));
     return {order_.data(), order_.size()};
+  }
+
+  /// The stream of the seed that an epoch's order is drawn from: `permutation_into(order, seed,
+  /// sampler::stream(epoch))` (permutation.hpp) is the same order, drawn by a device.
+  static constexpr std::uint64_t stream(int epoch) {
+    // The high half keeps the streams of the epochs apart from those that the program takes from the same seed itself.
+    return std::uint64_t{0x73616d70} << 32 | static_cast<std::uint32_t>(epoch);
   }
 
  private:
   tensor<std::int64_t, extents<dyn>, on<cpu>> order_;
+  detail::memory_block workspace_;
   std::optional<seed> shuffle_;
 };
 

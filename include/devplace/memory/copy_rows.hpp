@@ -28,13 +28,13 @@ void copy_rows(int to_ordinal, void* to, int from_ordinal, const void* from, con
     } else {
       memory_of<ToBackend, Tu>().copy_rows_between(to_ordinal, to, from_ordinal, from, block);
     }
-  } else if constexpr (std::is_same_v<FromBackend, backend::cpu>) {
+  } else if constexpr (in_host_memory<FromBackend>) {
     if (whole)
       copy_in<ToBackend, Tu>(to_ordinal, to, from, bytes);
     else
       memory_of<ToBackend, Tu>().copy_rows_in(to_ordinal, to, from, block);
   } else {
-    static_assert(std::is_same_v<ToBackend, backend::cpu>);
+    static_assert(in_host_memory<ToBackend>);
     if (whole)
       copy_out<FromBackend, Tu>(from_ordinal, to, from, bytes);
     else

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/device_failure.hpp>
 #include <devplace/place/place.hpp>
@@ -58,7 +59,9 @@ class event_handle {
 /// The events of a backend, or one sentence that says how to get them.
 template <class Backend, class Tu>
 constexpr auto events_of() {
-  static_assert(provided<Backend, op::events, Tu>,
+  static_assert(computes<Backend>,
+                "devplace: pinned is memory only and has no work of its own; use the event of the device that copies.");
+  static_assert(!computes<Backend> || provided<Backend, op::events, Tu>,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   constexpr bool have = provided<Backend, op::events, Tu>;
@@ -113,10 +116,20 @@ class event {
     detail::record_event<backend_of_t<P>, Tu>(handle_);
   }
 
+  /// The same for what stream `s` was given so far.
+  template <class Tu = detail::this_tu>
+  void record(const stream<P>& s) {
+    const stream_scope on(s);
+    record<Tu>();
+  }
+  template <place Other, class FIX = RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE>
+    requires(!std::is_same_v<P, Other>)
+  void record(const stream<Other>&) = delete;
+
   /// Whether that has been done, or has failed.
   template <class Tu = detail::this_tu>
   bool ready() const {
-    return detail::events_of<backend_of_t<P>, Tu>().ready(handle_.state());
+    return detail::events_of<backend_of_t<P>, Tu>().ready(handle_.state(), handle_.ordinal());
   }
 
   /// Waits, on the host, until it has been done; throws what failed on `P` before.
@@ -135,6 +148,13 @@ class event {
         "instead.");
     if constexpr (std::is_same_v<backend_of_t<P>, backend_of_t<Other>>)
       detail::follow_event<backend_of_t<P>, Tu>(place_traits<Other>::ordinal, handle_);
+  }
+
+  /// What the stream `s` is given from now on it does after this event. The host goes on.
+  template <class Tu = detail::this_tu, place Other>
+  void before(const stream<Other>& s) const {
+    const stream_scope on(s);
+    before<Other, Tu>();
   }
 
  private:

@@ -63,12 +63,14 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 
 }  // namespace detail
 
-/// A table of what devplace holds: a row for the cpu and for each cuda place that has had an allocation; columns for
-/// bytes allocated, reserved and at the peak, and for each purpose that is in use. Ends with a line end. Safe to call
-/// from any thread.
+/// A table of what devplace holds: a row for the cpu, and for pinned and each cuda place that has had an allocation;
+/// columns for bytes allocated, reserved and at the peak, and for each purpose that is in use. Ends with a line end.
+/// Safe to call from any thread.
 inline std::string memory_table() {
   std::vector<std::pair<std::string, memory_usage>> places;
   places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
+  if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0)
+    places.emplace_back(place_name<pinned>(), usage);
   for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {
     const memory_usage usage = detail::usage_of(detail::counters(backend::cuda{}, ordinal));
     if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::cuda{}, ordinal), usage);

@@ -8,8 +8,8 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
-#include <devplace/ops/reduce_into.hpp>
 
 namespace devplace::nn {
 
@@ -40,11 +40,12 @@ struct linear {
   /// `weight` and, with Bias, `bias`.
   static constexpr auto parameters = table();
 
-  /// A relu works on the product while it is in registers.
+  /// A relu works on the product while it is in registers or caches, and so does its gradient for the bias.
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
-  /// What layer_for asks for, and forward with the relu that follows.
+  /// What layer_for asks for, and the same with the relu that follows: backward then writes the gradient between the
+  /// two to `between`, which may lie where the output's gradient does.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next>
@@ -54,23 +55,52 @@ struct linear {
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    using T = typename call::value_type;
     using tu = typename call::translation_unit;
-    const T old = c.accumulate ? T{1} : T{0};
-    matmul_into<tu>(c.template parameter_gradient<0>(), transposed(c.output_gradient), c.input,
-                    matmul_options<T>{.beta = old});
-    if constexpr (Bias) column_sum_into<tu>(c.template parameter_gradient<1>(), c.output_gradient, old);
-    if (c.needs_input_gradient) matmul_into<tu>(c.input_gradient, c.output_gradient, c.template parameter<0>());
+    if constexpr (Bias)
+      devplace::detail::linear_gradients_into<tu, typename call::precision_type>(
+          c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), c.output_gradient, c.input,
+          factor_of_old(c));
+    else
+      weight_gradient(c, c.output_gradient);
+    input_gradient(c, c.output_gradient);
+  }
+  template <class Next>
+  static void backward_absorbing(const auto& c, const auto& between) {
+    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    if constexpr (Bias)
+      devplace::detail::relu_gradient_into<tu>(between, c.output_gradient, c.output, c.template parameter_gradient<1>(),
+                                               factor_of_old(c));
+    else
+      devplace::detail::relu_gradient_into<tu>(between, c.output_gradient, c.output);
+    weight_gradient(c, between);
+    input_gradient(c, between);
   }
   ///@}
 
  private:
   template <class Call>
   static void multiply(const Call& c, devplace::detail::epilogue then) {
-    using T = typename Call::value_type;
-    matmul_options<T> options{.then = then};
+    matmul_options<typename Call::precision_type> options{.then = then};
     if constexpr (Bias) options.bias = c.template parameter<1>().data();
     matmul_into<typename Call::translation_unit>(c.output, c.input, transposed(c.template parameter<0>()), options);
+  }
+
+  /// What gradients of parameters that are there already are multiplied by.
+  template <class Call>
+  static typename Call::value_type factor_of_old(const Call& c) {
+    return c.accumulate ? 1 : 0;
+  }
+  template <class Call, class Dy>
+  static void weight_gradient(const Call& c, const Dy& dy) {
+    matmul_into<typename Call::translation_unit>(
+        c.template parameter_gradient<0>(), transposed(dy), c.input,
+        matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
+  }
+  template <class Call, class Dy>
+  static void input_gradient(const Call& c, const Dy& dy) {
+    if (c.needs_input_gradient)
+      matmul_into<typename Call::translation_unit>(c.input_gradient, dy, c.template parameter<0>(),
+                                                   matmul_options<typename Call::precision_type>{});
   }
 };
 

@@ -164,11 +164,12 @@ tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_i
       extents, [&](const auto& to) { normal_into<Tu>(to, start, 0, mean, standard_deviation); });
 }
 
-/// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`.
+/// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`;
+/// permutation.hpp lets the place draw them.
 template <single_place Where = on<cpu>, class Tu = detail::this_tu>
 tensor<std::int64_t, extents<dyn>, Where> permutation(std::size_t n, seed start) {
   tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n}, Tu{});
-  permutation_into(order.data(), n, start);
+  permutation_into<Tu>(order.data(), n, start);
   return to<Where, Tu>(std::move(order));
 }
 

@@ -29,8 +29,11 @@ struct adam {
   /// One update; see optimizer_rule.
   template <class Backend, class Tu = devplace::detail::this_tu, class T>
   void step(const step_arguments<T>& arguments) const {
-    detail::adam_step<detail::weight_decay_form::l2, Backend, Tu>(*this, arguments);
+    detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, weight_decay, 0}, arguments);
   }
+
+  /// Whether all hyperparameters are equal.
+  friend bool operator==(const adam&, const adam&) = default;
 };
 
 }  // namespace devplace::optim

@@ -28,8 +28,11 @@ struct adamw {
   /// One update; see optimizer_rule.
   template <class Backend, class Tu = devplace::detail::this_tu, class T>
   void step(const step_arguments<T>& arguments) const {
-    detail::adam_step<detail::weight_decay_form::decoupled, Backend, Tu>(*this, arguments);
+    detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, 0, weight_decay}, arguments);
   }
+
+  /// Whether all hyperparameters are equal.
+  friend bool operator==(const adamw&, const adamw&) = default;
 };
 
 }  // namespace devplace::optim

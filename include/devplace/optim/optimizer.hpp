@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -36,21 +38,32 @@ struct on_first_place {};
 
 namespace optim::detail {
 
-template <class Net, class T, class G>
+template <class Net, class P, class G>
 inline constexpr bool are_gradients_of = false;
-template <class Net, class T, class Where>
-inline constexpr bool are_gradients_of<Net, T, gradients<Net, Where, T>> = true;
+template <class Net, class P, class Where>
+inline constexpr bool are_gradients_of<Net, P, gradients<Net, Where, P>> = true;
 
-/// The state of one replica's optimizer: arenas of the parameters' size, zero at the start.
+/// The state of one replica's optimizer, zero at the start: arenas of the parameters' size, and what the rule knows of
+/// its steps.
 template <class Rule, class T>
 struct replica_state {
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
+  devplace::detail::memory_block steps;
 };
+
+/// Whether a rule is as it was; one that cannot be compared may always have changed.
+template <class Rule>
+bool is_unchanged(const Rule& now, const std::optional<Rule>& before) {
+  if constexpr (std::equality_comparable<Rule>)
+    return before && *before == now;
+  else
+    return false;
+}
 
 /// One update of one replica's parameters; ordinals are values here.
 template <class Rule, class T, class Backend, class Tu>
 void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_state<Rule, T>& state,
-            std::size_t elements, bool divide, const T* factor, std::int64_t step) {
+            std::size_t elements, bool divide, const T* factor, std::int64_t step, bool changed) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = elements;
@@ -61,18 +74,24 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_sta
   arguments.divisor = divide ? r.gradient_data() + elements : nullptr;
   arguments.gradient_factor = factor;
   arguments.step = step;
+  arguments.step_memory = state.steps.data();
+  arguments.changed = changed;
   rule.template step<Backend, Tu>(arguments);
 }
 
 template <class Rule, class T, class Backend, class Tu>
 replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
+  const auto zeros = [ordinal](std::size_t count) {
+    auto block =
+        devplace::detail::allocate<Backend, Tu>(ordinal, count * sizeof(T), devplace::memory_purpose::optimizer_state);
+    devplace::detail::for_each_index<Backend, Tu>(ordinal, count, 4096,
+                                                  nn::detail::zero_functor<T>{static_cast<T*>(block.data())});
+    return block;
+  };
   replica_state<Rule, T> state;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i) {
-    state.arenas[i] = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(T),
-                                                              devplace::memory_purpose::optimizer_state);
-    devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
-                                                  nn::detail::zero_functor<T>{static_cast<T*>(state.arenas[i].data())});
-  }
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    state.arenas[i] = zeros(elements);
+  state.steps = zeros(step_memory_bytes / sizeof(T));
   return state;
 }
 
@@ -84,9 +103,10 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
-/// The optimizer of a `model<Net, Where, T>`.
-template <class Rule, class Net, class Where, class T, class Who>
-class optimizer<Rule, model<Net, Where, T>, Who> {
+/// The optimizer of a `model<Net, Where, P>`.
+template <class Rule, class Net, class Where, class P, class Who>
+class optimizer<Rule, model<Net, Where, P>, Who> {
+  using T = element_of_t<P>;
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
@@ -98,7 +118,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
 
  public:
   /// The models that it updates.
-  using model_type = model<Net, Where, T>;
+  using model_type = model<Net, Where, P>;
 
   /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
   /// failed on one of the places before, for which it waits.
@@ -117,7 +137,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// is a mean. All places update alike. Throws what failed on a place before; then nothing was changed.
   template <class Tu = detail::this_tu, placement GradientWhere>
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
-  void step(model_type& m, gradients<Net, GradientWhere, T>&& gradients) {
+  void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
     const auto lease = std::move(gradients);
     update<Tu>(m.state(), lease.how() == reduction::mean, {});
@@ -126,15 +146,15 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// Gradients of a replicated model are partial: each place has its own summand. They are reduced first.
   template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
     requires(!std::is_same_v<GradientWhere, Where>)
-  void step(model_type&, gradients<Net, GradientWhere, T>&&) = delete;
+  void step(model_type&, gradients<Net, GradientWhere, P>&&) = delete;
 
   /// A step uses gradients up: move them in.
   template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-  void step(model_type&, gradients<Net, GradientWhere, T>&) = delete;
+  void step(model_type&, gradients<Net, GradientWhere, P>&) = delete;
 
   /// Models and gradients of other types than this optimizer's own.
   template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
-    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, T, G>))
+    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, P, G>))
   void step(M&, G&&) = delete;
 
   /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
@@ -151,12 +171,19 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
     nn::detail::begin_update<backend_type, Tu>(state);
     last_update_ = state.updates;
     ++steps_;
+    // After a failure a place may not have been told what it was sent, or may not have done what it counts as done.
+    const bool changed = !optim::detail::is_unchanged(rule_, sent_) || sent_failures_ != state.failures;
+    if (changed) sent_.reset();  // until every place has been told
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
         nn::detail::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                           factors[k], steps_);
+                                                           factors[k], steps_, changed);
         });
+      if (changed) {
+        sent_ = rule_;
+        sent_failures_ = state.failures;
+      }
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
@@ -192,11 +219,13 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
   std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
-  std::uint64_t last_update_ = 0;  ///< the model's number of updates after this optimizer's last one
+  std::uint64_t last_update_ = 0;    ///< the model's number of updates after this optimizer's last one
+  std::optional<Rule> sent_;         ///< the rule as all places know it
+  std::uint64_t sent_failures_ = 0;  ///< of the model's devices, when they were told
 };
 
 /// `optimizer opt{model, optim::adam{}}`.
-template <class Net, class Where, class T, class Rule>
-optimizer(const model<Net, Where, T>&, const Rule&) -> optimizer<Rule, model<Net, Where, T>>;
+template <class Net, class Where, class P, class Rule>
+optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
 
 }  // namespace devplace

@@ -15,6 +15,9 @@ namespace devplace::optim {
 /// Arenas that an optimizer can keep for each replica.
 inline constexpr std::size_t max_state_arenas = 2;
 
+/// Bytes that a rule has on each place beside its arenas.
+inline constexpr std::size_t step_memory_bytes = 192;
+
 /// One step over one replica's arenas, which all have the same `n` elements at the same offsets. Pointers are those of
 /// the device `ordinal`; the work is done in its order, so they must stay valid until then.
 template <class T>
@@ -27,6 +30,8 @@ struct step_arguments {
   const T* divisor = nullptr;          ///< one number: the sum of sample weights (null: 1)
   const T* gradient_factor = nullptr;  ///< one number by which gradients are multiplied, as clipping gives (null: 1)
   std::int64_t step = 1;               ///< 1 for the first step
+  void* step_memory = nullptr;         ///< step_memory_bytes that only the rule uses; zeros before the first step
+  bool changed = true;                 ///< whether the rule is another, or its last step was not `step` - 1
 };
 
 /// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct with
@@ -34,8 +39,11 @@ struct step_arguments {
 /// - `void validate() const`: throws argument_error when a number makes no sense;
 /// - `template <class Backend, class Tu, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,
 ///   without allocation, in float and double. It is const and called anew for each step, so that a schedule may change
-///   a hyperparameter in between. Gradients count as `gradient_factor * gradients[i] / divisor`, and as 0 where the
-///   divisor is 0 (a batch whose labels are all ignored).
+///   a hyperparameter in between. What it computes from `step` on the host reaches the device with each call. Ours
+///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, and send them
+///   anew where `changed` says so: their launches are the same in every step. A rule with operator== is `changed`
+///   where it differs from the last step's, one without it always. Gradients count as `gradient_factor * gradients[i] /
+///   divisor`, and as 0 where the divisor is 0 (a batch whose labels are all ignored).
 template <class Rule>
 concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,

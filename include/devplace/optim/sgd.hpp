@@ -40,26 +40,19 @@ struct sgd {
   /// One update; see optimizer_rule.
   template <class Backend, class Tu = devplace::detail::this_tu, class T>
   void step(const step_arguments<T>& a) const {
+    const detail::sgd_hyper hyper{learning_rate, momentum, dampening, weight_decay, nesterov};
+    const detail::gradient_source<T> source{a.gradients, a.divisor, a.gradient_factor};
+    auto* const steps = detail::record_of_steps<Backend, Tu>(a, hyper);
     if (momentum != 0)
-      detail::run_update<Backend, Tu>(a.ordinal, a.n, numbers<true>(a));
+      detail::run_update<Backend, Tu>(a.ordinal, a.n,
+                                      detail::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
     else
-      detail::run_update<Backend, Tu>(a.ordinal, a.n, numbers<false>(a));
+      detail::run_update<Backend, Tu>(a.ordinal, a.n,
+                                      detail::sgd_update<T, false>{source, a.parameters, nullptr, steps});
   }
 
- private:
-  template <bool Momentum, class T>
-  detail::sgd_numbers<T, Momentum> numbers(const step_arguments<T>& a) const {
-    const bool first = a.step <= 1;
-    return {.source = {a.gradients, a.divisor, a.gradient_factor},
-            .parameters = a.parameters,
-            .momenta = a.state[0],
-            .l2 = static_cast<T>(weight_decay),
-            .kept = first ? T{0} : static_cast<T>(momentum),
-            .added = first ? T{1} : static_cast<T>(1 - dampening),
-            .direct = nesterov ? T{1} : T{0},
-            .inertial = nesterov ? static_cast<T>(momentum) : T{1},
-            .learning_rate = static_cast<T>(learning_rate)};
-  }
+  /// Whether all hyperparameters are equal.
+  friend bool operator==(const sgd&, const sgd&) = default;
 };
 
 }  // namespace devplace::optim

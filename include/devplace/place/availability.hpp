@@ -16,8 +16,9 @@ namespace detail {
 /// Why this machine has no such place; empty when it has. A mistaken setting is thrown, not taken for a missing device.
 template <class P, class Tu>
 std::string why_place_unavailable() {
-  if constexpr (provided<backend_of_t<P>, op::device_query, Tu>)
-    return implementation<backend_of_t<P>, op::device_query>::why_unavailable(place_traits<P>::ordinal);
+  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // who locks pages
+  if constexpr (provided<asked, op::device_query, Tu>)
+    return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
     return cuda_component_missing();
 }
@@ -39,9 +40,15 @@ inline constexpr bool uses_cuda = false;
 template <class... P>
 inline constexpr bool uses_cuda<devices<P...>> = (std::is_same_v<backend_of_t<P>, backend::cuda> || ...);
 
+template <class Mesh>
+inline constexpr bool needs_component = false;
+template <class... P>
+inline constexpr bool needs_component<devices<P...>> = (!std::is_same_v<backend_of_t<P>, backend::cpu> || ...);
+
 /// A candidate that this translation unit passes over, because no component for it is linked.
 template <class Where, class Tu>
-inline constexpr bool skipped = Tu::cuda == cuda_support::none&& uses_cuda<typename placement_traits<Where>::mesh>;
+inline constexpr bool skipped =
+    Tu::cuda == cuda_support::none&& needs_component<typename placement_traits<Where>::mesh>;
 
 /// A candidate that the program could use if this file were compiled as CUDA.
 template <class Where, class Tu>

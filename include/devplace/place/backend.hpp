@@ -28,10 +28,13 @@ void dispatch(int ordinal, const Arguments&... arguments) {
   if constexpr (provided<Backend, Op, Tu>) {
     implementation<Backend, Op>::run(ordinal, arguments...);
   } else {
-    static_assert(Tu::cuda != cuda_support::none,
+    static_assert(computes<Backend>,
+                  "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the "
+                  "tensor to a place that computes first, with to<on<cpu>>(x) or to<on<cuda<0>>>(x).");
+    static_assert(!computes<Backend> || Tu::cuda != cuda_support::none,
                   "devplace: this operation runs on a cuda place, and the target links no component that provides one; "
                   "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-    static_assert(Tu::cuda == cuda_support::none,
+    static_assert(!computes<Backend> || Tu::cuda == cuda_support::none,
                   "devplace: this operation needs a kernel, and the file is compiled as C++; compile it as CUDA: "
                   "devplace_compile_as_cuda(target) in CMake, or a .cu file.");
   }

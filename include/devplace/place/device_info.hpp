@@ -40,8 +40,8 @@ struct device_information {
 
 namespace op {
 
-/// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty when it can be used), `describe(ordinal)` and
-/// `support()` (what the program was compiled with).
+/// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty when it can be used), `describe(ordinal)`,
+/// `support()` (what the program was compiled with) and `numbering()` (what orders and chooses its devices).
 struct device_query {};
 
 }  // namespace op
@@ -69,7 +69,7 @@ void append_devices(std::vector<device_information>& found) {
   if constexpr (provided<Backend, op::device_query, Tu>) {
     using query = implementation<Backend, op::device_query>;
     for (int ordinal = 0; ordinal < query::count(); ++ordinal)
-      found.push_back(query::describe(ordinal));
+      if (query::why_unavailable(ordinal).empty()) found.push_back(query::describe(ordinal));
   }
 }
 
@@ -79,6 +79,7 @@ std::string support_description() {
     using query = implementation<Backend, op::device_query>;
     std::string text = query::support();
     if constexpr (Tu::cuda == cuda_support::host_only) text += "; this file is compiled as C++ and has no kernels";
+    text += "; " + query::numbering();
     if (query::count() == 0) text += "; no device: " + query::why_unavailable(0);
     return text + ".";
   } else {
@@ -99,8 +100,8 @@ std::vector<device_information> list_devices() {
   return found;
 }
 
-/// What this translation unit was compiled with for cuda places, in a sentence: the component and, where it finds no
-/// device, why.
+/// What this translation unit was compiled with for cuda places, in a sentence: the component, what gives the devices
+/// their numbers (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, where it finds none, why.
 template <class Tu = detail::this_tu>
 std::string cuda_support_description() {
   return detail::support_description<backend::cuda, Tu>();

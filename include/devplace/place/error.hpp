@@ -39,6 +39,13 @@ class out_of_memory : public error {
   using error::error;
 };
 
+/// A GPU has failed, by a kernel or in itself, so that this process cannot use it any more: every later use throws this
+/// too. Other devices can be used.
+class device_lost : public error {
+ public:
+  using error::error;
+};
+
 /// A file cannot be opened, is damaged, or does not hold what was asked for. Nothing was changed.
 class file_error : public error {
  public:

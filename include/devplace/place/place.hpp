@@ -17,6 +17,10 @@ struct cuda {
   static_assert(I >= 0, "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
 };
 
+/// Memory of the host that GPUs read and write by themselves (page-locked): the host's end of copies that go on while
+/// the program does (`to_async`). Memory only: the host reads and writes elements, and nothing is computed there.
+struct pinned {};
+
 /// Names for code that also sees CUDA's headers, which own a global namespace `cuda`.
 template <int I>
 using gpu = cuda<I>;
@@ -27,6 +31,8 @@ namespace backend {
 struct cpu {};
 /// NVIDIA's GPUs, or what simulates them.
 struct cuda {};
+/// Page-locked memory: nothing works there.
+struct pinned {};
 }  // namespace backend
 
 /// What is known of a place `P` at compile time: `backend_type`, `ordinal`, and whether the host can reach its memory.
@@ -47,7 +53,14 @@ struct place_traits<cuda<I>> {
   static constexpr bool host_accessible = false;
 };
 
-/// One memory together with the processor that works on it: `cpu`, `cuda<I>`.
+template <>
+struct place_traits<pinned> {
+  using backend_type = backend::pinned;
+  static constexpr int ordinal = 0;
+  static constexpr bool host_accessible = true;
+};
+
+/// One memory together with the processor that works on it, `cpu` or `cuda<I>`, or a memory alone, `pinned`.
 template <class P>
 concept place = requires {
   typename place_traits<P>::backend_type;
@@ -60,8 +73,25 @@ using backend_of_t = typename place_traits<P>::backend_type;
 
 namespace detail {
 
+/// Whether operations can be carried out there.
+template <class Backend>
+inline constexpr bool computes = true;
+template <>
+inline constexpr bool computes<backend::pinned> = false;
+
+/// Whether the memory is the host's, which copies it by itself.
+template <class Backend>
+inline constexpr bool in_host_memory = false;
+template <>
+inline constexpr bool in_host_memory<backend::cpu> = true;
+template <>
+inline constexpr bool in_host_memory<backend::pinned> = true;
+
 inline std::string place_name(backend::cpu, int) {
   return "cpu";
+}
+inline std::string place_name(backend::pinned, int) {
+  return "pinned";
 }
 inline std::string place_name(backend::cuda, int ordinal) {
   return "cuda:" + std::to_string(ordinal);
@@ -69,7 +99,7 @@ inline std::string place_name(backend::cuda, int ordinal) {
 
 }  // namespace detail
 
-/// The place as PyTorch writes it: `cpu`, `cuda:1`.
+/// The place as PyTorch writes it: `cpu`, `cuda:1`; `pinned`.
 template <place P>
 std::string place_name() {
   return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);

@@ -40,6 +40,8 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
     throw shape_error(text(e.what()));
   } catch (const placement_unavailable& e) {
     throw placement_unavailable(text(e.what()));
+  } catch (const device_lost& e) {
+    throw device_lost(text(e.what()));
   } catch (const file_error& e) {
     throw file_error(text(e.what()));
   } catch (const error& e) {

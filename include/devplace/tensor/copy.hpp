@@ -44,6 +44,18 @@ inline constexpr lie lie_of_tensor = lie_of<typename std::remove_cvref_t<X>::pla
                     "; they must have the same extents.");
 }
 
+/// What a copy from view to view needs.
+template <class To, class From>
+void require_copyable(const To& to, const From& from) {
+  static_assert(!std::is_const_v<typename To::element_type>,
+                "devplace: copy: the destination's elements are const; pass a tensor or view that may be changed.");
+  static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
+                "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
+  static_assert(compatible<typename To::extents_type, typename From::extents_type>,
+                "devplace: copy: the static extents of destination and source differ.");
+  if (!(to.extents() == from.extents())) throw_copy_of_other_extents(sizes_of(to.extents()), sizes_of(from.extents()));
+}
+
 }  // namespace detail
 
 /// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
@@ -56,14 +68,7 @@ void copy(To&& destination, const From& source) {
   const auto from = detail::as_view(source);
   using to_view = std::remove_const_t<decltype(to)>;
   using from_view = std::remove_const_t<decltype(from)>;
-  static_assert(!std::is_const_v<typename to_view::element_type>,
-                "devplace: copy: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(std::is_same_v<typename to_view::value_type, typename from_view::value_type>,
-                "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
-  static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
-                "devplace: copy: the static extents of destination and source differ.");
-  if (!(to.extents() == from.extents()))
-    detail::throw_copy_of_other_extents(detail::sizes_of(to.extents()), detail::sizes_of(from.extents()));
+  detail::require_copyable(to, from);
   using to_backend = typename to_view::backend_type;
   using from_backend = typename from_view::backend_type;
   const std::size_t bytes = to.size() * sizeof(typename to_view::value_type);
@@ -72,10 +77,10 @@ void copy(To&& destination, const From& source) {
       detail::copy_within<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
     else
       detail::copy_between<to_backend, Tu>(to.ordinal(), to.data(), from.ordinal(), from.data(), bytes);
-  } else if constexpr (std::is_same_v<from_backend, backend::cpu>) {
+  } else if constexpr (detail::in_host_memory<from_backend>) {
     detail::copy_in<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
   } else {
-    static_assert(std::is_same_v<to_backend, backend::cpu>);
+    static_assert(detail::in_host_memory<to_backend>);
     detail::copy_out<from_backend, Tu>(from.ordinal(), to.data(), from.data(), bytes);
   }
 }

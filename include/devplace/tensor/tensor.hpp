@@ -16,10 +16,14 @@
 
 namespace devplace {
 
+template <place P>
+class stream;
+
 namespace detail {
 
 struct leading_extent;
 struct placed_access;
+struct block_access;
 
 inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::size_t element_bytes) {
   std::size_t bytes = element_bytes;
@@ -189,11 +193,23 @@ class tensor<T, Extents, on<P>> {
     return tensor<T, Other, on<P>>(std::move(block_), shape);
   }
 
+  /// Says that work of stream `s` (memory/stream.hpp) uses the tensor, as torch's record_stream: its memory goes back
+  /// only after all that `s` will have been given when the tensor is destroyed. To be called once for each stream that
+  /// uses it besides that on which it was made, before it is destroyed.
+  template <place Other>
+  void record_stream(const stream<Other>& s) const {
+    static_assert(std::is_same_v<P, Other>,
+                  "devplace: record_stream: the stream is of another place than the tensor; use a stream of its place, "
+                  "or bring the tensor to the stream's place with to<...>.");
+    block_.record_stream(s.native_handle());
+  }
+
  private:
   template <element, extents_like, placement>
   friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::placed_access;
+  friend struct detail::block_access;
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
@@ -215,6 +231,18 @@ template <class X>
 concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
 
 namespace detail {
+
+/// For copies that go on after the call that began them.
+struct block_access {
+  template <class T, class E, class P>
+  static memory_block take(tensor<T, E, on<P>>&& x) {
+    return std::move(x.block_);
+  }
+  template <class T, class E, class P>
+  static memory_block& of(tensor<T, E, on<P>>& x) {
+    return x.block_;
+  }
+};
 
 /// The window of a tensor or view, const for a const tensor.
 template <class T, class E, class W>

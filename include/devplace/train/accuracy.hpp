@@ -8,40 +8,88 @@
 #include <type_traits>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/tensor/placed.hpp>
 
 namespace devplace {
 
 namespace detail {
 
-/// Adds to `right` in how many rows the largest logit is the label's.
+/// 1 for a class that stands before its row's label in the order of top_k, and for every class where the label is none
+/// of them: the sum along a row counts the classes that would have to be chosen before the label's.
+template <class T, class Label>
+struct classes_before_label {
+  const T* logits;
+  const Label* labels;
+  std::size_t classes;
+
+  DEVPLACE_HD std::int64_t operator()(std::size_t i) const {
+    const std::size_t row = i / classes, column = i % classes;
+    const auto label = static_cast<std::size_t>(labels[row]);
+    if (label >= classes) return 1;
+    const T own = logits[row * classes + label], other = logits[i];
+    const bool own_is_nan = own != own, other_is_nan = other != other;
+    const bool equal = own == other || (own_is_nan && other_is_nan);
+    return (equal ? column < label : other_is_nan || other > own) ? 1 : 0;
+  }
+};
+
+/// 1 where a number is below a limit.
+struct below_source {
+  const std::int64_t* numbers;
+  std::int64_t limit;
+
+  DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
+};
+
+/// Adds to `right` in how many rows the label is among the `top` first of top_k.
 template <class Tu, class Right, class Logits, class Labels>
-void add_right(const Right& right, const Logits& logits, const Labels& labels) {
-  using where = here<typename Logits::backend_type>;
-  const extents<dyn> rows{logits.extent(0)};
-  const auto memory = allocate<typename Logits::backend_type, Tu>(logits.ordinal(), rows.size() * sizeof(std::int64_t),
-                                                                  memory_purpose::workspace);
-  const view<std::int64_t, extents<dyn>, where> classes{static_cast<std::int64_t*>(memory.data()), rows,
-                                                        device_of<where>{logits.ordinal()}};
-  argmax_into<Tu>(classes, logits);
-  count_equal_into<Tu>(right, classes, labels, 1);
+void add_right(const Right& right, const Logits& logits, const Labels& labels, std::int64_t top) {
+  using backend_type = typename Logits::backend_type;
+  using source = classes_before_label<typename Logits::value_type, typename Labels::value_type>;
+  using reducer = sum_reducer<std::int64_t>;
+  const std::size_t rows = logits.extent(0), classes = logits.extent(1);
+  const auto memory =
+      allocate<backend_type, Tu>(logits.ordinal(), rows * sizeof(std::int64_t), memory_purpose::workspace);
+  const auto before = static_cast<std::int64_t*>(memory.data());
+  reduce<backend_type, Tu>(
+      logits.ordinal(), reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes},
+                                                        reducer{before, 0}});
+  reduce<backend_type, Tu>(logits.ordinal(), reduction_plan<below_source, reducer>{
+                                                 1, rows, 1, below_source{before, top}, reducer{right.data(), 1}});
+}
+
+inline void check_top(std::size_t top, std::size_t classes) {
+  if (top == 0 || top > classes)
+    throw argument_error("accuracy: the option top is " + std::to_string(top) + " and the model has " +
+                         std::to_string(classes) + " classes; give a number from 1 to that.");
 }
 
 }  // namespace detail
 
-/// The share of samples whose largest output is their label's, from 0 to 1; NaN for no samples. The batches come from a
-/// loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one number back from each place at the
-/// end.
-template <class Tu = detail::this_tu, class Net, placement Where, class T, class Batches>
+/// What counts as right: `{.top = 5}`.
+struct accuracy_options {
+  /// How many of the largest outputs the label's has to be among. 1 to the number of classes; of equal outputs the one
+  /// that comes first is chosen first, and a NaN counts as largest.
+  std::size_t top = 1;
+};
+
+/// The share of samples whose largest output is their label's, or whose `how.top` largest are, from 0 to 1; NaN for no
+/// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
+/// number back from each place at the end. Throws argument_error when `how.top` is out of its range.
+template <class Tu = detail::this_tu, class Net, placement Where, precision P, class Batches>
   requires requires(Batches& b) {
     b.begin();
   }
-double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
+double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
-  static_assert(model<Net, Where, T>::output_extents::rank == 1,
+  static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
+  detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
   using counts =
       tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
   counts right(extents<>{}, Tu{});
@@ -56,7 +104,7 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    nn::detail::check_batch<Where, T, typename model<Net, Where, T>::input_extents>(images);
+    nn::detail::check_batch<Where, element_of_t<P>, typename model<Net, Where, P>::input_extents>(images);
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -65,7 +113,8 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
     const auto logits = m.template predict<Tu>(images);
     samples += images.extent(0);
     for (std::size_t k = 0; k < place_count<Where>; ++k)
-      detail::add_right<Tu>(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k));
+      detail::add_right<Tu>(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k),
+                            static_cast<std::int64_t>(how.top));
   }
   std::int64_t total = 0;
   for (std::size_t k = 0; k < place_count<Where>; ++k) {
@@ -78,13 +127,14 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches) {
 }
 
 /// The same over a set of images, in batches of `options.batch` (256 unless given); pixels are scaled as the options
-/// say, so give those that training had.
-template <class Tu = detail::this_tu, class Net, placement Where, class T>
-double accuracy(const model<Net, Where, T>& m, const image_set& data, loader_options options = {.batch = 256}) {
+/// say, so give those that training had. `accuracy(model, data.test, options, {.top = 5})`.
+template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
+                const accuracy_options& how = {}) {
   options.shuffle.reset();
   options.drop_last = false;
-  loader<Where, T> batches(data, options);
-  return accuracy<Tu>(m, batches.template epoch<Tu>(0));
+  loader<Where, element_of_t<P>> batches(data, options);
+  return accuracy<Tu>(m, batches.template epoch<Tu>(0), how);
 }
 
 }  // namespace devplace

@@ -6,6 +6,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/place/placement.hpp>
@@ -60,20 +61,25 @@ struct step_layout {
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
 inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
+/// What operations work in on a GPU, for each place and process: cuda_product_workspace and cuda_reduction_workspace
+/// (backend/cuda/workspace.hpp), which cannot be named here.
+inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
+
 }  // namespace train::detail
 
 /// What training takes on the fullest place, in bytes, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
-/// optimizer and trainer allocate there; batches, class weights, the norm's workspace of `clip_norm`, the packing
-/// buffers of the matrix engine (one set for each thread and process) and, on a GPU, the half MiB in which reductions
-/// work (one for each place and process) come on top.
+/// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
+/// batches, class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`, on the CPU
+/// the packing buffers of the matrix engine (one set for each thread).
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 
 /// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
-template <class Net, class Where, class T, std::size_t Samples, class Rule, class Policy>
-struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
+template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
+  using T = element_of_t<P>;
   using plan = nn::detail::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
   static constexpr std::size_t rows = (Samples + place_count<Where> - 1) / place_count<Where>;
@@ -83,8 +89,9 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
   /// Their gradients, and the sum of the samples' weights behind them.
   static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
-  /// The optimizer's arenas.
-  static constexpr std::size_t optimizer_state = Rule::state_arenas * plan::parameter_elements * sizeof(T);
+  /// The optimizer's arenas, and what it knows of its steps.
+  static constexpr std::size_t optimizer_state =
+      Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
   /// Numbers that each replica keeps of its updates and of the last step's loss.
@@ -96,12 +103,17 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       place_count<Where> > 1
-          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, T>, Policy>::largest,
+          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, P>, Policy>::largest,
                                                  sizeof(T))
           : 0;
   /// All of the above.
   static constexpr std::size_t bytes =
       parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
+  /// What comes on top where the trainer clips: the norm's workspace.
+  static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+  /// What comes on top once for each place on a GPU, however much is trained there: what products and reductions work
+  /// in. It is taken at the first use and kept. Simulated devices have none.
+  static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 
 }  // namespace devplace

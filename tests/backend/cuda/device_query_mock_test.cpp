@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -72,4 +73,33 @@ TEST_CASE("a place behind the last device is refused before CUDA is asked for an
   using third = dp::tensor<float, dp::extents<>, dp::on<dp::cuda<2>>>;
   CHECK_THROWS_WITH(third{dp::extents<>{}}, ContainsSubstring("this process sees 2 CUDA device(s)"));
   CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
+}
+
+TEST_CASE("what CUDA numbers its devices by is shown", "[backend]") {
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  unsetenv("CUDA_DEVICE_ORDER");
+  CHECK_THAT(dp::cuda_support_description(),
+             ContainsSubstring("; devices are numbered by CUDA_DEVICE_ORDER=FASTEST_FIRST, CUDA's default, among all "
+                               "(CUDA_VISIBLE_DEVICES is not set)"));
+  for (const auto& device : dp::list_devices())
+    CHECK(device.device.empty());
+}
+
+TEST_CASE("where the environment renumbers devices, each is shown by its address", "[backend]") {
+  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+  setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
+  CHECK_THAT(dp::cuda_support_description(),
+             ContainsSubstring("numbered by CUDA_DEVICE_ORDER=PCI_BUS_ID among those of "
+                               "CUDA_VISIBLE_DEVICES=\"3,1\""));
+  const auto found = dp::list_devices();
+  REQUIRE(found.size() == 3);
+  CHECK(found[2].device == "visible device 1, PCI address 0000:02:00.0");
+  CHECK_THROWS_WITH((dp::tensor<float, dp::extents<>, dp::on<dp::cuda<2>>>{dp::extents<>{}}),
+                    ContainsSubstring("CUDA_VISIBLE_DEVICES is \"3,1\""));
+}
+
+TEST_CASE("an order that CUDA does not know is named", "[backend]") {
+  setenv("CUDA_DEVICE_ORDER", "PCI", 1);
+  CHECK_THAT(dp::cuda_support_description(),
+             ContainsSubstring("CUDA_DEVICE_ORDER=\"PCI\", which is neither FASTEST_FIRST nor PCI_BUS_ID, among"));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/memory.hpp>
+#include <devplace/memory/copy_rows.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/device_map.hpp>
@@ -82,8 +83,40 @@ TEST_CASE("a copy from device to device waits for what it reads, and is complete
   const auto b = dp::to<second>(a);
   CHECK(mock::calls() ==
         std::vector<std::string>{"cudaMallocFromPoolAsync device 1 40 bytes", "cudaStreamSynchronize device 0",
+                                 "cudaDeviceCanAccessPeer device 1", "cudaMemPoolSetAccess device 0 pool of 0 for 1",
                                  "cudaMemcpyPeerAsync device 1 0 to 1", "cudaStreamSynchronize device 1"});
   CHECK(support::values_of(b) == std::vector<double>{0, 1, 2, 3, 4});
+  mock::clear_calls();
+  dp::tensor<double, dp::extents<5>, second> c{dp::extents<5>{}};
+  dp::copy(c, a);
+  CHECK(mock::calls() ==
+        std::vector<std::string>{"cudaMallocFromPoolAsync device 1 40 bytes", "cudaStreamSynchronize device 0",
+                                 "cudaMemcpyPeerAsync device 1 0 to 1", "cudaStreamSynchronize device 1"});
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("between devices that do not reach each other CUDA stages the copy, which is asked for in the same way",
+          "[backend]") {
+  const all_is_well check;
+  mock::separate_devices();
+  const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
+  for (int i = 0; i < 2; ++i)
+    CHECK(support::values_of(dp::to<second>(a)) == std::vector<double>{0, 1, 2, 3, 4});
+  CHECK(count_of("cudaDeviceCanAccessPeer") == 1);
+  CHECK(count_of("cudaMemPoolSetAccess") == 0);
+  CHECK(count_of("cudaMemcpyPeerAsync device 1 0 to 1") == 2);
+}
+
+TEST_CASE("blocks of rows go between devices in one call", "[backend]") {
+  const all_is_well check;
+  const auto a = dp::to<first>(support::counted<float>(dp::extents<3, 4>{}));
+  dp::tensor<float, dp::extents<3, 2>, second> b{dp::extents<3, 2>{}};
+  const std::size_t f = sizeof(float);
+  for (int i = 0; i < 2; ++i)
+    dp::detail::copy_rows<cuda, cuda, dp::detail::this_tu>(1, b.data(), 0, a.data() + 1, {2 * f, 3, 2 * f, 4 * f});
+  CHECK(support::values_of(b) == std::vector<float>{1, 2, 5, 6, 9, 10});
+  CHECK(count_of("cudaMemcpy3DPeerAsync device 1 0 to 1") == 2);
+  CHECK(count_of("cudaMemPoolSetAccess device 0 pool of 0 for 1") == 1);
 }
 
 TEST_CASE("logical devices that share a GPU have memory there, each in its own count", "[backend]") {
@@ -137,10 +170,10 @@ TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "
   CHECK(support::values_of(dp::gather<host>(dp::scatter<split>(a))) == support::values_of(a));
   for (const char* function : {"cudaMallocFromPoolAsync", "cudaMemcpyAsync"})
     for (int nth = 1; nth <= 2; ++nth) {
-      mock::fail(function, cudaErrorIllegalAddress, nth);
+      mock::fail(function, cudaErrorInvalidValue, nth);
       CHECK_THROWS_WITH(dp::scatter<split>(a), ContainsSubstring(function) &&
                                                    ContainsSubstring("cuda:" + std::to_string(nth - 1)) &&
-                                                   ContainsSubstring("cudaErrorIllegalAddress, 700"));
+                                                   ContainsSubstring("cudaErrorInvalidValue, 1"));
       CHECK(mock::live_blocks() == 0);
       CHECK(current_device() == 0);
     }
@@ -158,7 +191,7 @@ TEST_CASE("a place keeps the memory that it gives back until it is trimmed", "[b
 TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again", "[backend]") {
   const all_is_well check;
   for (const char* function : {"cudaStreamCreateWithFlags", "cudaMemPoolCreate", "cudaMemPoolSetAttribute"}) {
-    mock::fail(function, cudaErrorIllegalAddress);
+    mock::fail(function, cudaErrorInvalidValue);
     CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring(function));
     CHECK(current_device() == 0);
   }
@@ -167,12 +200,31 @@ TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again
   CHECK(count_of("cudaMemPoolDestroy") == 1);
 }
 
-TEST_CASE("a device that has failed says so at every use, and memory of it can still be let go", "[backend]") {
-  auto a = dp::to<first>(support::counted<float>(dp::extents<4>{}));
-  mock::break_devices(cudaErrorIllegalAddress);
-  for (int i = 0; i < 2; ++i) {
-    CHECK_THROWS_WITH(dp::to<host>(a), ContainsSubstring("this process cannot use the device any more"));
-    CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::error);
-    CHECK_THROWS_AS(a.clone(), dp::error);
+TEST_CASE("before memory runs out, all places on the GPU give back what they keep", "[backend]") {
+  dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
+  mock::set_devices(2, 1000);
+  const all_is_well check;
+  const auto kept = dp::to<second>(support::counted<float>(dp::extents<50>{}));
+  { const auto gone = dp::to<second>(support::counted<float>(dp::extents<150>{})); }
+  { const auto gone = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<100>{})); }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 800);
+  mock::clear_calls();
+  {
+    const auto large = dp::to<first>(support::counted<float>(dp::extents<200>{}));
+    CHECK(support::values_of(large)[199] == 199);
   }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 200);
+  CHECK(dp::memory_statistics<dp::cuda<2>>().reserved == 400);  // on the other GPU
+  CHECK(count_of("cudaMemPoolTrimTo device 0") == 2);
+  CHECK(count_of("cudaMemPoolTrimTo device 1") == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK_THROWS_AS(dp::to<first>(support::counted<float>(dp::extents<201>{})), dp::out_of_memory);
+}
+
+TEST_CASE("memory that went back is used again before the device is asked for more", "[backend]") {
+  const all_is_well check;
+  for (int i = 0; i < 3; ++i)
+    const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == 3);
 }

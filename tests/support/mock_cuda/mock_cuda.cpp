@@ -3,6 +3,7 @@
 
 #include "support/mock_cuda/mock_cuda.hpp"
 
+#include <cxxabi.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,12 +19,19 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  bool idle = false;  ///< given back to its pool, which keeps it
+  const void* pool;   ///< from which it was taken
+  bool idle = false;  ///< given back to that, which keeps it
 };
 
 /// A stream or a pool.
 struct on_device {
   int device;
+  std::string name{};
+};
+
+/// Page-locked memory of the host.
+struct pinned_block {
+  std::size_t bytes;
 };
 
 struct event {
@@ -35,21 +43,27 @@ struct event {
 struct planned_failure {
   cudaError_t code;
   int calls_left;
+  int times;
 };
 
 struct runtime {
   int devices = 2;
+  cudaError_t none_found = cudaErrorNoDevice;
   std::size_t memory = std::size_t{1} << 30;
   bool driver = true;
   int current = 0;
   bool done = true;
   bool peers = true;
   cudaError_t last = cudaSuccess;
-  cudaError_t broken = cudaSuccess;
+  std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
+  std::map<std::uintptr_t, pinned_block> pinned;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
+  std::vector<launch> launches;
+  std::map<const void*, std::string> kernels;         ///< names of the functions that stand for kernels in the program
+  std::map<std::string, std::size_t> kept_arguments;  ///< bytes of the kernels whose names contain the text
   std::vector<std::string> violations;
 };
 
@@ -69,12 +83,13 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
   r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
   if (!r.driver) return answer(cudaErrorInsufficientDriver);
   const auto planned = r.failures.find(function);
-  if (planned != r.failures.end() && --planned->second.calls_left == 0) {
+  if (planned != r.failures.end() && --planned->second.calls_left <= 0) {
     const cudaError_t code = planned->second.code;
-    r.failures.erase(planned);
+    if (--planned->second.times == 0) r.failures.erase(planned);
     return answer(code);
   }
-  return reaches_device ? answer(r.broken) : cudaSuccess;
+  const auto broken = r.broken.find(r.current);
+  return reaches_device && broken != r.broken.end() ? answer(broken->second) : cudaSuccess;
 }
 
 void violate(const std::string& what) {
@@ -100,7 +115,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
     violate(function + ": on the default stream");
   else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)
     violate(function + ": a stream of another device");
-  return begin(function, arguments);
+  const std::string& name = stream == nullptr ? std::string() : reinterpret_cast<on_device*>(stream)->name;
+  return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
 void require_host_memory(const char* call, const void* data) {
@@ -139,11 +155,58 @@ std::string bytes_of(std::size_t bytes) {
   return std::to_string(bytes) + " bytes";
 }
 
+/// "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" as
+/// "body<float>".
+std::string kernel_name(const char* mangled) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const std::string frame = "simt_kernel<";
+  const std::size_t start = name.find(frame);
+  if (start != std::string::npos) {
+    name.erase(0, start + frame.size());
+    name.erase(name.rfind(" >("));
+  }
+  for (const std::string scope : {"devplace::", "optim::", "nn::", "train::", "detail::"})
+    for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope))
+      name.erase(at, scope.size());
+  return name;
+}
+
+cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                          cudaStream_t stream) {
+  const auto known = of_process().kernels.find(kernel);
+  if (known == of_process().kernels.end()) {
+    violate(std::string(call) + ": no kernel");
+    return answer(cudaErrorInvalidDeviceFunction);
+  }
+  if (grid.x == 0 || grid.y != 1 || grid.z != 1 || block.x == 0 || block.x > 1024 || block.y != 1 || block.z != 1)
+    violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
+  const cudaError_t code =
+      begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
+  if (code != cudaSuccess) return code;
+  of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream, {}});
+  for (const auto& [name, bytes] : of_process().kept_arguments)
+    if (known->second.find(name) != std::string::npos) {
+      const auto* first = static_cast<const unsigned char*>(arguments[0]);
+      of_process().launches.back().argument.assign(first, first + bytes);
+    }
+  return code;
+}
+
 }  // namespace
 
+void find_none(cudaError_t code) {
+  of_process().devices = 0;
+  of_process().none_found = code;
+}
 void set_devices(int count, std::size_t bytes_each) {
   of_process().devices = count;
   of_process().memory = bytes_each;
+}
+void name_stream(void* stream, const std::string& name) {
+  static_cast<on_device*>(stream)->name = name;
 }
 void remove_driver() {
   of_process().driver = false;
@@ -153,12 +216,28 @@ const std::vector<std::string>& calls() {
 }
 void clear_calls() {
   of_process().calls.clear();
+  of_process().launches.clear();
 }
-void fail(const std::string& function, cudaError_t code, int nth) {
-  of_process().failures[function] = {code, nth};
+const std::vector<launch>& launches() {
+  return of_process().launches;
+}
+void keep_arguments(const std::string& kernel, std::size_t bytes) {
+  of_process().kept_arguments[kernel] = bytes;
+}
+cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
+  const cudaError_t code = begin_on(function, stream);
+  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
+  return code;
+}
+void fail(const std::string& function, cudaError_t code, int nth, int times) {
+  of_process().failures[function] = {code, nth, times};
 }
 void break_devices(cudaError_t code) {
-  of_process().broken = code;
+  for (int device = 0; device < of_process().devices; ++device)
+    break_device(device, code);
+}
+void break_device(int device, cudaError_t code) {
+  of_process().broken[device] = code;
 }
 void separate_devices() {
   of_process().peers = false;
@@ -171,6 +250,9 @@ std::size_t live_blocks() {
   for (const auto& [address, block] : of_process().blocks)
     live += block.idle ? 0 : 1;
   return live;
+}
+std::size_t live_pinned() {
+  return of_process().pinned.size();
 }
 std::size_t live_events() {
   return of_process().events.size();
@@ -194,7 +276,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
     return code;
   }
   *count = mock::of_process().devices;
-  return *count == 0 ? mock::answer(cudaErrorNoDevice) : cudaSuccess;
+  return *count == 0 ? mock::answer(mock::of_process().none_found) : cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -214,6 +296,8 @@ cudaError_t cudaGetLastError() {
 
 const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation:
       return "cudaErrorMemoryAllocation";
     case cudaErrorIllegalAddress:
@@ -266,7 +350,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
   for (const auto& [address, block] : r.blocks)
-    if (block.device == r.current && !block.idle) *free -= block.bytes;
+    if (block.device == r.current) *free -= block.bytes;
   return code;
 }
 
@@ -289,6 +373,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return code;
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
+  if (code != cudaSuccess) return code;
+  return mock::of_process().done ? cudaSuccess : mock::answer(cudaErrorNotReady);
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
   const cudaError_t code = mock::begin("cudaMemPoolCreate");
   if (properties->location.id != mock::of_process().current) mock::violate("a pool on another device");
@@ -306,9 +396,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
-  std::uint64_t bytes = 0;  // of all pools of the device
+  std::uint64_t bytes = 0;
   for (const auto& [address, block] : mock::of_process().blocks)
-    bytes += block.device == reinterpret_cast<mock::on_device*>(pool)->device ? block.bytes : 0;
+    bytes += block.pool == pool ? block.bytes : 0;
   std::memcpy(value, &bytes, sizeof bytes);
   return cudaSuccess;
 }
@@ -316,7 +406,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* v
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
   auto& blocks = mock::of_process().blocks;
   for (auto at = blocks.begin(); at != blocks.end();) {
-    if (at->second.idle && at->second.device == reinterpret_cast<mock::on_device*>(pool)->device) {
+    if (at->second.idle && at->second.pool == pool) {
       std::free(reinterpret_cast<void*>(at->first));
       at = blocks.erase(at);
     } else {
@@ -336,20 +426,29 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   const cudaError_t code = mock::begin_on("cudaMallocFromPoolAsync", stream, mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   mock::runtime& r = mock::of_process();
+  for (auto& [address, block] : r.blocks) {
+    if (!block.idle || block.pool != pool || block.bytes != bytes) continue;
+    block.idle = false;
+    *data = reinterpret_cast<void*>(address);
+    std::memset(*data, 0xCD, bytes);
+    return cudaSuccess;
+  }
   const int device = reinterpret_cast<mock::on_device*>(pool)->device;
   std::size_t used = 0;
   for (const auto& [address, block] : r.blocks)
-    used += block.device == device && !block.idle ? block.bytes : 0;
+    used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   const int device = reinterpret_cast<mock::on_device*>(stream)->device;
-  const cudaError_t code = mock::begin("cudaFreeAsync", "stream of " + std::to_string(device));
+  const std::string& name = reinterpret_cast<mock::on_device*>(stream)->name;
+  const cudaError_t code =
+      mock::begin("cudaFreeAsync", "stream of " + std::to_string(device) + (name.empty() ? "" : " on " + name));
   const auto at = mock::of_process().blocks.find(reinterpret_cast<std::uintptr_t>(data));
   if (at == mock::of_process().blocks.end() || at->second.idle)
     mock::violate("cudaFreeAsync: not the start of a block in use");
@@ -358,6 +457,31 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   else
     at->second.idle = true;
   return code;
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  return code;
+}
+
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaHostAlloc", mock::bytes_of(bytes));
+  if (flags != cudaHostAllocPortable) mock::violate("cudaHostAlloc: memory for one device only");
+  if (code != cudaSuccess) return code;
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(*data, 0xCD, bytes);
+  mock::of_process().pinned[reinterpret_cast<std::uintptr_t>(*data)] = {bytes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
+    mock::violate("cudaFreeHost: not the start of pinned memory");
+  else
+    std::free(data);
+  return mock::begin("cudaFreeHost");
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
@@ -401,13 +525,6 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   return code;
 }
 
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
-  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
-  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
-  return code;
-}
-
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
@@ -446,7 +563,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const auto* e = reinterpret_cast<mock::event*>(handle);
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
-  return mock::of_process().done || e->waited_for ? cudaSuccess : cudaErrorNotReady;
+  return mock::answer(mock::of_process().done || e->waited_for || !e->recorded ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
@@ -454,6 +571,44 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   mock::of_process().events.erase(e);
   delete e;
   return mock::begin("cudaEventDestroy");
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
+  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
+                             configuration->stream);
+}
+
+// What nvcc's own code calls: it makes the program's kernels known before main, and has a launch by <<<>>> for each.
+
+void** __cudaRegisterFatBinary(const void*) {
+  static void* module = nullptr;
+  return &module;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) {
+  return 1;
+}
+void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
+  mock::of_process().kernels[host_function] = mock::kernel_name(name);
+}
+
+unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
+  mock::violate("a launch by <<<>>>, which devplace does not use");
+  return 1;
+}
+cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
+  return mock::answer(cudaErrorInvalidConfiguration);
+}
+cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
+}
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return mock::answer(cudaErrorInvalidDeviceFunction);
 }
 
 }  // extern "C"

@@ -18,7 +18,7 @@ struct implementation<backend::cpu, op::events> {
   static void record(int, void*) {}
   static void follow(int, void*) {}
   static void wait(void*, int) {}
-  static bool ready(void*) { return true; }
+  static bool ready(void*, int) { return true; }
   static detail::device_failure drain(int) { return {}; }
   static std::uint64_t failures(int) { return 0; }
 };

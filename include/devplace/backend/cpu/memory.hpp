@@ -3,18 +3,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <new>
 
+#include <devplace/backend/cpu/host_copies.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
-#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
 /// Ordinary memory, aligned to `detail::alignment`.
 template <>
-struct implementation<backend::cpu, op::memory> {
+struct implementation<backend::cpu, op::memory> : detail::host_copies {
   template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     void* data = ::operator new (bytes, std::align_val_t{detail::alignment}, std::nothrow);
@@ -23,23 +22,11 @@ struct implementation<backend::cpu, op::memory> {
     detail::count_allocation(bytes, purpose);
     return {data, bytes, 0, purpose, &release};
   }
-  static void copy_in(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-  static void copy_out(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-  static void copy_within(int, void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
-  static void copy_between(int, void* to, int, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-  static void copy_rows_within(int, void* to, const void* from, const detail::row_block& block) {
-    detail::copy_row_block(to, from, block);
-  }
-  static void copy_rows_between(int, void* to, int, const void* from, const detail::row_block& block) {
-    detail::copy_row_block(to, from, block);
-  }
-  static void synchronize(int) {}
-  static std::size_t trim(int) { return 0; }
 
  private:
-  static void release(void* data, std::size_t bytes, int, memory_purpose purpose) noexcept {
-    ::operator delete (data, std::align_val_t{detail::alignment});
-    detail::count_release(bytes, purpose);
+  static void release(const detail::block_record& block) noexcept {
+    ::operator delete (block.data, std::align_val_t{detail::alignment});
+    detail::count_release(block.bytes, block.purpose);
   }
 };
 

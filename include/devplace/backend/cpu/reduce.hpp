@@ -154,10 +154,4 @@ struct implementation<backend::cpu, op::reduce> {
   };
 };
 
-/// Reductions on the CPU work on the stack.
-template <>
-struct implementation<backend::cpu, op::prepare_reduce> {
-  static void run(int) {}
-};
-
 }  // namespace devplace

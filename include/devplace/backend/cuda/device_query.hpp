@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ namespace detail {
 /// The device behind the place `ordinal`; empty where nothing renumbers. CUDA hides the machine's own numbers, so the
 /// physical device is named by its PCI address, as nvidia-smi shows it.
 inline std::string cuda_binding(int ordinal, int visible) {
-  if (!device_map::of_process().given() && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) return {};
+  if (!device_map::of_process().given() && !cuda_devices().numbering.given()) return {};
   char address[32] = "unknown";
   check_cuda(cudaDeviceGetPCIBusId(address, sizeof address, visible), "cudaDeviceGetPCIBusId", ordinal);
   return "visible device " + std::to_string(visible) + ", PCI address " + address;
@@ -97,6 +96,7 @@ struct implementation<backend::cuda, op::device_query> {
   static std::string support() {
     return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
   }
+  static std::string numbering() { return detail::cuda_devices().numbering.text(); }
   static device_information describe(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
     cudaDeviceProp properties{};

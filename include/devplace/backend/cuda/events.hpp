@@ -33,9 +33,13 @@ struct implementation<backend::cuda, op::events> {
     detail::check_cuda(cudaStreamWaitEvent(device.stream(), of(state), 0), "cudaStreamWaitEvent", ordinal);
   }
   static void wait(void* state, int ordinal) {
+    detail::require_cuda_device_kept(ordinal);
     detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
   }
-  static bool ready(void* state) { return cudaEventQuery(of(state)) != cudaErrorNotReady; }
+  static bool ready(void* state, int ordinal) {
+    return detail::cuda_device_lost(ordinal) ||
+           !detail::cuda_query_pending(cudaEventQuery(of(state)), "cudaEventQuery", ordinal);
+  }
   static detail::device_failure drain(int ordinal) {
     try {
       detail::cuda_scope(ordinal).wait();
@@ -49,7 +53,9 @@ struct implementation<backend::cuda, op::events> {
 
  private:
   static cudaEvent_t of(void* state) { return static_cast<cudaEvent_t>(state); }
-  static void release(void* state, int) noexcept { static_cast<void>(cudaEventDestroy(of(state))); }
+  static void release(void* state, int ordinal) noexcept {
+    if (!detail::cuda_device_lost(ordinal)) static_cast<void>(cudaEventDestroy(of(state)));
+  }
 };
 
 }  // namespace devplace

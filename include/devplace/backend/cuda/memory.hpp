@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/backend/cuda/peer_access.hpp>
+#include <devplace/backend/cuda/pinned.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
@@ -13,8 +15,8 @@
 
 namespace devplace {
 
-/// Memory of CUDA devices, taken from the place's pool and given back to it in the order of its stream, as are copies.
-/// Copies from and to the host are complete when they return.
+/// Memory of CUDA devices, taken from the place's pool and given back to it in the order of the stream on which it was
+/// taken; copies are in the order of the current stream. Copies from and to the host are complete when they return.
 template <>
 struct implementation<backend::cuda, op::memory> {
   template <class Tu = detail::this_tu>
@@ -23,24 +25,34 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_scope device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
     void* data = nullptr;
-    const cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    if (code == cudaErrorMemoryAllocation) {
+      trim_all(device.visible());
+      code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    }
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
     count_reserved(counters, device.pool());
-    return {data, bytes, ordinal, purpose, &release};
+    return {data, bytes, ordinal, purpose, &release, detail::current_stream(ordinal)};
   }
   static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_in_async(ordinal, to, from, bytes);
+    detail::cuda_scope(ordinal).wait();
+  }
+  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_out_async(ordinal, to, from, bytes);
+    detail::cuda_scope(ordinal).wait();
+  }
+  static void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
     const detail::cuda_scope device(ordinal);
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, device.stream()),
                        "cudaMemcpyAsync to the device", ordinal);
-    device.wait();
   }
-  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+  static void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
     const detail::cuda_scope device(ordinal);
     detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, device.stream()),
                        "cudaMemcpyAsync to the host", ordinal);
-    device.wait();
   }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
@@ -55,12 +67,9 @@ struct implementation<backend::cuda, op::memory> {
                        ordinal);
   }
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    synchronize(from_ordinal);
-    const detail::cuda_scope device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
-                                           device.stream()),
-                       "cudaMemcpyPeerAsync", to_ordinal);
-    device.wait();
+    detail::cuda_scope(from_ordinal).wait();
+    detail::copy_from_cuda_peer(to_ordinal, to, from_ordinal, from, bytes);
+    detail::cuda_scope(to_ordinal).wait();
   }
   static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
     const detail::cuda_scope device(ordinal);
@@ -84,7 +93,8 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
                                 const detail::row_block& block) {
-    synchronize(from_ordinal);
+    detail::cuda_scope(from_ordinal).wait();
+    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
     copy.dstDevice = device.visible();
@@ -95,11 +105,11 @@ struct implementation<backend::cuda, op::memory> {
     detail::check_cuda(cudaMemcpy3DPeerAsync(&copy, device.stream()), "cudaMemcpy3DPeerAsync", to_ordinal);
     device.wait();
   }
-  static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait(); }
+  static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }
   /// Waits, as only memory that nobody works with any more can be given back to the device.
   static std::size_t trim(int ordinal) {
     const detail::cuda_scope device(ordinal);
-    device.wait();
+    device.wait_for_all_streams();
     const std::size_t before = reserved(device.pool());
     detail::check_cuda(cudaMemPoolTrimTo(device.pool(), 0), "cudaMemPoolTrimTo", ordinal);
     count_reserved(detail::counters(backend::cuda{}, ordinal), device.pool());
@@ -117,6 +127,15 @@ struct implementation<backend::cuda, op::memory> {
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
+  }
+
+  /// Gives back what the pools of all places on a GPU keep, for one that needs more than its own has.
+  static void trim_all(int visible) {
+    static_cast<void>(cudaGetLastError());
+    for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
+      if (detail::cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
+          detail::device_map::of_process().visible(ordinal) == visible)
+        static_cast<void>(trim(ordinal));
   }
 
   static bool overlap(const void* a, const void* b, std::size_t bytes) {
@@ -139,12 +158,20 @@ struct implementation<backend::cuda, op::memory> {
   }
 
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
-  static void release(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept {
-    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    detail::count_release(counters, bytes, purpose);
-    counters.idle.fetch_add(bytes, std::memory_order_relaxed);
-    const int visible = detail::device_map::of_process().visible(ordinal);
-    static_cast<void>(cudaFreeAsync(data, detail::cuda_queue_of(ordinal, visible).stream));
+  static void release(const detail::block_record& block) noexcept {
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
+    detail::count_release(counters, block.bytes, block.purpose);
+    counters.idle.fetch_add(block.bytes, std::memory_order_relaxed);
+    if (detail::cuda_device_lost(block.ordinal)) return;
+    const int visible = detail::device_map::of_process().visible(block.ordinal);
+    const detail::cuda_queue& queue = detail::cuda_queue_of(block.ordinal, visible);
+    const auto stream_of = [&](void* named) {
+      return named == nullptr ? queue.stream : static_cast<cudaStream_t>(named);
+    };
+    const cudaStream_t stream = stream_of(block.stream);
+    for (const detail::stream_use* use = block.uses->get(); use != nullptr; use = use->next.get())
+      if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream), visible);
+    static_cast<void>(cudaFreeAsync(block.data, stream));
   }
 };
 

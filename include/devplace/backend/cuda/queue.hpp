@@ -11,6 +11,8 @@
 #include <mutex>
 
 #include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/stream_pool.hpp>
+#include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/statistics.hpp>
 
 namespace devplace::detail {
@@ -43,15 +45,21 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
   return queue;
 }
 
+/// Where a place's queue is to be, and who makes it.
+struct cuda_queue_slot {
+  std::mutex mutex;
+  std::atomic<const cuda_queue*> queue{nullptr};
+
+  static cuda_queue_slot& of(int ordinal) {
+    static auto& slots = *new std::array<cuda_queue_slot, counted_ordinals>;
+    return slots[static_cast<std::size_t>(ordinal)];
+  }
+};
+
 /// The queue of the place `ordinal`, whose device is the current one; made at first use. It stays until the process
 /// ends: CUDA may end before static objects do.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  struct slot {
-    std::mutex mutex;
-    std::atomic<const cuda_queue*> queue{nullptr};
-  };
-  static auto& slots = *new std::array<slot, counted_ordinals>;
-  slot& mine = slots[static_cast<std::size_t>(ordinal)];
+  cuda_queue_slot& mine = cuda_queue_slot::of(ordinal);
   const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
     const std::lock_guard lock(mine.mutex);  // not std::call_once, which some systems' threads never leave by exception
@@ -65,25 +73,55 @@ inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
 }
 
 /// Makes the device behind a cuda place the current one of this thread for the object's lifetime, and has the place's
-/// queue. Throws placement_unavailable when there is no such device.
+/// queue, with the thread's current stream (memory/stream.hpp) in place of the queue's own where there is one. Throws
+/// placement_unavailable when there is no such device.
 class cuda_scope {
  public:
   explicit cuda_scope(int ordinal)
-      : ordinal_(ordinal), device_(ordinal), queue_(cuda_queue_of(ordinal, device_.visible())) {}
+      : ordinal_(ordinal),
+        device_(ordinal),
+        queue_(cuda_queue_of(ordinal, device_.visible())),
+        stream_(current_stream(ordinal) == nullptr ? queue_.stream
+                                                   : static_cast<cudaStream_t>(current_stream(ordinal))) {}
 
   /// CUDA's own number of the device.
   int visible() const { return device_.visible(); }
-  cudaStream_t stream() const { return queue_.stream; }
+  cudaStream_t stream() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  /// Waits for the work that the place was given so far.
-  void wait() const { check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_); }
+  /// Waits for the work that the current stream was given so far.
+  void wait() const { check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", ordinal_); }
+
+  /// Waits for the work that the place was given so far, on whichever stream.
+  void wait_for_all_streams() const {
+    check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_);
+    const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
+    std::size_t index = 0;
+    while (const cudaStream_t stream = others.made(index++))
+      check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal_);
+  }
 
  private:
   int ordinal_;
   cuda_device_guard device_;
   const cuda_queue& queue_;
+  cudaStream_t stream_;
 };
+
+/// What `later` is given from now on it does after what `earlier`, a stream of the same device, has been given. Where
+/// CUDA does not make the event for it, the host waits instead.
+inline void order_behind(cudaStream_t later, cudaStream_t earlier, int visible) noexcept {
+  int previous = visible;
+  static_cast<void>(cudaGetDevice(&previous));
+  if (previous != visible) static_cast<void>(cudaSetDevice(visible));
+  cudaEvent_t reached = nullptr;
+  const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
+                       cudaEventRecord(reached, earlier) == cudaSuccess &&
+                       cudaStreamWaitEvent(later, reached, 0) == cudaSuccess;
+  if (!ordered) static_cast<void>(cudaStreamSynchronize(earlier));
+  if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
+  if (previous != visible) static_cast<void>(cudaSetDevice(previous));
+}
 
 /// To be called when a kernel has been given to a place's stream: remembers its name for errors that come later. With
 /// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error belongs to this kernel.

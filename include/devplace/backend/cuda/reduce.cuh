@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 #include <devplace/backend/cuda/launch.cuh>
-#include <devplace/backend/cuda/scratch.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 
 namespace devplace {
@@ -26,22 +26,22 @@ struct implementation<backend::cuda, op::reduce> {
   }
 
  private:
+  static char* workspace_of(int ordinal) {
+    const detail::cuda_scope device(ordinal);
+    return static_cast<char*>(detail::cuda_workspace<detail::cuda_reduction_workspace>(ordinal, device));
+  }
+
   template <class Kernel>
   static void launch(int ordinal, Kernel kernel) {
     using accumulator = typename Kernel::accumulator;
     static_assert(sizeof(accumulator) <= 16 && alignof(accumulator) <= 16);
     if (kernel.layout.chunks > 1) {
-      char* const scratch = static_cast<char*>(detail::cuda_scratch_of(ordinal));
-      kernel.tickets = reinterpret_cast<unsigned*>(scratch);
-      kernel.partials = reinterpret_cast<accumulator*>(scratch + detail::cuda_ticket_bytes);
+      char* const workspace = workspace_of(ordinal);
+      kernel.tickets = reinterpret_cast<unsigned*>(workspace);
+      kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
     }
     detail::launch(ordinal, kernel.layout.blocks(), kernel);
   }
-};
-
-template <>
-struct implementation<backend::cuda, op::prepare_reduce> {
-  static void run(int ordinal) { detail::cuda_scratch_of(ordinal); }
 };
 
 }  // namespace devplace

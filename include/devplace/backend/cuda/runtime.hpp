@@ -4,74 +4,20 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
 #include <string>
 
-#include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/backend/cuda/check.hpp>
+#include <devplace/backend/cuda/lost_device.hpp>
+#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
 
-/// What CUDA's runtime says of an error: its sentence, the enumerator and the number.
-inline std::string cuda_error_text(cudaError_t code) {
-  return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
-         std::to_string(static_cast<int>(code)) + ")";
-}
-
-/// What a user can do about an error that is neither of memory nor of a missing device.
-inline const char* cuda_error_remedy(cudaError_t code) {
-  switch (code) {
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidDeviceFunction:
-      return "The program holds no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
-    case cudaErrorUnsupportedPtxVersion:
-      return "The driver is older than the CUDA Toolkit of this program; update the driver, or build with the GPU's "
-             "architecture in CMAKE_CUDA_ARCHITECTURES.";
-    case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorAssert:
-      return "An earlier kernel failed and this process cannot use the device any more; run the program with "
-             "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.";
-    case cudaErrorECCUncorrectable:
-    case cudaErrorHardwareStackError:
-      return "The GPU reports a hardware fault; run on another device and see nvidia-smi -q.";
-    default:
-      return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
-             "work that was given to the device before.";
-  }
-}
-
-/// Which kernel an error that a device reports can belong to; empty where it has been given none.
-inline std::string last_launch_text(int ordinal) {
-  if (ordinal < 0 || ordinal >= counted_ordinals) return {};
-  const char* name = last_launch(ordinal).load(std::memory_order_relaxed);
-  if (name == nullptr) return {};
-  return std::string(" The last kernel that the device was given is ") + name + ".";
-}
-
-/// Throws what a failed call means. Where the device survives the error, CUDA's record of it is cleared.
-[[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
-  static_cast<void>(cudaGetLastError());
-  const std::string what =
-      std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
-  if (code == cudaErrorMemoryAllocation)
-    throw out_of_memory(what +
-                        "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
-                        "programs on this GPU.");
-  throw error(what + cuda_error_remedy(code) + last_launch_text(ordinal));
-}
-
-/// Every call of CUDA's runtime goes through here.
-inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
-  if (code != cudaSuccess) [[unlikely]]
-    throw_cuda_error(code, call, ordinal);
-}
-
 /// The devices that CUDA gives to this process, or the error in place of them.
 struct cuda_device_list {
+  device_numbering numbering;
   int count = 0;
   cudaError_t code = cudaSuccess;
 };
@@ -79,7 +25,7 @@ struct cuda_device_list {
 /// Asked once: CUDA freezes CUDA_VISIBLE_DEVICES at its first call too.
 inline const cuda_device_list& cuda_devices() {
   static const cuda_device_list list = [] {
-    cuda_device_list found;
+    cuda_device_list found{device_numbering::of_environment()};
     found.code = cudaGetDeviceCount(&found.count);
     if (found.code != cudaSuccess) {  // the count is -1 then
       found.count = 0;
@@ -98,7 +44,7 @@ inline int cuda_place_count(const char* used_by) {
 
 /// Why the cuda place `ordinal` cannot be used; empty when it can.
 inline std::string why_no_cuda_device(int ordinal) {
-  if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return {};
+  if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return why_cuda_device_lost(ordinal);
   const cuda_device_list& list = cuda_devices();
   const std::string name = place_name(backend::cuda{}, ordinal);
   const std::string answer =
@@ -108,14 +54,17 @@ inline std::string why_no_cuda_device(int ordinal) {
            "program, " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
            answer + "; install or update the driver, or run on cpu";
   if (list.count == 0)
-    return name + " does not exist: CUDA finds no device for this process" + answer +
-           "; see nvidia-smi and the environment variable CUDA_VISIBLE_DEVICES, or run on cpu";
+    return name + " does not exist: CUDA finds no device for this process" + answer + "; see nvidia-smi" +
+           (list.numbering.choice_given
+                ? " and the environment variable CUDA_VISIBLE_DEVICES, which is \"" + list.numbering.choice + "\""
+                : " (the environment variable CUDA_VISIBLE_DEVICES is not set)") +
+           ", or run on cpu";
   if (device_map::of_process().given()) return device_map::of_process().why_absent(ordinal);
-  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::string shown =
-      variable == nullptr ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
-                          : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" + std::string(variable) +
-                                "\"; name more devices of nvidia-smi -L there, or unset it, or ";
+  const std::string shown = !list.numbering.choice_given
+                                ? std::string(", all that CUDA finds (CUDA_VISIBLE_DEVICES is not set); ")
+                                : ", because the environment variable CUDA_VISIBLE_DEVICES is \"" +
+                                      list.numbering.choice +
+                                      "\"; name more devices of nvidia-smi -L there, or unset it, or ";
   return name + " does not exist: this process sees " + std::to_string(list.count) + " CUDA device(s), counted from 0" +
          shown + "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal";
 }
@@ -133,10 +82,11 @@ inline int cuda_visible_device(int ordinal) {
 }
 
 /// Makes the device behind a cuda place the current one of this thread for the object's lifetime. Throws
-/// placement_unavailable when there is no such device.
+/// placement_unavailable when there is no such device, device_lost when it can be used no more.
 class cuda_device_guard {
  public:
   explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
+    require_cuda_device_kept(ordinal);
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice", ordinal);
     if (previous_ != visible_) {
       check_cuda(cudaSetDevice(visible_), "cudaSetDevice", ordinal);

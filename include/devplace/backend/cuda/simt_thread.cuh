@@ -89,7 +89,16 @@ class simt_thread {
   }
   template <class T, unsigned N>
   __device__ void store(T* to, const packed<T, N>& value) const {
-    *reinterpret_cast<packed<T, N>*>(to) = value;
+    if constexpr (sizeof(value) == sizeof(uint4)) {  // left to itself the compiler may take an access for each element
+      uint4 bits;
+      memcpy(&bits, &value, sizeof bits);
+      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                   :
+                   : "l"(__cvta_generic_to_global(to)), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)
+                   : "memory");
+    } else {
+      *reinterpret_cast<packed<T, N>*>(to) = value;
+    }
   }
 };
 

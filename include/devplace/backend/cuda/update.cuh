@@ -12,11 +12,10 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cuda, op::update> {
-  template <class Numbers>
-  static void run(int ordinal, std::size_t n, const Numbers& numbers) {
-    const auto kernel = detail::make_update_kernel(n, numbers);
-    const std::size_t rounds = kernel.groups + (n - kernel.groups * kernel.width);  // of one thread
-    detail::launch(ordinal, (rounds + kernel.threads - 1) / kernel.threads, kernel);
+  template <class Update>
+  static void run(int ordinal, std::size_t n, const Update& update) {
+    const auto kernel = detail::make_update_kernel(n, update);
+    detail::launch(ordinal, kernel.blocks(), kernel);
   }
 };
 

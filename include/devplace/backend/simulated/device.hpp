@@ -61,6 +61,12 @@ class simulated_device {
     return std::exchange(failure_, {});
   }
 
+  /// Whether all that was submitted is done.
+  bool idle() const {
+    const std::lock_guard lock(mutex_);
+    return finished_ == submitted_;
+  }
+
   /// The failure because of which the device skips its work now.
   device_failure failure() const {
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #include <devplace/backend/simulated/driver.hpp>
 #include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/backend/simulated/pool.hpp>
+#include <devplace/place/detail/device_numbering.hpp>
 #include <devplace/place/device_info.hpp>
 
 namespace devplace {
@@ -33,6 +34,8 @@ struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }
+  /// In each of CUDA's orders simulated devices, which are all alike, have the same numbers.
+  static std::string numbering() { return detail::device_numbering::of_environment().text(); }
   static device_information describe(int ordinal) {
     const std::string missing = why_unavailable(ordinal);
     if (!missing.empty()) throw placement_unavailable(missing + ".");

@@ -108,7 +108,7 @@ struct implementation<backend::cuda, op::events> {
     static_cast<void>(ordinal);
     if (const detail::device_failure failed = of(state).wait()) std::rethrow_exception(failed.what);
   }
-  static bool ready(void* state) { return of(state).ready(); }
+  static bool ready(void* state, int) { return of(state).ready(); }
   static detail::device_failure drain(int ordinal) { return detail::simulated_devices::at(ordinal).drain(); }
   static std::uint64_t failures(int ordinal) { return detail::simulated_devices::at(ordinal).failures(); }
 

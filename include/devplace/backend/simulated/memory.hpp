@@ -7,6 +7,7 @@
 #include <string>
 
 #include <devplace/backend/simulated/devices.hpp>
+#include <devplace/backend/simulated/pinned.hpp>
 #include <devplace/backend/simulated/pool.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
@@ -43,6 +44,12 @@ struct implementation<backend::cuda, op::memory> {
     copy_within(ordinal, to, from, bytes);
     synchronize(ordinal);
   }
+  static void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_within(ordinal, to, from, bytes);
+  }
+  static void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+    copy_within(ordinal, to, from, bytes);
+  }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     detail::simulated_devices::at(ordinal).submit([=] { std::memmove(to, from, bytes); });
   }
@@ -76,10 +83,10 @@ struct implementation<backend::cuda, op::memory> {
  private:
   /// The device keeps the block for its next allocation. What was asked of the device before may use it still, and
   /// comes before all that will be asked of it with the block's next owner.
-  static void release(void* data, std::size_t bytes, int ordinal, memory_purpose purpose) noexcept {
-    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    detail::count_release(counters, bytes, purpose);
-    detail::simulated_pool::of_process().give(data, bytes, counters);
+  static void release(const detail::block_record& block) noexcept {
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
+    detail::count_release(counters, block.bytes, block.purpose);
+    detail::simulated_pool::of_process().give(block.data, block.bytes, counters);
   }
 };
 

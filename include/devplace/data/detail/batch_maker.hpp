@@ -17,6 +17,7 @@
 #include <devplace/data/detail/feature_scale.hpp>
 #include <devplace/data/detail/prefetcher.hpp>
 #include <devplace/data/detail/sample_transform.hpp>
+#include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/place/error.hpp>
@@ -25,13 +26,6 @@
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-/// Samples and their labels, or targets, for one step of training: `const auto& [images, labels] = batch`.
-template <class Images, class Labels>
-struct labelled_batch {
-  Images images;
-  Labels labels;
-};
 
 namespace detail {
 
@@ -44,8 +38,9 @@ template <floating_element T, class Targets>
 using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
-/// The part of a loader that knows no device: makes batches in ordinary memory, in the caller's thread or ahead of it.
-template <floating_element T, class Features, class Targets>
+/// The part of a loader that knows no device: makes batches in the host's memory, in the caller's thread or ahead of
+/// it. `Staged` batches are for devices, which copy them from `Memory`; others are what the loader yields.
+template <floating_element T, class Features, class Targets, class Memory = on<cpu>, bool Staged = false>
 class batch_maker {
   using feature = typename Features::value_type;
   using target = typename Targets::value_type;
@@ -64,18 +59,23 @@ class batch_maker {
  public:
   using features_extents = batch_extents_t<typename Features::extents_type>;
   using targets_extents = batch_extents_t<typename Targets::extents_type>;
-  using batch_type = labelled_batch<tensor<T, features_extents, on<cpu>>,
-                                    tensor<batch_target_t<T, Targets>, targets_extents, on<cpu>>>;
+  using images_type = tensor<T, features_extents, Memory>;
+  using bytes_type = tensor<std::uint8_t, features_extents, Memory>;
+  using labels_type = tensor<batch_target_t<T, Targets>, targets_extents, Memory>;
+  using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
+                                        labelled_batch<images_type, labels_type>>;
 
+  /// `scaled_there`: those who are given staged batches can scale bytes.
   template <class Tu>
   batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
-              sample_transform<T>&& transform, Tu)
+              sample_transform<T>&& transform, bool scaled_there, Tu)
       : data_(data),
         batch_(checked(data, options)),
         visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
         batches_(visited_ / batch_ + (visited_ % batch_ != 0 ? 1 : 0)),
         scale_(options),
         transform_(std::move(transform)),
+        as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && scaled_there && !transform_),
         sampler_(data.features.extent(0), options.shuffle, Tu{}),
         slots_(make_slots<Tu>(options)),
         ahead_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
@@ -102,8 +102,22 @@ class batch_maker {
     started_ = false;
   }
 
-  /// Batch `number`, valid until it is released. Throws what the transform threw for one of its samples.
-  const batch_type& get(std::size_t number) { return slots_[ahead_.wait(number)]; }
+  /// Whether features stay the bytes that they are. What each of them becomes then.
+  bool as_bytes() const { return as_bytes_; }
+  const feature_scale<feature, T>& scale() const { return scale_; }
+
+  /// Number of batches that can be in the making or in use. Before one is made in the memory of a former one,
+  /// `wait(object, slot)` is called, in any thread.
+  std::size_t slots() const { return slots_.size(); }
+  void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
+    wait_ = wait;
+    waiting_for_ = object;
+  }
+
+  /// Makes batch `number`, or waits for it, and returns its slot, whose batch is valid until it is released. Throws
+  /// what the transform threw for one of its samples.
+  std::size_t get(std::size_t number) { return ahead_.wait(number); }
+  const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
   void release(std::size_t number) { ahead_.release(number); }
 
  private:
@@ -134,37 +148,62 @@ class batch_maker {
 
   template <class Tu>
   std::vector<batch_type> make_slots(const loader_options& options) const {
-    // One is being read while the others are made. More than the batches of an epoch would stay unused.
+    // One is being read, or copied, while the others are made. More than the batches of an epoch would stay unused.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
-    const std::size_t count = std::max<std::size_t>(1, std::min(ahead + 1, batches_));
+    const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;
+    const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
     std::vector<batch_type> slots;
     slots.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-      tensor<T, features_extents, on<cpu>> features(features_capacity(), Tu{});
-      tensor<batch_target_t<T, Targets>, targets_extents, on<cpu>> targets(targets_capacity(), Tu{});
-      slots.push_back({std::move(features), std::move(targets)});
+      if constexpr (Staged) {
+        images_type images(as_bytes_ ? with_rows(data_.features, 0) : features_capacity(), Tu{});
+        bytes_type bytes(as_bytes_ ? features_capacity() : with_rows(data_.features, 0), Tu{});
+        labels_type labels(targets_capacity(), Tu{});
+        slots.push_back({std::move(images), std::move(bytes), std::move(labels)});
+      } else {
+        images_type images(features_capacity(), Tu{});
+        labels_type labels(targets_capacity(), Tu{});
+        slots.push_back({std::move(images), std::move(labels)});
+      }
     }
     return slots;
   }
 
   static void make(void* self, std::size_t slot, std::size_t number) {
-    const auto& maker = *static_cast<batch_maker*>(self);
-    maker.fill(static_cast<batch_maker*>(self)->slots_[slot], number);
+    static_cast<batch_maker*>(self)->fill(slot, number);
   }
 
-  void fill(batch_type& batch, std::size_t number) const {
+  void fill(std::size_t slot, std::size_t number) {
+    batch_type& batch = slots_[slot];
+    if (wait_ != nullptr) wait_(waiting_for_, slot);
+    if constexpr (Staged && std::is_same_v<feature, std::uint8_t>) {
+      if (as_bytes_) {
+        fill_rows(batch.bytes, batch.labels, number,
+                  [](std::uint8_t* sample, const std::uint8_t* from, std::size_t width, std::size_t) {
+                    std::copy_n(from, width, sample);
+                  });
+        return;
+      }
+    }
+    fill_rows(batch.images, batch.labels, number,
+              [this](T* sample, const feature* from, std::size_t width, std::size_t index) {
+                scale_(sample, from, width);
+                if (transform_) transform_(std::span<T>(sample, width), index, epoch_);
+              });
+  }
+
+  template <class Rows, class Make>
+  void fill_rows(Rows& samples, labels_type& labels, std::size_t number, const Make& make_sample) const {
     const std::size_t first = number * batch_, rows = std::min(batch_, visited_ - first);
-    leading_extent::set(batch.images, rows);
-    leading_extent::set(batch.labels, rows);
+    leading_extent::set(samples, rows);
+    leading_extent::set(labels, rows);
     const std::size_t width = sample_size(data_.features), target_width = sample_size(data_.targets);
     for (std::size_t row = 0; row < rows; ++row) {
       const auto index = static_cast<std::size_t>(order_[first + row]);
       if (row + 1 < rows)
         fetch(data_.features.data() + static_cast<std::size_t>(order_[first + row + 1]) * width, width);
-      T* const sample = batch.images.data() + row * width;
-      scale_(sample, data_.features.data() + index * width, width);
-      if (transform_) transform_(std::span<T>(sample, width), index, epoch_);
-      std::copy_n(data_.targets.data() + index * target_width, target_width, batch.labels.data() + row * target_width);
+      make_sample(samples.data() + row * width, data_.features.data() + index * width, width, index);
+      std::copy_n(data_.targets.data() + index * target_width, target_width, labels.data() + row * target_width);
     }
   }
 
@@ -188,6 +227,9 @@ class batch_maker {
   std::size_t batches_;
   feature_scale<feature, T> scale_;
   sample_transform<T> transform_;
+  bool as_bytes_;
+  void (*wait_)(const void* object, std::size_t slot) noexcept = nullptr;
+  const void* waiting_for_ = nullptr;
   sampler sampler_;
   std::span<const std::int64_t> order_;
   int epoch_ = 0;

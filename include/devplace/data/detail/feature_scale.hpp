@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include <devplace/data/loader_options.hpp>
+#include <devplace/ops/detail/byte_scale.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
@@ -36,43 +34,23 @@ class feature_scale {
   T factor_, offset_;
 };
 
-/// Bytes are looked up: as fast as computing with the vectors that every x86-64 has, rounded once, and the same bits
-/// whatever the compiler's options. By default x / 255 exactly rounded, as torchvision's ToTensor.
+/// Bytes, the same bits as scale_bytes_into on any place. By default x / 255 exactly rounded, as torchvision's
+/// ToTensor.
 template <floating_element T>
 class feature_scale<std::uint8_t, T> {
  public:
-  explicit feature_scale(const loader_options& options) {
-    for (std::size_t x = 0; x < 256; ++x) {
-      const double value = static_cast<double>(x);
-      const double scaled = options.scale ? value * *options.scale : value / 255;
-      table_[x] = static_cast<T>((scaled - options.mean) / options.standard_deviation);
-    }
-  }
+  explicit feature_scale(const loader_options& options)
+      : scale_(options.scale, options.mean, options.standard_deviation) {}
 
   void operator()(T* to, const std::uint8_t* from, std::size_t count) const {
-    const T* const table = table_.data();
-    std::size_t i = 0;
-    if constexpr (std::endian::native == std::endian::little) {
-      // Eight bytes in one register: compilers make slow vectors of loads of the obvious loop.
-      for (; i + 8 <= count; i += 8) {
-        std::uint64_t bytes;
-        std::memcpy(&bytes, from + i, sizeof bytes);
-        to[i] = table[bytes & 255];
-        to[i + 1] = table[bytes >> 8 & 255];
-        to[i + 2] = table[bytes >> 16 & 255];
-        to[i + 3] = table[bytes >> 24 & 255];
-        to[i + 4] = table[bytes >> 32 & 255];
-        to[i + 5] = table[bytes >> 40 & 255];
-        to[i + 6] = table[bytes >> 48 & 255];
-        to[i + 7] = table[bytes >> 56];
-      }
-    }
-    for (; i < count; ++i)
-      to[i] = table[from[i]];
+    scale_byte_range(to, from, count, scale_);
   }
 
+  /// What devices scale by.
+  const byte_scale<T>& bytes() const { return scale_; }
+
  private:
-  std::array<T, 256> table_;
+  byte_scale<T> scale_;
 };
 
 }  // namespace devplace::detail

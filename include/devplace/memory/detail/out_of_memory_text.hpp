@@ -25,11 +25,12 @@ inline std::string purposes_text(const memory_usage& usage) {
 
 /// A request that could not be met.
 struct failed_request {
-  std::string place;   ///< and the device behind it, where its number differs
-  std::size_t bytes;   ///< asked for
-  memory_usage usage;  ///< of the place, at that time
-  std::string limit;   ///< what the device says: the limit and where it comes from, what is free; may be empty
-  std::string also;    ///< what else helps on this backend; may be empty
+  std::string place;        ///< and the device behind it, where its number differs
+  std::size_t bytes;        ///< asked for
+  memory_usage usage;       ///< of the place, at that time
+  std::string limit;        ///< what the device says: the limit and where it comes from, what is free; may be empty
+  std::string also;         ///< what else helps on this backend; may be empty
+  std::string remedy = {};  ///< what helps there in place of what helps elsewhere; may be empty
 };
 
 /// The one text of every out_of_memory.
@@ -43,6 +44,7 @@ inline std::string out_of_memory_text(const failed_request& request) {
   if (usage.reserved > usage.allocated)
     text.append(" and ").append(byte_text(usage.reserved - usage.allocated)).append(" are cached");
   if (!request.limit.empty()) text.append("; ").append(request.limit);
+  if (!request.remedy.empty()) return text.append(". ").append(request.remedy).append(".");
   text +=
       ". Use a smaller batch, a replicated placement over more devices, so that each gets a part of the batch, or "
       "gradient accumulation (accumulate<k>); free tensors that are not needed, and give caches back by "

@@ -16,9 +16,6 @@ namespace op {
 /// the same bits however many threads there are.
 struct reduce {};
 
-/// `run(ordinal)`: makes what reductions on the device work in, which is otherwise made at first use.
-struct prepare_reduce {};
-
 }  // namespace op
 
 namespace detail {
@@ -47,12 +44,6 @@ struct element_source {
 template <class Backend, class Tu, class Source, class Reducer>
 void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
   if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend, Tu>(ordinal, plan);
-}
-
-/// Makes what reductions on a backend's device work in, so that none of them allocates.
-template <class Backend, class Tu>
-void prepare_reduce(int ordinal) {
-  dispatch<op::prepare_reduce, Backend, Tu>(ordinal);
 }
 
 template <std::size_t Axis, class E, class = std::make_index_sequence<E::rank - 1>>

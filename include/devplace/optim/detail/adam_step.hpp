@@ -2,39 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cmath>
-
 #include <devplace/optim/detail/run_update.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
 namespace devplace::optim::detail {
 
-/// How weight decay acts: as a summand of the gradient, or on the parameter itself (Loshchilov and Hutter 2019).
-enum class weight_decay_form : unsigned char { l2, decoupled };
-
-/// One update of Adam or AdamW, whose hyperparameters have the same names. Bias corrections are computed here, in
-/// double, and travel as numbers.
-template <weight_decay_form Form, class Backend, class Tu, class Rule, class T>
-void adam_step(const Rule& rule, const step_arguments<T>& a) {
-  const double t = static_cast<double>(a.step);
-  const double correction1 = 1 - std::pow(rule.beta1, t);
-  const double correction2 = 1 - std::pow(rule.beta2, t);
-  constexpr bool decoupled = Form == weight_decay_form::decoupled;
-  const adam_numbers<T> numbers{.source = {a.gradients, a.divisor, a.gradient_factor},
-                                .parameters = a.parameters,
-                                .first_moments = a.state[0],
-                                .second_moments = a.state[1],
-                                .beta1 = static_cast<T>(rule.beta1),
-                                .rest1 = static_cast<T>(1 - rule.beta1),
-                                .beta2 = static_cast<T>(rule.beta2),
-                                .rest2 = static_cast<T>(1 - rule.beta2),
-                                .kept = decoupled ? static_cast<T>(1 - rule.learning_rate * rule.weight_decay) : T{1},
-                                .l2 = decoupled ? T{0} : static_cast<T>(rule.weight_decay),
-                                .step_size = static_cast<T>(rule.learning_rate / correction1),
-                                .root_scale = static_cast<T>(1 / std::sqrt(correction2)),
-                                .epsilon = static_cast<T>(rule.epsilon)};
-  run_update<Backend, Tu>(a.ordinal, a.n, numbers);
+template <class Backend, class Tu, class T>
+void adam_step(const adam_hyper& hyper, const step_arguments<T>& a) {
+  run_update<Backend, Tu>(a.ordinal, a.n,
+                          adam_update<T>{{a.gradients, a.divisor, a.gradient_factor},
+                                         a.parameters,
+                                         a.state[0],
+                                         a.state[1],
+                                         record_of_steps<Backend, Tu>(a, hyper)});
 }
 
 template <class Rule>

@@ -3,15 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <devplace/ops/for_each.hpp>
+#include <devplace/optim/detail/step_record.hpp>
 #include <devplace/optim/detail/update_loops.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
 
 namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, n, numbers)`: an optimizer's update of n elements, with what optim/detail/updates.hpp says of it.
+/// `run(ordinal, n, update)`: an optimizer's update of n elements by the numbers of its step, then those of the next
+/// one (optim/detail/step_record.hpp). `update.numbers()` are what optim/detail/updates.hpp has.
 struct update {};
 
 }  // namespace op
@@ -31,19 +36,40 @@ struct update_functor {
 /// elements are left over after whole vectors, and the same bits come out, for every number of threads.
 inline constexpr std::size_t update_grain = 8192;
 
-template <class Backend, class Tu, class Numbers>
-void run_update(int ordinal, std::size_t n, const Numbers& numbers) {
-  if (n != 0) devplace::detail::dispatch<op::update, Backend, Tu>(ordinal, n, numbers);
+/// Tells a place the hyperparameters, and which step comes next.
+template <class Hyper, class T>
+struct begin_steps {
+  step_record<Hyper, T>* record;
+  Hyper hyper;
+  std::int64_t step;
+  DEVPLACE_HD void operator()(std::size_t) const { record->begin(hyper, step); }
+};
+
+/// The place's record, up to date when the update runs that is asked for next.
+template <class Backend, class Tu, class Hyper, class T>
+step_record<Hyper, T>* record_of_steps(const step_arguments<T>& a, const Hyper& hyper) {
+  using record = step_record<Hyper, T>;
+  static_assert(std::is_trivially_copyable_v<record> && sizeof(record) <= step_memory_bytes);
+  record* const known = static_cast<record*>(a.step_memory);
+  if (a.changed)
+    devplace::detail::for_each_index<Backend, Tu>(a.ordinal, 1, 1, begin_steps<Hyper, T>{known, hyper, a.step});
+  return known;
+}
+
+template <class Backend, class Tu, class Update>
+void run_update(int ordinal, std::size_t n, const Update& update) {
+  if (n != 0) devplace::detail::dispatch<op::update, Backend, Tu>(ordinal, n, update);
 }
 
 }  // namespace optim::detail
 
 template <>
 struct implementation<backend::cpu, op::update> {
-  template <class Numbers>
-  static void run(int ordinal, std::size_t n, const Numbers& numbers) {
-    using functor = optim::detail::update_functor<Numbers>;
-    implementation<backend::cpu, op::for_each>::run(ordinal, n, optim::detail::update_grain, functor{numbers});
+  template <class Update>
+  static void run(int ordinal, std::size_t n, const Update& update) {
+    using functor = optim::detail::update_functor<decltype(update.numbers())>;
+    implementation<backend::cpu, op::for_each>::run(ordinal, n, optim::detail::update_grain, functor{update.numbers()});
+    update.steps->advance();
   }
 };
 

@@ -35,14 +35,14 @@ DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::si
     vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
     vector first = *reinterpret_cast<const stored*>(u.first_moments + i);
     vector second = *reinterpret_cast<const stored*>(u.second_moments + i);
-    gradient = gradient * factor + u.l2 * parameter;
-    first = u.beta1 * first + u.rest1 * gradient;
-    second = u.beta2 * second + u.rest2 * gradient * gradient;
+    gradient = gradient * factor + u.by.l2 * parameter;
+    first = u.by.beta1 * first + u.by.rest1 * gradient;
+    second = u.by.beta2 * second + u.by.rest2 * gradient * gradient;
     *reinterpret_cast<stored*>(u.first_moments + i) = first;
     *reinterpret_cast<stored*>(u.second_moments + i) = second;
     take_root<T>(second);
-    const vector denominator = second * u.root_scale + u.epsilon;
-    parameter = parameter * u.kept - u.step_size * first / denominator;
+    const vector denominator = second * u.by.root_scale + u.by.epsilon;
+    parameter = parameter * u.by.kept - u.by.step_size * first / denominator;
     *reinterpret_cast<stored*>(u.parameters + i) = parameter;
   }
   for (std::size_t i = whole; i < end; ++i)
@@ -60,14 +60,14 @@ DEVPLACE_OPTIM_TARGET inline void update(const sgd_numbers<T, Momentum>& numbers
   for (std::size_t i = begin; i < whole; i += lanes) {
     vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
     vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
-    gradient = gradient * factor + u.l2 * parameter;
+    gradient = gradient * factor + u.by.l2 * parameter;
     if constexpr (Momentum) {
       vector momentum = *reinterpret_cast<const stored*>(u.momenta + i);
-      momentum = u.kept * momentum + u.added * gradient;
+      momentum = u.by.kept * momentum + u.by.added * gradient;
       *reinterpret_cast<stored*>(u.momenta + i) = momentum;
-      gradient = u.direct * gradient + u.inertial * momentum;
+      gradient = u.by.direct * gradient + u.by.inertial * momentum;
     }
-    parameter = parameter - u.learning_rate * gradient;
+    parameter = parameter - u.by.learning_rate * gradient;
     *reinterpret_cast<stored*>(u.parameters + i) = parameter;
   }
   for (std::size_t i = whole; i < end; ++i)

@@ -24,16 +24,9 @@ struct gradient_source {
   }
 };
 
-/// One step of Adam or AdamW in the order and with the terms of torch.optim.Adam, so that results agree to rounding:
-/// denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 - beta1^t).
+/// The numbers of one step of Adam or AdamW.
 template <class T>
-struct adam_numbers {
-  using value_type = T;
-
-  gradient_source<T> source;
-  T* parameters;
-  T* first_moments;
-  T* second_moments;
+struct adam_factors {
   T beta1, rest1;  ///< rest1 = 1 - beta1, rounded from double
   T beta2, rest2;
   T kept;        ///< of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
@@ -41,41 +34,56 @@ struct adam_numbers {
   T step_size;   ///< learning_rate / (1 - beta1^t)
   T root_scale;  ///< 1 / sqrt(1 - beta2^t)
   T epsilon;
+};
+
+/// One step of Adam or AdamW in the order and with the terms of torch.optim.Adam, so that results agree to rounding:
+/// denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 - beta1^t).
+template <class T>
+struct adam_numbers {
+  gradient_source<T> source;
+  T* parameters;
+  T* first_moments;
+  T* second_moments;
+  adam_factors<T> by;
 
   DEVPLACE_HD void element(std::size_t i, T factor) const {
-    const T gradient = source.gradients[i] * factor + l2 * parameters[i];
-    const T first = beta1 * first_moments[i] + rest1 * gradient;
-    const T second = beta2 * second_moments[i] + rest2 * gradient * gradient;
+    const T gradient = source.gradients[i] * factor + by.l2 * parameters[i];
+    const T first = by.beta1 * first_moments[i] + by.rest1 * gradient;
+    const T second = by.beta2 * second_moments[i] + by.rest2 * gradient * gradient;
     first_moments[i] = first;
     second_moments[i] = second;
-    const T denominator = std::sqrt(second) * root_scale + epsilon;
-    parameters[i] = parameters[i] * kept - step_size * first / denominator;
+    const T denominator = std::sqrt(second) * by.root_scale + by.epsilon;
+    parameters[i] = parameters[i] * by.kept - by.step_size * first / denominator;
   }
 };
 
-/// One step of torch.optim.SGD. Without momentum the state is neither read nor written.
-template <class T, bool Momentum>
-struct sgd_numbers {
-  using value_type = T;
-
-  gradient_source<T> source;
-  T* parameters;
-  T* momenta;
+/// The numbers of one step of stochastic gradient descent.
+template <class T>
+struct sgd_factors {
   T l2;        ///< weight decay as a summand of the gradient
   T kept;      ///< of the old momentum
   T added;     ///< of the gradient to the momentum: 1 - dampening; in the first step 1
   T direct;    ///< share of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
   T inertial;  ///< share of the momentum in the step
   T learning_rate;
+};
+
+/// One step of torch.optim.SGD. Without momentum the state is neither read nor written.
+template <class T, bool Momentum>
+struct sgd_numbers {
+  gradient_source<T> source;
+  T* parameters;
+  T* momenta;
+  sgd_factors<T> by;
 
   DEVPLACE_HD void element(std::size_t i, T factor) const {
-    T gradient = source.gradients[i] * factor + l2 * parameters[i];
+    T gradient = source.gradients[i] * factor + by.l2 * parameters[i];
     if constexpr (Momentum) {
-      const T momentum = kept * momenta[i] + added * gradient;
+      const T momentum = by.kept * momenta[i] + by.added * gradient;
       momenta[i] = momentum;
-      gradient = direct * gradient + inertial * momentum;
+      gradient = by.direct * gradient + by.inertial * momentum;
     }
-    parameters[i] -= learning_rate * gradient;
+    parameters[i] -= by.learning_rate * gradient;
   }
 };
 

@@ -132,3 +132,44 @@ TEST_CASE("a label that is no class makes its row NaN, and no other; ignored row
     }
   }
 }
+
+TEST_CASE("the kernels make of infinite, NaN and extreme logits what the CPU makes of them", "[cuda]") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float highest = std::numeric_limits<float>::max();
+  constexpr std::size_t rows = 11, target = 1;
+  for (const std::size_t n : {std::size_t{2}, std::size_t{10}, std::size_t{100}, std::size_t{1500}})
+    for (const float smoothing : {0.0F, 0.25F}) {
+      std::vector<float> x = simt::logits(rows * n);
+      x[0] = nan;
+      x[n + target] = nan;
+      x[2 * n] = infinity;
+      x[3 * n + target] = infinity;
+      x[4 * n] = -infinity;
+      x[5 * n + target] = -infinity;
+      std::fill_n(&x[6 * n], n, -infinity);
+      std::fill_n(&x[7 * n], n, -highest);
+      x[7 * n + target] = highest;
+      std::fill_n(&x[8 * n], n, highest);
+      x[9 * n + target] = 104;  // exp(-104) is the last one that is not 0
+      x[9 * n] = 0;
+      const std::vector<std::int64_t> labels(rows, target);
+      std::vector<float> losses(rows), gradient(x.size()), cpu_losses(rows), cpu_gradient(x.size());
+      const row_functor kernel{
+          gradient.data(), losses.data(), x.data(), labels.data(), n, {ignore, smoothing, nullptr}};
+      const row_functor cpu{cpu_gradient.data(),         cpu_losses.data(), x.data(), labels.data(), n,
+                            {ignore, smoothing, nullptr}};
+      simt::launch_rows(rows, n, kernel);
+      const auto agree = [](float a, float b) {
+        return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-5F * std::max(1.0F, std::abs(b));
+      };
+      for (std::size_t row = 0; row < rows; ++row) {
+        INFO("row " << row << " of " << n << " classes, smoothing " << smoothing);
+        cpu(row);
+        CHECK(agree(losses[row], cpu_losses[row]));
+        std::size_t differ = 0;
+        for (std::size_t i = row * n; i < row * n + n; ++i)
+          differ += !agree(gradient[i], cpu_gradient[i]);
+        CHECK(differ == 0);
+      }
+    }
+}

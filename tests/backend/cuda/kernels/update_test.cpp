@@ -32,64 +32,66 @@ struct arenas {
   }
   float* of(std::size_t k) { return data.data() + k * room + offset; }
 
-  dp::optim::detail::adam_numbers<float> adam(const float* divisor) {
-    return {.source = {of(0), divisor, nullptr},
-            .parameters = of(1),
-            .first_moments = of(2),
-            .second_moments = of(3),
-            .beta1 = 0.9F,
-            .rest1 = 0.1F,
-            .beta2 = 0.99F,
-            .rest2 = 0.01F,
-            .kept = 0.999F,
-            .l2 = 0.25F,
-            .step_size = 0.125F,
-            .root_scale = 1.5F,
-            .epsilon = 1e-8F};
+  dp::optim::detail::adam_update<float> adam(const float* divisor) {
+    return {{of(0), divisor, nullptr}, of(1), of(2), of(3), &of_adam};
   }
   template <bool Momentum>
-  dp::optim::detail::sgd_numbers<float, Momentum> sgd(const float* divisor) {
-    return {{of(0), divisor, nullptr}, of(1), Momentum ? of(2) : nullptr, 0.25F, 0.5F, 1.0F, 1.0F, 0.5F, 0.125F};
+  dp::optim::detail::sgd_update<float, Momentum> sgd(const float* divisor) {
+    return {{of(0), divisor, nullptr}, of(1), Momentum ? of(2) : nullptr, &of_sgd};
   }
+
+  dp::optim::detail::step_record<dp::optim::detail::adam_hyper, float> of_adam{};
+  dp::optim::detail::step_record<dp::optim::detail::sgd_hyper, float> of_sgd{};
 };
 
-/// The kernel against the formula for single elements, one after another.
-template <class Make>
-void check_update(const Make& make) {
+constexpr dp::optim::detail::adam_hyper adam_hyper{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
+constexpr dp::optim::detail::sgd_hyper sgd_hyper{0.125, 0.5, 0, 0.25, true};
+
+/// Three steps by the kernel, which is given the same arguments each time, against the formula for single elements, one
+/// after another, with the numbers of steps 4, 5 and 6.
+template <class Hyper, class Make>
+void check_update(const Hyper& hyper, const Make& make) {
   const float divisor = 32;
   for (const std::size_t n : {1u, 3u, 4u, 257u, 1024u, 5001u})
     for (const std::size_t offset : {0u, 1u}) {
       INFO(n << " elements, offset " << offset);
       arenas by_kernel(n, offset);
       arenas one_by_one(n, offset);
-      const auto numbers = make(one_by_one, &divisor);
-      for (std::size_t i = 0; i < n; ++i)
-        numbers.element(i, numbers.source.factor());
       const auto kernel = dp::detail::make_update_kernel(n, make(by_kernel, &divisor));
       CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
-      simt::launch(3, kernel, 1);
-      CHECK(by_kernel.data == one_by_one.data);
+      auto& record = *kernel.update.steps;
+      record.begin(hyper, 4);
+      auto numbers = make(one_by_one, &divisor).numbers();
+      for (unsigned step = 4; step < 7; ++step) {
+        hyper.set(numbers.by, step);
+        for (std::size_t i = 0; i < n; ++i)
+          numbers.element(i, numbers.source.factor());
+        simt::launch(step - 2, kernel, step);
+        CHECK(by_kernel.data == one_by_one.data);
+        CHECK(record.step == step + 1);
+        CHECK(record.ticket == 0);
+      }
     }
 }
 
 }  // namespace
 
-TEST_CASE("the kernel of Adam's update is the formula for each element, with wide accesses where they can be",
-          "[cuda]") {
-  check_update([](arenas& a, const float* divisor) { return a.adam(divisor); });
+TEST_CASE("the kernel of Adam's update is the formula for each element, and counts the steps", "[cuda]") {
+  check_update(adam_hyper, [](arenas& a, const float* divisor) { return a.adam(divisor); });
 }
 
 TEST_CASE("so is the kernel of stochastic gradient descent, with momentum and without", "[cuda]") {
-  check_update([](arenas& a, const float* divisor) { return a.sgd<true>(divisor); });
-  check_update([](arenas& a, const float* divisor) { return a.sgd<false>(divisor); });
+  check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<true>(divisor); });
+  check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<false>(divisor); });
 }
 
 TEST_CASE("where all samples are ignored, an update kernel divides by nothing", "[cuda]") {
   arenas a(9, 0);
   const float none = 0;
-  const auto numbers = a.sgd<false>(&none);
+  const auto update = a.sgd<false>(&none);
+  a.of_sgd.begin(sgd_hyper, 1);
   const std::vector<float> before(a.of(1), a.of(1) + 9);
-  simt::launch(1, dp::detail::make_update_kernel(9, numbers), 1);
+  simt::launch(1, dp::detail::make_update_kernel(9, update), 1);
   for (std::size_t i = 0; i < 9; ++i)
     CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // weight decay alone
 }

@@ -9,6 +9,10 @@ namespace devplace::detail {
 /// What is applied to each element of a matrix product after the bias.
 enum class epilogue : unsigned char { none, relu };
 
+/// How the elements of a matrix product are multiplied: in the precision of their type, or, for float, rounded to TF32
+/// before. Where there is no TF32, which is everywhere but on CUDA devices, it is the element's precision always.
+enum class product_math : unsigned char { strict, tf32 };
+
 /// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major:
 /// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
 /// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
@@ -29,6 +33,7 @@ struct gemm_arguments {
   std::size_t ldc = 0;
   const T* bias = nullptr;
   epilogue then = epilogue::none;
+  product_math math = product_math::strict;
 };
 
 /// The same for the rows and columns that one member of the team computes.

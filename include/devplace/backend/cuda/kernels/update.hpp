@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/packed.hpp>
-#include <devplace/optim/detail/updates.hpp>
+#include <devplace/optim/detail/step_record.hpp>
 
 namespace devplace::detail {
 
@@ -58,26 +59,39 @@ inline bool is_wide(const void* data) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
 template <class T>
-bool has_wide_arrays(const optim::detail::adam_numbers<T>& u) {
+bool has_wide_arrays(const optim::detail::adam_update<T>& u) {
   return is_wide(u.source.gradients) && is_wide(u.parameters) && is_wide(u.first_moments) && is_wide(u.second_moments);
 }
 template <class T, bool Momentum>
-bool has_wide_arrays(const optim::detail::sgd_numbers<T, Momentum>& u) {
+bool has_wide_arrays(const optim::detail::sgd_update<T, Momentum>& u) {
   return is_wide(u.source.gradients) && is_wide(u.parameters) && (!Momentum || is_wide(u.momenta));
 }
 
-/// An optimizer's update of n elements: `groups` of `width` elements by wide accesses, the others one by one.
-template <class Numbers>
+/// An optimizer's update of n elements: `groups` of `width` elements by wide accesses, the others one by one. The last
+/// block leaves the numbers of the next step, when all blocks have read those of this one.
+template <class Update>
 struct update_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned width = widest_access<typename Numbers::value_type>;
+  static constexpr unsigned width = widest_access<typename Update::value_type>;
+
+  static constexpr unsigned least_blocks = 3;  // in double Adam needs 70 registers
+
+  /// Enough to fill a GPU several times; each block has to say that it is done.
+  static constexpr std::size_t most_blocks = 2048;
 
   std::size_t n;
   std::size_t groups;
-  Numbers numbers;
+  Update update;
+
+  std::size_t blocks() const {
+    const std::size_t rounds = groups + (n - groups * width);  // of one thread, all together
+    const std::size_t all = (rounds + threads - 1) / threads;
+    return all < most_blocks ? all : most_blocks;
+  }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const auto numbers = update.numbers();
     const auto factor = numbers.source.factor();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
@@ -85,12 +99,13 @@ struct update_kernel {
       update_elements(numbers, t, i * width, factor);
     for (std::size_t i = groups * width + first; i < n; i += stride)
       numbers.element(i, factor);
+    if (is_last_block(t, &update.steps->ticket, t.grid_size()) && t.thread_index() == 0) update.steps->advance();
   }
 };
 
-template <class Numbers>
-update_kernel<Numbers> make_update_kernel(std::size_t n, const Numbers& numbers) {
-  return {n, has_wide_arrays(numbers) ? n / update_kernel<Numbers>::width : 0, numbers};
+template <class Update>
+update_kernel<Update> make_update_kernel(std::size_t n, const Update& update) {
+  return {n, has_wide_arrays(update) ? n / update_kernel<Update>::width : 0, update};
 }
 
 }  // namespace devplace::detail

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/gemm.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// sums = the sums of the columns of x [rows, columns] + beta sums.
+template <class T>
+void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, T* sums, T beta) {
+  using reducer = sum_reducer<T>;
+  if (columns != 0)
+    implementation<backend::cpu, op::reduce>::run(
+        0, reduction_plan<element_source<T>, reducer>{1, rows, columns, {x}, reducer{sums, beta}});
+}
+
+}  // namespace detail
+
+template <>
+struct implementation<backend::cpu, op::linear_gradients> {
+  /// The engine is part of the name, as the body differs between translation units with and without a CBLAS.
+  template <class T, class Engine = detail::default_engine>
+  static void run(int, const detail::gemm_arguments<T>& g, T* bias_gradient) {
+    detail::gemm<Engine>(g);
+    detail::column_sums_on_cpu(g.k, g.m, g.a, bias_gradient, g.beta);
+  }
+};
+
+template <>
+struct implementation<backend::cpu, op::relu_gradient> {
+  template <class T>
+  static void run(int, const detail::relu_gradient_arguments<T>& g) {
+    implementation<backend::cpu, op::for_each>::run(0, g.rows * g.columns, 16384,
+                                                    detail::relu_gradient_functor<T>{g.to, g.dy, g.y});
+    detail::column_sums_on_cpu<T>(g.rows, g.columns, g.to, g.sums, g.beta);
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/memory/stream.hpp>
+
+namespace devplace {
+
+/// The CPU has done its work when a call returns: a stream of it is always empty.
+template <>
+struct implementation<backend::cpu, op::streams> {
+  static detail::stream_handle create(int) { return {}; }
+  static detail::stream_handle own(int) { return {}; }
+  static void synchronize(int, void*) {}
+  static bool ready(int, void*) { return true; }
+};
+
+}  // namespace devplace

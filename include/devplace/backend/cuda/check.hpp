@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include <devplace/backend/cuda/lost_device.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::detail {
+
+/// What a user can do about an error that is neither of memory nor of a missing device, and that the device survives.
+inline const char* cuda_error_remedy(cudaError_t code) {
+  switch (code) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+      return "The program holds no code for this GPU; add its architecture to CMAKE_CUDA_ARCHITECTURES and rebuild.";
+    case cudaErrorUnsupportedPtxVersion:
+      return "The driver is older than the CUDA Toolkit of this program; update the driver, or build with the GPU's "
+             "architecture in CMAKE_CUDA_ARCHITECTURES.";
+    default:
+      return "Run the program under compute-sanitizer for the place of the failure; an asynchronous error belongs to "
+             "work that was given to the device before.";
+  }
+}
+
+/// Throws what a failed call means. Where the device survives the error, CUDA's record of it is cleared; where not, the
+/// device is noted as lost.
+[[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
+  static_cast<void>(cudaGetLastError());
+  if (loses_the_device(code)) {
+    lose_cuda_device(code, call, ordinal);
+    require_cuda_device_kept(ordinal);
+  }
+  const std::string what =
+      std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + ". ";
+  if (code == cudaErrorMemoryAllocation)
+    throw out_of_memory(what +
+                        "Use a smaller batch, free tensors that are not needed, or see nvidia-smi for other "
+                        "programs on this GPU.");
+  throw error(what + cuda_error_remedy(code) + last_launch_text(ordinal));
+}
+
+/// Every call of CUDA's runtime goes through here.
+inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
+  if (code != cudaSuccess) [[unlikely]]
+    throw_cuda_error(code, call, ordinal);
+}
+
+/// Whether what a stream or an event was asked for is still to be done, of the answer to a query. Not what has failed:
+/// who waits for it is told.
+inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
+  if (code == cudaSuccess) return false;
+  static_cast<void>(cudaGetLastError());
+  if (loses_the_device(code)) lose_cuda_device(code, call, ordinal);
+  return code == cudaErrorNotReady;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/backend/cuda/runtime.hpp>
+
+namespace devplace::detail {
+
+/// Throws what a failed call of cuBLASLt means; `what` is the product that it was for.
+[[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
+                                              const std::string& what) {
+  const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
+                               what + ": " + cublasLtGetStatusString(status) + " (" +
+                               std::to_string(static_cast<int>(status)) + "). ";
+  if (status == CUBLAS_STATUS_ALLOC_FAILED)
+    throw out_of_memory(sentence +
+                        "cuBLASLt found no memory of its own; use a smaller batch or free tensors that are not "
+                        "needed.");
+  throw error(sentence +
+              "CUBLASLT_LOG_LEVEL=2 in the environment makes cuBLASLt say more; after an error of a kernel before it, "
+              "DEVPLACE_SYNC_LAUNCH=1 names that kernel." +
+              last_launch_text(ordinal));
+}
+
+/// Every call of cuBLASLt goes through here.
+inline void check_cublaslt(cublasStatus_t status, const char* call, int ordinal, const product_key& key) {
+  if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
+    throw_cublaslt_error(status, call, ordinal, to_string(key));
+}
+
+/// Owner of one of cuBLASLt's descriptors.
+template <class Handle, cublasStatus_t (*Destroy)(Handle)>
+struct cublaslt_deleter {
+  void operator()(Handle handle) const { static_cast<void>(Destroy(handle)); }
+};
+template <class Handle, cublasStatus_t (*Destroy)(Handle)>
+using cublaslt_owner = std::unique_ptr<std::remove_pointer_t<Handle>, cublaslt_deleter<Handle, Destroy>>;
+
+using cublaslt_layout = cublaslt_owner<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using cublaslt_operation = cublaslt_owner<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using cublaslt_preference = cublaslt_owner<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+}  // namespace devplace::detail

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// Where a sum goes: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read.
+template <class T>
+struct sum_result {
+  T* out;
+  std::size_t stride = 1;
+  T alpha = 1;
+  T beta = 0;
+  const T* bias = nullptr;
+  std::size_t bias_stride = 0;
+  epilogue then = epilogue::none;
+
+  DEVPLACE_DEVICE void store(std::size_t i, T sum) const {
+    T& element = out[i * stride];
+    T x = alpha * sum;
+    if (beta != T{0}) x += beta * element;
+    if (bias != nullptr) x += bias[i * bias_stride];
+    element = then == epilogue::relu && x < T{0} ? T{0} : x;
+  }
+};
+
+// What columns are summed of. A source reads `width` neighbouring elements of a row at once and makes the summands of
+// them: two steps, so that several reads are under way before the first is needed.
+
+/// The elements of a matrix.
+template <class T, unsigned Width>
+struct matrix_source {
+  using value_type = T;
+  static constexpr unsigned width = Width;
+  using read_type = packed<T, Width>;
+
+  const T* data;
+  std::size_t ld;
+
+  template <class Thread>
+  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+    return t.template load<T, Width>(data + row * ld + column);
+  }
+  template <class Thread>
+  DEVPLACE_DEVICE packed<T, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
+    return x;
+  }
+};
+
+/// Its rows, each multiplied by a number of its own: v^T X.
+template <class T, unsigned Width>
+struct weighted_rows_source {
+  using value_type = T;
+  static constexpr unsigned width = Width;
+  struct read_type {
+    packed<T, Width> x;
+    T weight;
+  };
+
+  const T* data;
+  std::size_t ld;
+  const T* weights;
+  std::size_t weight_stride;
+
+  template <class Thread>
+  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+    return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
+  }
+  template <class Thread>
+  DEVPLACE_DEVICE packed<T, Width> summands(const Thread&, const read_type& read, std::size_t, std::size_t) const {
+    packed<T, Width> result = read.x;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned e = 0; e < Width; ++e)
+      result.value[e] *= read.weight;
+    return result;
+  }
+};
+
+/// Rows of a matrix in strips of equal length, and columns in tiles of 32 threads: a block has one of each at a time.
+struct column_strips {
+  std::size_t rows, columns, strip_rows, strips;
+};
+
+/// Sums of columns, in a fixed order: each thread those of `width` columns over every Rows-th row of a strip, then
+/// these Rows sums one after another. Strip s gives the elements s * columns + column of the result.
+template <class Source, unsigned Rows>
+struct column_sums_kernel {
+  using value_type = typename Source::value_type;
+  static constexpr unsigned width = Source::width;
+  static constexpr unsigned threads = 32 * Rows;
+  static constexpr std::size_t tile = std::size_t{32} * width;
+  static constexpr unsigned ahead = 4;  ///< rows whose elements are read before the first is used
+
+  Source source;
+  column_strips all;
+  sum_result<value_type> result;
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    using vector = packed<value_type, width>;
+    const auto sums = t.template shared<vector, threads>();
+    const unsigned first = t.thread_index() / 32;
+    const std::size_t tiles = (all.columns + tile - 1) / tile;
+    for (std::size_t item = t.block_index(); item < tiles * all.strips; item += t.grid_size()) {
+      const std::size_t strip = item / tiles;
+      const std::size_t column = item % tiles * tile + t.thread_index() % 32 * width;
+      const std::size_t begin = strip * all.strip_rows;
+      const std::size_t end = begin + all.strip_rows < all.rows ? begin + all.strip_rows : all.rows;
+      vector sum{};
+      if (column < all.columns) add_rows(t, sum, begin + first, end, column);
+      sums.store(t.thread_index(), sum);
+      t.sync();
+      if (first == 0 && column < all.columns) {
+        for (unsigned other = 1; other < Rows; ++other)
+          add(sum, sums.load(other * 32 + t.thread_index()));
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned e = 0; e < width; ++e)
+          result.store(strip * all.columns + column + e, sum.value[e]);
+      }
+      t.sync();  // sums may be written again
+    }
+  }
+
+ private:
+  template <class Thread>
+  DEVPLACE_DEVICE void add_rows(const Thread& t, packed<value_type, width>& sum, std::size_t row, std::size_t end,
+                                std::size_t column) const {
+    for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
+      typename Source::read_type x[ahead];
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < ahead; ++k)
+        x[k] = source.read(t, row + k * Rows, column);
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < ahead; ++k)
+        add(sum, source.summands(t, x[k], row + k * Rows, column));
+    }
+    for (; row < end; row += Rows)
+      add(sum, source.summands(t, source.read(t, row, column), row, column));
+  }
+
+  DEVPLACE_DEVICE static void add(packed<value_type, width>& sum, const packed<value_type, width>& x) {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned e = 0; e < width; ++e)
+      sum.value[e] += x.value[e];
+  }
+};
+
+/// Sums the columns of a source of `rows` rows by one kernel, or by two where there are rows enough for many blocks:
+/// `workspace`, of `bytes`, then takes the sums of strips of rows. The strips depend on the shape alone, and so do the
+/// bits. `launch(blocks, kernel)` gives kernels to a stream.
+template <class Source, class T, class Launch>
+void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns, const sum_result<T>& result,
+                        T* workspace, std::size_t bytes, const Launch& launch) {
+  if (columns == 0) return;
+  constexpr std::size_t fewest_rows = 64, most_blocks = 512;
+  using first_kernel = column_sums_kernel<Source, 8>;
+  const std::size_t tiles = (columns + first_kernel::tile - 1) / first_kernel::tile;
+  std::size_t strips = std::min((rows + fewest_rows - 1) / fewest_rows, most_blocks / std::min(tiles, most_blocks));
+  strips = std::max(std::size_t{1}, std::min(strips, bytes / (columns * sizeof(T))));
+  const std::size_t strip_rows = (rows + strips - 1) / strips;
+  const first_kernel first{source, {rows, columns, strip_rows, strips}, result};
+  if (strips == 1) return launch(tiles, first);
+  first_kernel of_strips = first;
+  of_strips.result = sum_result<T>{workspace};
+  launch(tiles * strips, of_strips);
+  using second_kernel = column_sums_kernel<matrix_source<T, 1>, 32>;
+  launch((columns + second_kernel::tile - 1) / second_kernel::tile,
+         second_kernel{{workspace, columns}, {strips, columns, strips, 1}, result});
+}
+
+}  // namespace devplace::detail

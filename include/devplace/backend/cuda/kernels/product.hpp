@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/column_sums.hpp>
+#include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+// What cuBLASLt does not do, or not as it is meant here.
+
+/// C = then(beta C + bias) in one pass of `Width` elements at once: the bias and the activation behind a product, or
+/// what is left of one without a sum. cuBLASLt has an epilogue for bias and relu, but that makes 0 of NaN, which has to
+/// stay NaN here as on the CPU, and for float it is a pass of its own over C as well.
+template <class T, unsigned Width>
+struct finish_kernel {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned rows_at_once = threads / 32;
+  static constexpr unsigned ahead = 4;  ///< rows whose elements are read before the first is written
+  static constexpr std::size_t strip_rows = rows_at_once * ahead;
+  static constexpr std::size_t tile = std::size_t{32} * Width;
+
+  std::size_t rows, columns, ld;
+  T* c;
+  T beta;
+  const T* bias;
+  epilogue then;
+
+  std::size_t blocks() const { return (columns + tile - 1) / tile * ((rows + strip_rows - 1) / strip_rows); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const std::size_t tiles = (columns + tile - 1) / tile;
+    const std::size_t items = tiles * ((rows + strip_rows - 1) / strip_rows);
+    for (std::size_t item = t.block_index(); item < items; item += t.grid_size()) {
+      const std::size_t column = item % tiles * tile + t.thread_index() % 32 * Width;
+      const std::size_t row = item / tiles * strip_rows + t.thread_index() / 32;
+      if (column < columns) finish_rows(t, row, column);
+    }
+  }
+
+ private:
+  template <class Thread>
+  DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
+    packed<T, Width> added{};
+    if (bias != nullptr) added = t.template load<T, Width>(bias + column);
+    packed<T, Width> x[ahead];
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < ahead; ++k) {
+      x[k] = packed<T, Width>{};
+      if (beta != T{0} && row + k * rows_at_once < rows)
+        x[k] = t.template load<T, Width>(c + (row + k * rows_at_once) * ld + column);
+    }
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < ahead; ++k) {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned e = 0; e < Width; ++e) {
+        T& value = x[k].value[e];
+        if (beta != T{0}) value *= beta;
+        if (bias != nullptr) value += added.value[e];  // not otherwise: -0 + 0 is +0
+        if (then == epilogue::relu && value < T{0}) value = T{0};
+      }
+      if (row + k * rows_at_once < rows) t.store(c + (row + k * rows_at_once) * ld + column, x[k]);
+    }
+  }
+};
+
+/// Products of a matrix's rows with a vector, `Lanes` threads for each row: element i of the result is the sum over p
+/// of matrix[i * ld + p] * vector[p * stride].
+template <class T, unsigned Lanes>
+struct row_products_kernel {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned rows_at_once = threads / Lanes;
+
+  std::size_t rows, count;
+  const T* matrix;
+  std::size_t ld;
+  const T* vector;
+  std::size_t stride;
+  sum_result<T> result;
+
+  std::size_t blocks() const { return (rows + rows_at_once - 1) / rows_at_once; }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    if constexpr (Lanes == threads)
+      multiply(t, block_group<Thread, threads>(t));
+    else
+      multiply(t, lane_group<Thread, Lanes>(t));
+  }
+
+ private:
+  template <class Thread, class Group>
+  DEVPLACE_DEVICE void multiply(const Thread& t, const Group& group) const {
+    const std::size_t step = std::size_t{t.grid_size()} * rows_at_once;
+    const std::size_t mine = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
+    for (std::size_t row = mine; row < rows; row += step) {
+      T sum = 0;
+      for (std::size_t p = group.index(); p < count; p += Lanes)
+        sum += matrix[row * ld + p] * vector[p * stride];
+      sum = group.all_reduce(sum, add_up{});
+      if (group.index() == 0) result.store(row, sum);
+    }
+  }
+};
+
+/// Any product, a thread for each element: for outer products, and for shapes that cuBLASLt has no algorithm for.
+template <class T>
+struct any_product_kernel {
+  static constexpr unsigned threads = 256;
+
+  gemm_arguments<T> g;
+
+  std::size_t blocks() const { return (g.m * g.n + threads - 1) / threads; }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const std::size_t a_row = g.transpose_a ? 1 : g.lda, a_next = g.transpose_a ? g.lda : 1;
+    const std::size_t b_column = g.transpose_b ? g.ldb : 1, b_next = g.transpose_b ? 1 : g.ldb;
+    const std::size_t step = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = std::size_t{t.block_index()} * threads + t.thread_index(); i < g.m * g.n; i += step) {
+      const T* a = g.a + i / g.n * a_row;
+      const T* b = g.b + i % g.n * b_column;
+      T sum = 0;
+      for (std::size_t p = 0; p < g.k; ++p)
+        sum += a[p * a_next] * b[p * b_next];
+      const sum_result<T> result{g.c + i / g.n * g.ldc, 1, g.alpha, g.beta, g.bias, 1, g.then};
+      result.store(i % g.n, sum);
+    }
+  }
+};
+
+}  // namespace devplace::detail

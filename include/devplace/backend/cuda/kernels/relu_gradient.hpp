@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// Summands of columns (kernels/column_sums.hpp) that are written as they are made: the gradient of a relu's input,
+/// from that of its output and the output itself. All three matrices are without gaps; `to` may be `dy`.
+template <class T, unsigned Width>
+struct relu_gradient_source {
+  using value_type = T;
+  static constexpr unsigned width = Width;
+  struct read_type {
+    packed<T, Width> dy, y;
+  };
+
+  T* to;
+  const T* dy;
+  const T* y;
+  std::size_t columns;
+
+  template <class Thread>
+  DEVPLACE_DEVICE read_type read(const Thread& t, std::size_t row, std::size_t column) const {
+    return {t.template load<T, Width>(dy + row * columns + column),
+            t.template load<T, Width>(y + row * columns + column)};
+  }
+  template <class Thread>
+  DEVPLACE_DEVICE packed<T, Width> summands(const Thread& t, const read_type& read, std::size_t row,
+                                            std::size_t column) const {
+    packed<T, Width> result;
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned e = 0; e < Width; ++e)
+      result.value[e] = read.y.value[e] > T{0} ? read.dy.value[e] : T{0};
+    t.store(to + row * columns + column, result);
+    return result;
+  }
+};
+
+}  // namespace devplace::detail

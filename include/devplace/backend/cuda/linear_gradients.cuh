@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/launch.cuh>
+#include <devplace/backend/cuda/product_gradients.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+
+namespace devplace {
+
+template <>
+struct implementation<backend::cuda, op::linear_gradients> {
+  template <class T>
+  static void run(int ordinal, const detail::gemm_arguments<T>& g, T* bias_gradient) {
+    detail::multiply_with_sums(ordinal, g, bias_gradient, [ordinal](std::size_t blocks, const auto& kernel) {
+      detail::launch(ordinal, blocks, kernel);
+    });
+  }
+};
+
+template <>
+struct implementation<backend::cuda, op::relu_gradient> {
+  template <class T>
+  static void run(int ordinal, const detail::relu_gradient_arguments<T>& g) {
+    detail::relu_gradient(
+        ordinal, g, [ordinal](std::size_t blocks, const auto& kernel) { detail::launch(ordinal, blocks, kernel); });
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/place/device_map.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::detail {
+
+/// What CUDA's runtime says of an error: its sentence, the enumerator and the number.
+inline std::string cuda_error_text(cudaError_t code) {
+  return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
+         std::to_string(static_cast<int>(code)) + ")";
+}
+
+/// Whether the GPU's fault is one of its hardware, and not of a kernel.
+inline bool is_hardware_fault(cudaError_t code) {
+  return code == cudaErrorECCUncorrectable || code == cudaErrorNvlinkUncorrectable ||
+         code == cudaErrorHardwareStackError;
+}
+
+/// Whether all later calls on the device fail too, in this process: CUDA's documentation of cudaError says so of each.
+inline bool loses_the_device(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return is_hardware_fault(code);
+  }
+}
+
+/// Which kernel an error that a device reports can belong to, with those of other places on the same GPU; empty where
+/// there is none.
+inline std::string last_launch_text(int ordinal) {
+  if (ordinal < 0 || ordinal >= counted_ordinals) return {};
+  const device_map& map = device_map::of_process();
+  std::string text;
+  if (const char* name = last_launch(ordinal).load(std::memory_order_relaxed))
+    text.append(" The last kernel that the device was given is ").append(name).append(".");
+  for (int other = 0; other < counted_ordinals; ++other) {
+    const char* name = last_launch(other).load(std::memory_order_relaxed);
+    if (other == ordinal || name == nullptr || map.visible(other) != map.visible(ordinal)) continue;
+    text.append(" The last that ")
+        .append(place_name(backend::cuda{}, other))
+        .append(", on the same GPU, was given is ");
+    text.append(name).append(".");
+  }
+  return text;
+}
+
+/// Why each device of CUDA's numbering is lost to this process; null while it is not.
+inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<const std::string*>, counted_ordinals> losses{};
+  return losses[static_cast<std::size_t>(visible)];
+}
+
+/// Notes that the device behind the place `ordinal` is lost, by the answer `code` to `call`. The first answer stays.
+inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
+  const int visible = device_map::of_process().visible(ordinal);
+  if (visible < 0 || visible >= counted_ordinals) return;
+  std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
+  if (loss.load(std::memory_order_acquire) != nullptr) return;
+  const auto* text = new std::string(
+      "the device is lost to this process since " + std::string(call) + " on " + place_name(backend::cuda{}, ordinal) +
+      " failed: " + cuda_error_text(code) + "." + last_launch_text(ordinal) +
+      (is_hardware_fault(code)
+           ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+           : " A kernel failed and this process cannot use the device any more; run the program with "
+             "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
+      " To use the device again, restart the process");
+  const std::string* none = nullptr;
+  if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
+}
+
+/// Why the device behind the place `ordinal`, which exists, is lost; empty while it is not. Calls nothing of CUDA.
+inline std::string why_cuda_device_lost(int ordinal) {
+  const int visible = device_map::of_process().visible(ordinal);
+  if (visible < 0 || visible >= counted_ordinals) return {};
+  const std::string* loss = loss_of_cuda_device(visible).load(std::memory_order_acquire);
+  return loss == nullptr ? std::string() : place_name(backend::cuda{}, ordinal) + ": " + *loss;
+}
+
+/// The same as an answer, for destructors: they leave a lost device alone.
+inline bool cuda_device_lost(int ordinal) noexcept {
+  const int visible = device_map::of_process().visible(ordinal);
+  return visible >= 0 && visible < counted_ordinals &&
+         loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
+}
+
+/// Throws device_lost when the device behind the place `ordinal` is lost.
+inline void require_cuda_device_kept(int ordinal) {
+  if (cuda_device_lost(ordinal)) [[unlikely]]
+    throw device_lost(why_cuda_device_lost(ordinal) + ".");
+}
+
+}  // namespace devplace::detail

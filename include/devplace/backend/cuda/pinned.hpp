@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+
+#include <devplace/backend/cpu/host_copies.hpp>
+#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
+
+namespace devplace {
+
+/// Page-locked memory of the host, which every device of the process can copy from and to by itself. CUDA takes it in
+/// the context of a device, here that of cuda<0>, so that no other device is woken up. Neither taking nor giving back
+/// is cheap: both may wait for all devices.
+template <>
+struct implementation<backend::pinned, op::memory> : detail::host_copies {
+  template <class Tu = detail::this_tu>
+  static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
+    const detail::cuda_device_guard device(0);
+    void* data = nullptr;
+    const cudaError_t code = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, bytes);
+    detail::check_cuda(code, "cudaHostAlloc for pinned memory", 0);
+    detail::count_allocation(detail::counters(backend::pinned{}, 0), bytes, purpose);
+    return {data, bytes, 0, purpose, &release};
+  }
+
+ private:
+  [[noreturn]] static void throw_out_of_memory(cudaError_t code, std::size_t bytes) {
+    static_cast<void>(cudaGetLastError());
+    throw out_of_memory(detail::out_of_memory_text(
+        {"pinned", bytes, memory_statistics<pinned>(),
+         "the operating system locks no more pages of its memory (cudaHostAlloc: " + detail::cuda_error_text(code) +
+             ")",
+         "",
+         "Use fewer or smaller pinned tensors, one staging tensor again and again, or on<cpu>, and see free -h and "
+         "ulimit -l for what the system can lock"}));
+  }
+
+  /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
+  static void release(const detail::block_record& block) noexcept {
+    detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
+    if (!detail::cuda_device_lost(0)) static_cast<void>(cudaFreeHost(block.data));
+  }
+};
+
+}  // namespace devplace

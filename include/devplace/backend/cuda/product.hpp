@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/backend/cuda/kernels/product.hpp>
+#include <devplace/backend/cuda/product_cache.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
+
+namespace devplace::detail {
+
+// Which kernels a product is made of. `launch(blocks, kernel)` gives a kernel to the place's stream.
+
+/// Whether rows that begin at `data` and are `ld` elements apart can be read `Width` elements at once.
+template <unsigned Width, class T>
+bool has_wide_rows(const T* data, std::size_t ld) {
+  return ld % Width == 0 && reinterpret_cast<std::uintptr_t>(data) % (Width * sizeof(T)) == 0;
+}
+
+/// C = then(beta C + bias).
+template <class T, class Launch>
+void finish_product(const gemm_arguments<T>& g, T beta, const Launch& launch) {
+  constexpr unsigned wide = widest_access<T>;
+  const auto with_width = [&](auto kernel) { launch(kernel.blocks(), kernel); };
+  const bool wide_rows = g.n % wide == 0 && has_wide_rows<wide>(g.c, g.ldc) && has_wide_rows<wide>(g.bias, wide);
+  if (wide_rows)
+    with_width(finish_kernel<T, wide>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+  else
+    with_width(finish_kernel<T, 1>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+}
+
+/// Sums columns with the stream's workspace; `Source<T, Width>` of the widest accesses that `aligned` allows.
+template <template <class, unsigned> class Source, class T, class Launch, class... Members>
+void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligned, const sum_result<T>& result,
+                 const Launch& launch, const Members&... members) {
+  constexpr unsigned wide = widest_access<T>;
+  const cuda_scope device(ordinal);
+  auto* const workspace = static_cast<T*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
+  const auto with = [&](const auto& source) {
+    launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
+  };
+  if (aligned && columns % wide == 0)
+    with(Source<T, wide>{members...});
+  else
+    with(Source<T, 1>{members...});
+}
+
+/// A product with one row or one column, which cuBLASLt refuses: of a matrix and a vector.
+template <class T, class Launch>
+void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
+  const bool one_column = g.n == 1;
+  const std::size_t count = one_column ? g.m : g.n;
+  const T* const matrix = one_column ? g.a : g.b;
+  const std::size_t ld = one_column ? g.lda : g.ldb;
+  const T* const vector = one_column ? g.b : g.a;
+  const bool vector_is_row = one_column ? g.transpose_b : !g.transpose_a;
+  const std::size_t stride = vector_is_row ? 1 : one_column ? g.ldb : g.lda;
+  const sum_result<T> result{
+      g.c, one_column ? g.ldc : 1, g.alpha, g.beta, g.bias, one_column ? std::size_t{0} : std::size_t{1}, g.then};
+  const bool sums_rows = one_column ? !g.transpose_a : g.transpose_b;
+  const auto launch_rows = [&](const auto& kernel) { launch(kernel.blocks(), kernel); };
+  if (!sums_rows)
+    sum_columns<weighted_rows_source>(ordinal, g.k, count, has_wide_rows<widest_access<T>>(matrix, ld), result, launch,
+                                      matrix, ld, vector, stride);
+  else if (count < 256 && g.k >= 4096)
+    launch_rows(row_products_kernel<T, 256>{count, g.k, matrix, ld, vector, stride, result});
+  else
+    launch_rows(row_products_kernel<T, 32>{count, g.k, matrix, ld, vector, stride, result});
+}
+
+/// C = then(alpha op(A) op(B) + beta C + bias). The bias goes with cuBLASLt's product; a relu is a pass of our own, see
+/// finish_kernel.
+template <class T, class Launch>
+void multiply(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
+  if (g.m == 0 || g.n == 0) return;
+  if (g.k == 0 || g.alpha == T{0}) return finish_product(g, g.beta, launch);
+  if (g.k != 1 && (g.m == 1 || g.n == 1)) return multiply_vector(ordinal, g, launch);
+  if (g.k != 1) {
+    const bool with_relu = g.then == epilogue::relu;
+    if (g.bias != nullptr && !with_relu && multiply_by_library(ordinal, g, library_epilogue::bias, g.bias)) return;
+    if (multiply_by_library(ordinal, g)) {
+      if (g.bias != nullptr || with_relu) finish_product(g, T{1}, launch);
+      return;
+    }
+  }
+  const any_product_kernel<T> kernel{g};
+  launch(kernel.blocks(), kernel);
+}
+
+}  // namespace devplace::detail

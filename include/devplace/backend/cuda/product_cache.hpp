@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cublasLt.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <devplace/backend/cuda/product_plan.hpp>
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
+
+namespace devplace::detail {
+
+/// cuBLASLt on one place and the plans of its products: a step uses the same few again and again. A call holds the
+/// mutex, as plans are changed by it (their epilogue's vector).
+struct product_cache {
+  /// A network of 20 linear layers has 60 products for each size of batch.
+  static constexpr std::size_t capacity = 512;
+
+  std::mutex mutex;
+  cublasLtHandle_t handle = nullptr;
+  std::map<product_key, product_plan> plans;
+  std::uint64_t uses = 0;
+
+  /// The plan of a product, made at its first use; the one that was not used for longest makes room. Allocates nothing
+  /// where the plan is there.
+  product_plan& plan_of(const product_key& key, const void* vector, int ordinal) {
+    auto found = plans.find(key);
+    if (found == plans.end()) {
+      if (handle == nullptr) check_cublaslt(cublasLtCreate(&handle), "cublasLtCreate", ordinal, key);
+      product_plan plan = make_product_plan(handle, key, vector, ordinal);
+      if (plans.size() == capacity) forget_one();
+      found = plans.emplace(key, std::move(plan)).first;
+    }
+    found->second.last_use = ++uses;
+    return found->second;
+  }
+
+ private:
+  void forget_one() {
+    auto oldest = plans.begin();
+    for (auto it = plans.begin(); it != plans.end(); ++it)
+      if (it->second.last_use < oldest->second.last_use) oldest = it;
+    plans.erase(oldest);
+  }
+};
+
+/// It stays until the process ends: CUDA may end before static objects do.
+inline product_cache& product_cache_of(int ordinal) {
+  static auto& caches = *new std::array<product_cache, counted_ordinals>;
+  return caches[static_cast<std::size_t>(ordinal)];
+}
+
+/// cuBLAS 13.1 and before compute wrong results where a row has 2^31 bytes or more.
+inline void require_library_strides(const product_key& key) {
+  const std::uint64_t bytes = key.doubles ? 8 : 4;
+  const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
+  if (key.lda < limit && key.ldb < limit && key.ldc < limit) return;
+  throw shape_error(to_string(key).append(
+      ": rows that are 2^31 bytes or more apart are beyond what cuBLASLt computes rightly; split the matrix along its "
+      "columns, or store it transposed."));
+}
+
+/// C = alpha op(A) op(B) + beta C by cuBLASLt, with an epilogue whose vector is `vector`; any alpha and beta. g's own
+/// bias and activation are not looked at. In the order of the place's stream. Returns false, with nothing done, where
+/// cuBLASLt has no algorithm for it.
+template <class T>
+bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilogue epilogue = library_epilogue::none,
+                         const T* vector = nullptr) {
+  const product_key key = make_product_key(g, epilogue, vector);
+  require_library_strides(key);
+  const cuda_scope device(ordinal);
+  void* const workspace = cuda_workspace<cuda_product_workspace>(ordinal, device);
+  product_cache& cache = product_cache_of(ordinal);
+  const std::lock_guard lock(cache.mutex);
+  product_plan& plan = cache.plan_of(key, vector, ordinal);
+  if (!plan.offered) return false;
+  set_product_vector(plan, vector, ordinal, key);
+  check_cublaslt(cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a,
+                                plan.second.get(), &g.beta, g.c, plan.result.get(), g.c, plan.result.get(),
+                                &plan.algorithm, workspace, cuda_product_workspace::bytes, device.stream()),
+                 "cublasLtMatmul", ordinal, key);
+  after_launch(device, ordinal, "a product of cuBLASLt");
+  return true;
+}
+
+}  // namespace devplace::detail

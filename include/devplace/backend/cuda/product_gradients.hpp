@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/relu_gradient.hpp>
+#include <devplace/backend/cuda/product.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+
+namespace devplace::detail {
+
+/// g, which is dY^T X + beta C with dY as it is stored, and the sums of dY's columns + beta sums. cuBLASLt makes the
+/// sums beside the product where it writes them; it cannot add to what is there.
+template <class T, class Launch>
+void multiply_with_sums(int ordinal, const gemm_arguments<T>& g, T* sums, const Launch& launch) {
+  const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == T{0};
+  if (for_library && multiply_by_library(ordinal, g, library_epilogue::row_sums, sums)) return;
+  multiply(ordinal, g, launch);
+  sum_columns<matrix_source>(ordinal, g.k, g.m, has_wide_rows<widest_access<T>>(g.a, g.lda),
+                             sum_result<T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
+}
+
+/// One pass over the gradient, and a second one over the sums of its strips of rows.
+template <class T, class Launch>
+void relu_gradient(int ordinal, const relu_gradient_arguments<T>& g, const Launch& launch) {
+  constexpr unsigned wide = widest_access<T>;
+  const bool aligned =
+      has_wide_rows<wide>(g.to, wide) && has_wide_rows<wide>(g.dy, wide) && has_wide_rows<wide>(g.y, wide);
+  sum_columns<relu_gradient_source>(ordinal, g.rows, g.columns, aligned, sum_result<T>{g.sums, 1, 1, g.beta}, launch,
+                                    g.to, g.dy, g.y, g.columns);
+}
+
+}  // namespace devplace::detail

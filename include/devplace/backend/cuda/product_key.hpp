@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+
+namespace devplace::detail {
+
+/// What cuBLASLt does beside a product C = alpha op(A) op(B) + beta C of row-major matrices.
+enum class library_epilogue : unsigned char {
+  none,
+  bias,     ///< adds a vector to every row of C
+  row_sums  ///< writes the sums of the rows of op(A) to a vector
+};
+
+/// All that the choice of an algorithm depends on. Alpha and beta are not part of it: descriptors hold neither, and
+/// algorithms are for any.
+struct product_key {
+  std::uint64_t m = 0, n = 0, k = 0;
+  std::uint64_t lda = 0, ldb = 0, ldc = 0;
+  bool transpose_a = false, transpose_b = false;
+  bool doubles = false;
+  product_math math = product_math::strict;
+  library_epilogue epilogue = library_epilogue::none;
+  std::uint32_t align_a = 0, align_b = 0, align_c = 0, align_vector = 0;  ///< bytes, powers of two
+
+  friend auto operator<=>(const product_key&, const product_key&) = default;
+};
+
+/// The largest power of two, up to 256, that an address is a multiple of.
+inline std::uint32_t alignment_of(const void* address) {
+  const auto value = reinterpret_cast<std::uintptr_t>(address) | std::uintptr_t{256};
+  return static_cast<std::uint32_t>(value & (~value + 1));
+}
+
+/// `vector` is the epilogue's, null where it has none.
+template <class T>
+product_key make_product_key(const gemm_arguments<T>& g, library_epilogue epilogue, const T* vector) {
+  product_key key;
+  key.m = g.m, key.n = g.n, key.k = g.k;
+  key.lda = g.lda, key.ldb = g.ldb, key.ldc = g.ldc;
+  key.transpose_a = g.transpose_a, key.transpose_b = g.transpose_b;
+  key.doubles = std::is_same_v<T, double>;
+  key.math = g.math;
+  key.epilogue = epilogue;
+  key.align_a = alignment_of(g.a), key.align_b = alignment_of(g.b), key.align_c = alignment_of(g.c);
+  key.align_vector = vector == nullptr ? 0 : alignment_of(vector);
+  return key;
+}
+
+/// As errors name it: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256 elements apart; ...)".
+inline std::string to_string(const product_key& key) {
+  const auto size = [](std::uint64_t rows, std::uint64_t columns, bool transposed) {
+    return std::to_string(rows).append("x").append(std::to_string(columns)).append(transposed ? " (transposed)" : "");
+  };
+  std::string text = "the product " + size(key.m, key.n, false);
+  text.append(" = ").append(size(key.m, key.k, key.transpose_a));
+  text.append(" by ").append(size(key.k, key.n, key.transpose_b));
+  text.append(key.doubles ? " (double" : key.math == product_math::tf32 ? " (tf32" : " (float");
+  text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
+  text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");
+  if (key.epilogue == library_epilogue::bias) text.append("; with a bias");
+  if (key.epilogue == library_epilogue::row_sums) text.append("; with the sums of the first operand's rows");
+  return text.append(")");
+}
+
+}  // namespace devplace::detail

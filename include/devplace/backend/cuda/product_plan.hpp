@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cublasLt.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/backend/cuda/cublaslt.hpp>
+#include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
+
+namespace devplace::detail {
+
+/// A product as cuBLASLt knows it, made once: descriptors, and the algorithm that it is always computed by, so that its
+/// bits are the same in each call. A row-major matrix is its transpose in cuBLASLt's column-major order, so that
+/// C = A B becomes C^T = B^T A^T without moving anything: cuBLASLt's A is B here, its m is n.
+struct product_plan {
+  cublaslt_operation operation;
+  cublaslt_layout first;   ///< of B
+  cublaslt_layout second;  ///< of A
+  cublaslt_layout result;  ///< of C, before and after: in place both must be one descriptor
+  cublasLtMatmulAlgo_t algorithm{};
+  bool offered = false;          ///< whether cuBLASLt has an algorithm; if not, there is nothing else
+  const void* vector = nullptr;  ///< what the operation has for the epilogue's vector
+  std::uint64_t last_use = 0;    ///< counts the cache's uses
+};
+
+inline cublaslt_layout make_product_layout(const product_key& key, std::uint64_t rows, std::uint64_t columns,
+                                           std::uint64_t ld, int ordinal) {
+  cublasLtMatrixLayout_t created = nullptr;
+  check_cublaslt(cublasLtMatrixLayoutCreate(&created, key.doubles ? CUDA_R_64F : CUDA_R_32F, columns, rows,
+                                            static_cast<std::int64_t>(ld)),
+                 "cublasLtMatrixLayoutCreate", ordinal, key);
+  return cublaslt_layout(created);
+}
+
+template <class Value>
+void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttributes_t attribute, const Value& value,
+                           int ordinal, const product_key& key) {
+  check_cublaslt(cublasLtMatmulDescSetAttribute(plan.operation.get(), attribute, &value, sizeof value),
+                 "cublasLtMatmulDescSetAttribute", ordinal, key);
+}
+
+/// The vector that the epilogue reads or writes from now on.
+inline void set_product_vector(product_plan& plan, const void* vector, int ordinal, const product_key& key) {
+  if (key.epilogue == library_epilogue::none || plan.vector == vector) return;
+  set_product_attribute(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector, ordinal, key);
+  plan.vector = vector;
+}
+
+/// Arithmetic of the element type, or TF32 where it was asked for: the library may never choose less by itself.
+inline cublasComputeType_t compute_type(const product_key& key) {
+  if (key.doubles) return CUBLAS_COMPUTE_64F;
+  return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+/// Whether an algorithm reads its operands in the precision that was asked for, as far as it says.
+inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product_key& key) {
+  std::uint64_t flags = 0;
+  std::size_t written = 0;
+  if (cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof flags,
+                                        &written) != CUBLAS_STATUS_SUCCESS)
+    return true;
+  std::uint64_t allowed =
+      key.doubles ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+  if (key.math == product_math::tf32) allowed |= CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
+  return (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_INPUT_TYPE_MASK & ~allowed) == 0;
+}
+
+inline cublaslt_preference make_product_preference(const product_key& key, int ordinal) {
+  cublasLtMatmulPreference_t created = nullptr;
+  check_cublaslt(cublasLtMatmulPreferenceCreate(&created), "cublasLtMatmulPreferenceCreate", ordinal, key);
+  cublaslt_preference preference(created);
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+    check_cublaslt(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+                   "cublasLtMatmulPreferenceSetAttribute", ordinal, key);
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cuda_product_workspace::bytes});
+  // Parts of a product that is split along k are added in the compute type and in one order.
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+      std::uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key.align_b);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.align_a);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key.align_c);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.align_c);
+  return preference;
+}
+
+/// Asks once for algorithms, the fastest first by the library's estimate, and keeps the first that can be used.
+inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const product_key& key, int ordinal) {
+  const cublaslt_preference preference = make_product_preference(key, ordinal);
+  std::array<cublasLtMatmulHeuristicResult_t, 8> results{};
+  int count = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle, plan.operation.get(), plan.first.get(), plan.second.get(), plan.result.get(), plan.result.get(),
+      preference.get(), static_cast<int>(results.size()), results.data(), &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return;
+  check_cublaslt(status, "cublasLtMatmulAlgoGetHeuristic", ordinal, key);
+  for (int i = 0; i < count && !plan.offered; ++i) {
+    const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
+    if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > cuda_product_workspace::bytes) continue;
+    if (!keeps_precision(result.algo, key)) continue;
+    plan.algorithm = result.algo;
+    plan.offered = true;
+  }
+}
+
+/// The plan of a product. `vector` is an example of the epilogue's, as its alignment matters to the choice.
+inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key& key, const void* vector,
+                                      int ordinal) {
+  product_plan plan;
+  cublasLtMatmulDesc_t operation = nullptr;
+  check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key), key.doubles ? CUDA_R_64F : CUDA_R_32F),
+                 "cublasLtMatmulDescCreate", ordinal, key);
+  plan.operation.reset(operation);
+  const auto transposition = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+  set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSA, transposition(key.transpose_b), ordinal, key);
+  set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSB, transposition(key.transpose_a), ordinal, key);
+  if (key.epilogue != library_epilogue::none) {
+    // A bias has cuBLASLt's D rows, which are C's columns. BGRADB sums op(B), which is A here, over k.
+    const cublasLtEpilogue_t epilogue =
+        key.epilogue == library_epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB;
+    set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);
+    set_product_vector(plan, vector, ordinal, key);
+  }
+  plan.first = key.transpose_b ? make_product_layout(key, key.n, key.k, key.ldb, ordinal)
+                               : make_product_layout(key, key.k, key.n, key.ldb, ordinal);
+  plan.second = key.transpose_a ? make_product_layout(key, key.k, key.m, key.lda, ordinal)
+                                : make_product_layout(key, key.m, key.k, key.lda, ordinal);
+  plan.result = make_product_layout(key, key.m, key.n, key.ldc, ordinal);
+  choose_algorithm(handle, plan, key, ordinal);
+  return plan;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/memory/block.hpp>
+
+namespace devplace::detail {
+
+/// Sorts `n` numbers of 64 bits by the lowest `bits` bits of their keys with CUB: in ascending order, stably, on the
+/// stream of a place. `keys` is memory for twice as many keys, of which the first are given; it holds anything after.
+/// Further memory is taken from the place's pool, in the order of its work.
+template <class Tu, class Key>
+void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
+  const memory_block other = allocate<backend::cuda, Tu>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);
+  cub::DoubleBuffer<Key> both_keys(keys, keys + n);
+  cub::DoubleBuffer<std::int64_t> both_values(values, static_cast<std::int64_t*>(other.data()));
+  const cuda_scope device(ordinal);
+  const auto sort = [&](void* memory, std::size_t& bytes) {
+    check_cuda(cub::DeviceRadixSort::SortPairs(memory, bytes, both_keys, both_values, static_cast<std::int64_t>(n), 0,
+                                               bits, device.stream()),
+               "cub::DeviceRadixSort::SortPairs", ordinal);
+  };
+  std::size_t bytes = 0;
+  sort(nullptr, bytes);
+  // CUB takes a null pointer for the question how much it needs.
+  const memory_block temporary =
+      allocate<backend::cuda, Tu>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
+  sort(temporary.data(), bytes);
+  after_launch(device, ordinal, "cub::DeviceRadixSort::SortPairs");
+  copy_within<backend::cuda, Tu>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
+}
+
+/// Bits of the largest of `count` numbers from 0.
+inline int bits_of_numbers_below(std::size_t count) {
+  int bits = 1;
+  while (bits < 64 && (count - 1) >> bits != 0)
+    ++bits;
+  return bits;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/backend/cuda/stream_pool.hpp>
+#include <devplace/memory/stream.hpp>
+
+namespace devplace {
+
+/// Streams of CUDA devices, which wait for nothing that they are not told to wait for.
+template <>
+struct implementation<backend::cuda, op::streams> {
+  static detail::stream_handle create(int ordinal) {
+    const detail::cuda_scope device(ordinal);
+    return {detail::cuda_stream_pool::of(ordinal).take(ordinal), ordinal, &release};
+  }
+  static detail::stream_handle own(int ordinal) {
+    const detail::cuda_device_guard device(ordinal);
+    return {detail::cuda_queue_of(ordinal, device.visible()).stream, ordinal, nullptr};
+  }
+  static void synchronize(int ordinal, void* native) {
+    const detail::cuda_device_guard device(ordinal);
+    detail::check_cuda(cudaStreamSynchronize(of(native)), "cudaStreamSynchronize", ordinal);
+  }
+  static bool ready(int ordinal, void* native) {
+    if (detail::cuda_device_lost(ordinal)) return true;
+    const detail::cuda_device_guard device(ordinal);
+    return !detail::cuda_query_pending(cudaStreamQuery(of(native)), "cudaStreamQuery", ordinal);
+  }
+
+ private:
+  static cudaStream_t of(void* native) { return static_cast<cudaStream_t>(native); }
+  static void release(void* native, int ordinal) noexcept { detail::cuda_stream_pool::of(ordinal).give(of(native)); }
+};
+
+}  // namespace devplace

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/ops/workspaces.hpp>
+
+namespace devplace {
+
+/// Those of the current stream.
+template <>
+struct implementation<backend::cuda, op::workspaces> {
+  static void run(int ordinal) {
+    const detail::cuda_scope device(ordinal);
+    detail::cuda_workspace<detail::cuda_product_workspace>(ordinal, device);
+    detail::cuda_workspace<detail::cuda_reduction_workspace>(ordinal, device);
+  }
+};
+
+}  // namespace devplace

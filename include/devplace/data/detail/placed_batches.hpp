@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/data/detail/copy_lane.hpp>
+#include <devplace/data/labelled_batch.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/ops/scale_bytes.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/leading_extent.hpp>
+#include <devplace/tensor/placed.hpp>
+
+namespace devplace::detail {
+
+/// The part of a loader that knows devices: two batches on `Where`, which is on one place or splits axis 0, that are
+/// filled in turn from batches in the host's memory while the places work. All memory is allocated by the constructor.
+template <class Where, floating_element T, class FeaturesExtents, class Target, class TargetsExtents>
+class placed_batches {
+  using backend_type = placement_backend_t<Where>;
+  static constexpr std::size_t places = place_count<Where>;
+
+ public:
+  using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
+
+  /// For the batches of a maker, split by a rule over several places.
+  template <class Maker, class Tu>
+  placed_batches(const Maker& maker, split::rule rule, Tu)
+      : batches_{make_batch<Tu>(maker, rule), make_batch<Tu>(maker, rule)},
+        bytes_(make_placed<Tu, bytes_tensor>(
+            maker.as_bytes() ? maker.features_capacity() : no_rows(maker.features_capacity()), rule)),
+        as_bytes_(maker.as_bytes()) {
+    for (std::size_t k = 0; k < places; ++k)
+      lanes_[k].template open<Tu>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
+  }
+
+  /// The next batch, that of `slot`: the places have it when they come to what they are asked next. Valid until the
+  /// call after this one; the slot may be filled again after wait_for(). `scale` is for bytes.
+  template <class Tu, class Staged>
+  const batch_type& place(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
+    const std::size_t next = 1 - current_, rows = made.labels.extent(0);
+    batch_type& to = batches_[next];
+    leading_extent::set(to.images, rows);
+    leading_extent::set(to.labels, rows);
+    if (as_bytes_) leading_extent::set(bytes_, rows);
+    for (std::size_t k = 0; k < places; ++k)
+      lanes_[k].template send<Tu>(slot, next, [&] {
+        const std::size_t first = first_row(to.labels, k);
+        if (as_bytes_)
+          place_bytes<Tu>(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
+        else
+          copy_rows<Tu>(local_part(to.images, k), made.images, first);
+        copy_rows<Tu>(local_part(to.labels, k), made.labels, first);
+      });
+    current_ = next;
+    return to;
+  }
+
+  /// Waits until nothing is copied from a slot any more. Any thread may.
+  void wait_for(std::size_t slot) const noexcept {
+    for (const copy_lane<backend_type>& lane : lanes_)
+      lane.wait_for(slot);
+  }
+
+ private:
+  using bytes_tensor = tensor<std::uint8_t, FeaturesExtents, Where>;
+
+  static FeaturesExtents no_rows(const FeaturesExtents& features) {
+    return with_dynamic_axis<FeaturesExtents>::with(0, features);
+  }
+
+  template <class Tu, class Maker>
+  static batch_type make_batch(const Maker& maker, split::rule rule) {
+    auto images = make_placed<Tu, decltype(batch_type::images)>(maker.features_capacity(), rule);
+    auto labels = make_placed<Tu, decltype(batch_type::labels)>(maker.targets_capacity(), rule);
+    return {std::move(images), std::move(labels)};
+  }
+  template <class Tu, class Placed, class Extents>
+  static Placed make_placed(const Extents& extents, [[maybe_unused]] split::rule rule) {
+    if constexpr (single_place<Where>) {
+      return Placed(extents, Tu{});
+    } else {
+      // Under torch's rule a place may have more of a smaller batch: of 9 samples four places have 3, 3, 3 and 0, of 8
+      // 2 each. Memory for equal parts holds them all.
+      const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
+      const bool more = rule == split::torch;
+      Placed result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
+      leading_extent::set(result, rows);
+      return result;
+    }
+  }
+
+  template <class Placed>
+  static std::size_t first_row(const Placed& x, std::size_t k) {
+    if constexpr (single_place<Where>)
+      return 0;
+    else
+      return x.first_row(k);
+  }
+
+  /// Asks for a copy of the rows that a part has of the whole.
+  template <class Tu, class Part, class Whole>
+  static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
+    const void* const from = whole.data() + first * whole.extents().stride(0);
+    const std::size_t bytes = part.size() * sizeof(typename Whole::value_type);
+    if constexpr (std::is_same_v<backend_type, backend::cpu>)
+      copy_in<backend_type, Tu>(part.ordinal(), part.data(), from, bytes);
+    else
+      copy_in_async<backend_type, Tu>(part.ordinal(), part.data(), from, bytes);
+  }
+
+  template <class Tu, class Images, class Bytes, class Whole>
+  static void place_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
+                          const byte_scale<T>& scale) {
+    if constexpr (provided<backend_type, op::scale_bytes, Tu>) {
+      copy_rows<Tu>(bytes, whole, first);
+      scale_bytes_into<Tu>(images, bytes, scale);
+    } else {
+      throw error(
+          "loader: it was made in a file that is compiled as CUDA, so that devices scale its bytes, and is read in one "
+          "that is compiled as C++; compile both as CUDA: devplace_compile_as_cuda(target) in CMake.");
+    }
+  }
+
+  std::array<batch_type, 2> batches_;
+  bytes_tensor bytes_;  // one is enough: a lane scales before it copies again
+  bool as_bytes_;
+  std::size_t current_ = 0;
+  std::array<copy_lane<backend_type>, places> lanes_;
+};
+
+/// Stands in where batches are made where they are wanted.
+struct no_placed_batches {
+  template <class Maker, class Tu>
+  no_placed_batches(const Maker&, split::rule, Tu) {}
+};
+
+}  // namespace devplace::detail

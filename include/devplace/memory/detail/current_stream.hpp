@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <devplace/place/device_map.hpp>
+
+namespace devplace::detail {
+
+/// The stream to which this thread's work for the cuda place `ordinal` goes; null is the place's own.
+inline void*& current_stream(int ordinal) {
+  static thread_local std::array<void*, counted_ordinals> streams{};
+  return streams[static_cast<std::size_t>(ordinal)];
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/detail/current_stream.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// Streams of a backend: `create`, `own`, `synchronize`, `ready`.
+struct streams {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Sole owner of a backend's stream. Like a memory_block it carries the function that gives it back, so that its size
+/// is the same in every translation unit.
+class stream_handle {
+ public:
+  using release_function = void (*)(void* native, int ordinal) noexcept;
+
+  stream_handle() = default;
+  stream_handle(void* native, int ordinal, release_function release)
+      : native_(native), ordinal_(ordinal), release_(release) {}
+  stream_handle(stream_handle&& other) noexcept
+      : native_(std::exchange(other.native_, nullptr)),
+        ordinal_(other.ordinal_),
+        release_(std::exchange(other.release_, nullptr)) {}
+  stream_handle& operator=(stream_handle&& other) noexcept {
+    stream_handle taken(std::move(other));
+    std::swap(native_, taken.native_);
+    std::swap(ordinal_, taken.ordinal_);
+    std::swap(release_, taken.release_);
+    return *this;
+  }
+  ~stream_handle() {
+    if (release_ != nullptr) release_(native_, ordinal_);
+  }
+
+  void* native() const { return native_; }
+  int ordinal() const { return ordinal_; }
+
+ private:
+  void* native_ = nullptr;
+  int ordinal_ = 0;
+  release_function release_ = nullptr;
+};
+
+/// The streams of a backend, or one sentence that says how to get them.
+template <class Backend, class Tu>
+constexpr auto streams_of() {
+  static_assert(computes<Backend>,
+                "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
+  static_assert(!computes<Backend> || provided<Backend, op::streams, Tu>,
+                "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
+                "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  constexpr bool have = provided<Backend, op::streams, Tu>;
+  return implementation<std::conditional_t<have, Backend, backend::cpu>, op::streams>{};
+}
+
+}  // namespace detail
+
+template <place P>
+class event;
+
+/// Named in the messages when a stream meets an event of another place.
+///@{
+struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
+struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
+///@}
+
+/// A queue of work of place `P` besides the place's own, as torch.cuda.Stream: what it is given it does in order, and
+/// without regard to other streams, which wait for it by events only. Work goes to it inside a stream_scope, and with
+/// the functions that take a stream. Move-only. Destroying one does not wait: what it was given is done all the same.
+/// On the cpu, where work is done when a call returns, it is nothing; a simulated device does all of its streams' work
+/// in one order, that of the calls, which is one of those that a GPU may choose.
+template <place P>
+class stream {
+ public:
+  /// A stream of the place's device.
+  template <class Tu = detail::this_tu>
+  explicit stream(Tu = {}) : handle_(detail::streams_of<backend_of_t<P>, Tu>().create(place_traits<P>::ordinal)) {}
+
+  /// The place's own stream, where its work goes outside of every stream_scope.
+  template <class Tu = detail::this_tu>
+  static stream own() {
+    return stream(detail::streams_of<backend_of_t<P>, Tu>().own(place_traits<P>::ordinal));
+  }
+
+  /// Waits, on the host, until all that the stream was given has been done; throws what failed.
+  template <class Tu = detail::this_tu>
+  void synchronize() const {
+    detail::streams_of<backend_of_t<P>, Tu>().synchronize(place_traits<P>::ordinal, handle_.native());
+  }
+
+  /// Whether all that the stream was given has been done, or has failed.
+  template <class Tu = detail::this_tu>
+  bool ready() const {
+    return detail::streams_of<backend_of_t<P>, Tu>().ready(place_traits<P>::ordinal, handle_.native());
+  }
+
+  /// What the stream is given from now on it does after this event of its place (memory/event.hpp). The host goes on.
+  template <class Tu = detail::this_tu>
+  void wait(const event<P>& e) const {
+    e.template before<Tu>(*this);
+  }
+  template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
+    requires(!std::is_same_v<P, Other>)
+  void wait(const event<Other>&) const = delete;
+
+  /// The cudaStream_t, for the program's own calls of CUDA; null where there is none (cpu, simulated devices).
+  void* native_handle() const { return handle_.native(); }
+
+ private:
+  explicit stream(detail::stream_handle&& handle) : handle_(std::move(handle)) {}
+
+  detail::stream_handle handle_;
+};
+
+/// While it lives, what its thread asks of the stream's place goes to that stream, as `with torch.cuda.stream(s)`:
+/// operations, copies, events that are recorded or waited for, and memory, which is then given back in that stream's
+/// order, however long it lives. To be destroyed by the same thread, the last one first; the stream must stay.
+class [[nodiscard]] stream_scope {
+ public:
+  /// Other places, and other threads, are not touched.
+  template <place P>
+  explicit stream_scope(const stream<P>& s) {
+    if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>) {
+      slot_ = &detail::current_stream(place_traits<P>::ordinal);
+      previous_ = std::exchange(*slot_, s.native_handle());
+    }
+  }
+  stream_scope(const stream_scope&) = delete;
+  stream_scope& operator=(const stream_scope&) = delete;
+  ~stream_scope() {
+    if (slot_ != nullptr) *slot_ = previous_;
+  }
+
+ private:
+  void** slot_ = nullptr;
+  void* previous_ = nullptr;
+};
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/streams.hpp>
+#include DEVPLACE_CUDA_STREAMS

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/philox.hpp>
+
+// A random order is the one of random numbers: the index with the smallest key comes first. So any place can draw it,
+// and all draw the same one.
+namespace devplace::detail {
+
+/// The key of an index; half a random block.
+DEVPLACE_HD constexpr std::uint64_t random_key(const random_sequence& random, std::size_t i) {
+  const philox_block block = random.block(i / 2);
+  const std::uint32_t* const words = block.word + i % 2 * 2;
+  return std::uint64_t{words[1]} << 32 | words[0];
+}
+
+/// Sorts 0 to n-1 by their random keys on the CPU; equal keys, which hardly occur, by index. The keys are uniform, so
+/// they go to buckets of about four by their leading bits first. Allocates nothing.
+class random_order {
+ public:
+  /// Numbers of 64 bits that run() needs as scratch memory.
+  static constexpr std::size_t workspace(std::size_t n) { return n + buckets(n) + 1; }
+
+  static void run(std::int64_t* order, std::size_t n, const random_sequence& random, std::uint64_t* workspace) {
+    if (n == 0) return;
+    const std::size_t count = buckets(n);
+    std::uint64_t* const keys = workspace;
+    std::uint64_t* const ends = workspace + n;  // of the bucket before, until all are placed
+    const auto bucket_of = [count](std::uint64_t key) {
+      return count == 1 ? 0 : static_cast<std::size_t>(key >> (64 - __builtin_ctzll(count)));
+    };
+    std::fill_n(ends, count + 1, std::uint64_t{0});
+    for_each_key(random, n, [&](std::size_t, std::uint64_t key) { ++ends[bucket_of(key) + 1]; });
+    for (std::size_t b = 0; b < count; ++b)
+      ends[b + 1] += ends[b];
+    for_each_key(random, n, [&](std::size_t i, std::uint64_t key) {
+      const std::uint64_t at = ends[bucket_of(key)]++;
+      keys[at] = key;
+      order[at] = static_cast<std::int64_t>(i);
+    });
+    for (std::size_t b = 0; b < count; ++b)
+      sort_bucket(order, keys, b == 0 ? 0 : ends[b - 1], ends[b]);
+  }
+
+ private:
+  static constexpr std::size_t buckets(std::size_t n) {
+    std::size_t count = 1;
+    while (count < n / 4)
+      count *= 2;
+    return count;
+  }
+
+  template <class F>
+  static void for_each_key(const random_sequence& random, std::size_t n, const F& f) {
+    std::uint32_t word[4][philox_lanes];
+    for (std::size_t first = 0; first < n; first += 2 * philox_lanes) {
+      random.blocks(first / 2, word);
+      for (std::size_t k = 0; k < 2 * philox_lanes && first + k < n; ++k)
+        f(first + k, std::uint64_t{word[k % 2 * 2 + 1][k / 2]} << 32 | word[k % 2 * 2][k / 2]);
+    }
+  }
+
+  /// By insertion, which keeps the order of equal keys.
+  static void sort_bucket(std::int64_t* order, std::uint64_t* keys, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin + 1; i < end; ++i) {
+      const std::uint64_t key = keys[i];
+      const std::int64_t index = order[i];
+      std::uint64_t at = i;
+      for (; at > begin && keys[at - 1] > key; --at) {
+        keys[at] = keys[at - 1];
+        order[at] = order[at - 1];
+      }
+      keys[at] = key;
+      order[at] = index;
+    }
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, plan)`, a detail::scan_plan: running sums of integers.
+struct scan {};
+
+}  // namespace op
+
+namespace detail {
+
+/// y[i] = x[0] + ... + x[i], modulo 2^64. y may be x.
+template <element T>
+struct scan_plan {
+  const T* x;
+  std::int64_t* y;
+  std::size_t size;
+};
+
+// Sums of floating-point numbers depend on their order, and CUB's may vary from run to run. So these have a fixed one,
+// the same on every place: sums in chunks, the sums of the chunks before, and once more through the chunks.
+
+/// Elements that one thread adds up: a cache line of a GPU.
+inline constexpr std::size_t scan_chunk = 32;
+
+template <class T>
+struct chunk_sums {
+  const T* x;
+  std::size_t size;
+  double* sums;
+
+  DEVPLACE_HD void operator()(std::size_t chunk) const {
+    const std::size_t begin = chunk * scan_chunk, end = size - begin < scan_chunk ? size : begin + scan_chunk;
+    double sum = 0;
+    for (std::size_t i = begin; i != end; ++i)
+      sum += static_cast<double>(x[i]);
+    sums[chunk] = sum;
+  }
+};
+
+/// Running sums of each chunk that begin with what comes before it: at index i the sum up to x[i], or before it.
+template <class T, bool Inclusive>
+struct chunk_scan {
+  const T* x;
+  std::size_t size;
+  const double* before;  ///< null for the only chunk
+  T* y;
+
+  DEVPLACE_HD void operator()(std::size_t chunk) const {
+    const std::size_t begin = chunk * scan_chunk, end = size - begin < scan_chunk ? size : begin + scan_chunk;
+    double sum = before == nullptr ? 0 : before[chunk];
+    for (std::size_t i = begin; i != end; ++i) {
+      const double next = sum + static_cast<double>(x[i]);
+      y[i] = static_cast<T>(Inclusive ? next : sum);
+      sum = next;
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace devplace

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/matmul.hpp>
+
+// What the backward pass of a linear layer and of a relu behind it consists of beside plain products. The views are
+// those of a layer's pass, whose extents fit by construction.
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, gemm_arguments<T>, T* bias_gradient)`: the product of a weight's gradient, dY^T X, together with the
+/// sums of dY's columns.
+struct linear_gradients {};
+
+/// `run(ordinal, relu_gradient_arguments<T>)`: the gradient of a relu's input together with the sums of its columns.
+struct relu_gradient {};
+
+}  // namespace op
+
+namespace detail {
+
+/// to = dy where y > 0, else 0, all [rows, columns] without gaps; `to` may be `dy`. And sums = the sums of the columns
+/// of `to` + beta sums; with beta 0, sums is not read.
+template <class T>
+struct relu_gradient_arguments {
+  std::size_t rows, columns;
+  T* to;
+  const T* dy;
+  const T* y;
+  T* sums;
+  T beta;
+};
+
+/// The same of one element: where the activation is NaN the gradient is 0, as for other values that are not above 0.
+template <class T>
+struct relu_gradient_functor {
+  T* to;
+  const T* dy;
+  const T* y;
+  DEVPLACE_HD void operator()(std::size_t i) const { to[i] = y[i] > T{0} ? dy[i] : T{0}; }
+};
+
+/// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
+/// [out], dy [n, out], x [n, in]. The product is in precision P, the sums are in its element type.
+template <class Tu, class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
+void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, T beta) {
+  gemm_arguments<T> g;
+  g.m = weight.extent(0), g.n = weight.extent(1), g.k = dy.extent(0);
+  g.transpose_a = true;
+  g.a = dy.data(), g.lda = g.m, g.b = x.data(), g.ldb = g.n;
+  g.beta = beta;
+  g.c = weight.data(), g.ldc = g.n;
+  g.math = math_of<P>;
+  dispatch<op::linear_gradients, typename Weight::backend_type, Tu>(weight.ordinal(), g, bias.data());
+}
+
+/// to = dy where y > 0, else 0. Shapes: all the same; `to` may be `dy`.
+template <class Tu, class To, class Dy, class Y>
+void relu_gradient_into(const To& to, const Dy& dy, const Y& y) {
+  using functor = relu_gradient_functor<typename To::value_type>;
+  for_each_index<typename To::backend_type, Tu>(to.ordinal(), to.size(), 16384,
+                                                functor{to.data(), dy.data(), y.data()});
+}
+
+/// The same, and sums = the sums of the columns of `to` + beta sums. Shapes: sums [n], the others [m, n].
+template <class Tu, class To, class Dy, class Y, class Sums, class T = typename To::value_type>
+void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {
+  dispatch<op::relu_gradient, typename To::backend_type, Tu>(
+      to.ordinal(),
+      relu_gradient_arguments<T>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(), sums.data(), beta});
+}
+
+}  // namespace detail
+}  // namespace devplace
+
+#include <devplace/backend/cpu/linear_gradients.hpp>
+#include DEVPLACE_CUDA_BACKEND(linear_gradients)

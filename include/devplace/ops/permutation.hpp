@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/random_order.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, plan)`, a detail::permutation_plan.
+struct permutation {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Numbers of 64 bits that are enough for every backend: keys, and as many again to sort them.
+constexpr std::size_t permutation_workspace(std::size_t size) {
+  return 2 * size + 1;
+}
+
+/// Writes 0 to size-1 in the order of their random keys.
+struct permutation_plan {
+  std::int64_t* order;
+  std::size_t size;
+  random_sequence random;
+  std::uint64_t* workspace;  ///< permutation_workspace(size) numbers
+};
+
+}  // namespace detail
+
+/// Writes the numbers 0 to n-1 in random order, n being the number of elements of `order`, a tensor or view of int64
+/// with one axis. Its place draws them itself, in the order of its work, and every place draws the same: those of
+/// permutation(n, seed) for stream 0, those of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is the
+/// place's own and counted as workspace.
+template <class Tu = detail::this_tu, tensor_like Order>
+void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
+  static_assert(detail::writable<Order>,
+                "devplace: permutation: the elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<detail::operand_element_t<Order>, std::int64_t>,
+                "devplace: permutation: the numbers are int64; pass a tensor of int64.");
+  static_assert(detail::operand_extents_t<Order>::rank == 1,
+                "devplace: permutation: the numbers have one axis; pass a tensor of rank 1, or a reshaped view.");
+  using backend_type = detail::operand_backend_t<Order>;
+  const auto to = detail::as_view(order);
+  if (to.size() == 0) return;
+  const detail::memory_block workspace = detail::allocate<backend_type, Tu>(
+      to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
+  detail::dispatch<op::permutation, backend_type, Tu>(
+      to.ordinal(), detail::permutation_plan{
+                        to.data(), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
+}
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/permutation.hpp>
+#include DEVPLACE_CUDA_BACKEND(permutation)

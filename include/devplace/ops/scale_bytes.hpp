@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/thread_team.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, n, to, from, scale)`: to[i] = scale.of[from[i]] for n bytes.
+struct scale_bytes {};
+
+}  // namespace op
+
+/// y = the bytes of x as numbers, each of them what `scale` makes of it: pixels as a network takes them. y is float or
+/// double, x uint8 of the same extents on the same place; the same bits on every place. In the order of the place's
+/// work, without allocation. Throws shape_error for different extents.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_cvref_t<Y>::value_type>& scale) {
+  const auto to = detail::as_view(y);
+  const auto from = detail::as_view(x);
+  using to_view = std::remove_const_t<decltype(to)>;
+  using from_view = std::remove_const_t<decltype(from)>;
+  static_assert(!std::is_const_v<typename to_view::element_type>,
+                "devplace: scale_bytes: y's elements are const; pass a tensor or view that may be changed.");
+  static_assert(std::is_same_v<typename from_view::value_type, std::uint8_t>,
+                "devplace: scale_bytes: x's elements are not uint8; scale numbers by an expression, as in "
+                "cast<float>(x) * scale.");
+  static_assert(std::is_same_v<typename to_view::placement_type, typename from_view::placement_type>,
+                "devplace: scale_bytes: y and x live on different places; move x with to<placement>(x) first.");
+  static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
+                "devplace: scale_bytes: the static extents of y and x differ; they must be equal.");
+  if (!(to.extents() == from.extents()))
+    throw shape_error("scale_bytes: y is " + detail::to_string(to.extents()) + " and x " +
+                      detail::to_string(from.extents()) + "; they must have the same extents.");
+  if (to.ordinal() != from.ordinal())
+    throw argument_error("scale_bytes: y and x live on different devices; move x with to<placement>(x) first.");
+  if (to.size() != 0)
+    detail::dispatch<op::scale_bytes, typename to_view::backend_type, Tu>(to.ordinal(), to.size(), to.data(),
+                                                                          from.data(), scale);
+}
+
+template <>
+struct implementation<backend::cpu, op::scale_bytes> {
+  template <class T>
+  static void run(int, std::size_t n, T* to, const std::uint8_t* from, const byte_scale<T>& scale) {
+    constexpr std::size_t grain = 32768;  // bytes that are worth a thread
+    detail::parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+      detail::scale_byte_range(to + begin, from + begin, end - begin, scale);
+    });
+  }
+};
+
+}  // namespace devplace
+
+#include DEVPLACE_CUDA_BACKEND(scale_bytes)

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/scan_plan.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// Number of chunks of floating-point sums.
+constexpr std::size_t scan_chunks(std::size_t size) {
+  return (size + scan_chunk - 1) / scan_chunk;
+}
+
+/// Numbers that the sums of all levels of chunks take.
+constexpr std::size_t scan_workspace(std::size_t size) {
+  std::size_t all = 0;
+  while (size > scan_chunk) {
+    size = scan_chunks(size);
+    all += size;
+  }
+  return all;
+}
+
+/// Running sums of n numbers in the fixed order; `workspace` has scan_workspace(n) doubles.
+template <bool Inclusive, class Backend, class Tu, class T>
+void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* workspace) {
+  constexpr std::size_t grain = 512;
+  const std::size_t chunks = scan_chunks(n);
+  if (chunks > 1) {
+    for_each_index<Backend, Tu>(ordinal, chunks, grain, chunk_sums<T>{x, n, workspace});
+    scan_in_chunks<false, Backend, Tu>(ordinal, static_cast<const double*>(workspace), chunks, workspace,
+                                       workspace + chunks);
+  }
+  for_each_index<Backend, Tu>(ordinal, chunks, grain,
+                              chunk_scan<T, Inclusive>{x, n, chunks > 1 ? workspace : nullptr, y});
+}
+
+}  // namespace detail
+
+/// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: y and x the same, of rank 1. y has the type of x's sums: x's own
+/// for float and double, int64 for integers; it may be x. In the order of the place's work. Floating-point sums are
+/// accumulated in double in an order that depends on the size alone, so that their bits are the same on every place;
+/// sums of integers are exact, modulo 2^64, and CUB's on CUDA devices. Scratch memory is the place's own and counted as
+/// workspace. Different run-time extents throw shape_error; so do 2^31 integers or more on CUDA devices where the
+/// program is built with a CUDA Toolkit before 13.0.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void cumsum_into(Y&& y, const X& x) {
+  using value = detail::operand_element_t<X>;
+  static_assert(detail::on_one_device<Y, X>,
+                "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
+  static_assert(detail::writable<Y>,
+                "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<detail::operand_element_t<Y>, detail::sum_result_t<value>>,
+                "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 for "
+                "integers.");
+  static_assert(detail::operand_extents_t<X>::rank == 1,
+                "devplace: cumsum: the operand must have one axis; scan a row or a reshaped view.");
+  static_assert(detail::compatible<detail::operand_extents_t<Y>, detail::operand_extents_t<X>>,
+                "devplace: cumsum: result and operand must have the same extents.");
+  const auto to = detail::as_view(y);
+  const auto from = detail::as_view(x);
+  using backend_type = detail::operand_backend_t<X>;
+  detail::require_one_device("cumsum", to, from);
+  detail::require_same_extents("cumsum", "the result", to, "the operand", from);
+  if (from.size() == 0) return;
+  if constexpr (floating_element<value>) {
+    const detail::memory_block workspace = detail::allocate<backend_type, Tu>(
+        from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
+    detail::scan_in_chunks<true, backend_type, Tu>(from.ordinal(), from.data(), from.size(), to.data(),
+                                                   static_cast<double*>(workspace.data()));
+  } else {
+    detail::dispatch<op::scan, backend_type, Tu>(from.ordinal(),
+                                                 detail::scan_plan<value>{from.data(), to.data(), from.size()});
+  }
+}
+
+/// Running sums of x, as a new tensor on x's place. See cumsum_into.
+template <class Tu = detail::this_tu, tensor_like X>
+auto cumsum(const X& x) {
+  using value = detail::operand_element_t<X>;
+  detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents(), Tu{});
+  cumsum_into<Tu>(y, x);
+  return y;
+}
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/scan.hpp>
+#include DEVPLACE_CUDA_BACKEND(scan)

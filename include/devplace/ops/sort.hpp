@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/sort_plan.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/sorted_elements.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+// Sorting along the last axis, as torch.sort and torch.topk: stable, -0 as 0, NaN above all numbers. Every place gives
+// the same order. On CUDA devices CUB sorts, all rows at once; its headers are why these operations are not in all.hpp.
+// Their scratch memory is the place's own and counted as workspace.
+
+namespace detail {
+
+/// The first `kept` of each row of x. Null pointers stand for results that are not wanted.
+template <class Tu, class X>
+void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
+               std::int64_t* positions) {
+  using T = typename X::value_type;
+  using backend_type = typename X::backend_type;
+  const row_shape shape = rows_of(x.extents());
+  if (shape.rows * kept == 0) return;
+  if (shape.rows > 0xffffffff)
+    throw shape_error("sort: " + std::to_string(shape.rows) +
+                      " rows are more than can be sorted at once, 2^32 - 1; sort slices of them.");
+  const bool in_place = positions != nullptr && kept == shape.columns;
+  const memory_block memory = allocate<backend_type, Tu>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t),
+                                                         memory_purpose::workspace);
+  std::int64_t* const indices = in_place ? positions : static_cast<std::int64_t*>(memory.data());
+  dispatch<op::sort, backend_type, Tu>(
+      x.ordinal(), sort_plan<T>{x.data(), shape.rows, shape.columns, kept, order == sort_order::descending, indices});
+  for_each_index<backend_type, Tu>(x.ordinal(), shape.rows * kept, 4096,
+                                   take_sorted<T>{x.data(), indices, shape.columns, kept, values, positions});
+}
+
+template <class Y, class T, class X>
+constexpr void check_sort_operands() {
+  static_assert(on_one_device<Y, X>,
+                "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
+  static_assert(writable<Y>, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<operand_element_t<Y>, T>,
+                "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
+                "int64.");
+  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
+                "devplace: sort: result and operand must have the same extents.");
+}
+
+[[noreturn]] inline void throw_sort_in_place() {
+  throw argument_error(
+      "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
+}
+[[noreturn]] inline void throw_too_many_kept(std::size_t k, std::size_t columns) {
+  throw argument_error("top_k: " + std::to_string(k) + " elements were asked for and a row has " +
+                       std::to_string(columns) + "; ask for at most all of them.");
+}
+
+}  // namespace detail
+
+/// y = x with each row (along the last axis) sorted. Shapes: y and x the same, any rank above 0; y may not be x. In the
+/// order of the place's work. Different run-time extents throw shape_error.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
+  detail::check_sort_operands<Y, detail::operand_element_t<X>, X>();
+  const auto to = detail::as_view(y);
+  const auto from = detail::as_view(x);
+  detail::require_one_device("sort", to, from);
+  detail::require_same_extents("sort", "the result", to, "the operand", from);
+  if (to.data() == from.data() && to.size() != 0) detail::throw_sort_in_place();
+  detail::sort_rows<Tu>(from, detail::rows_of(from.extents()).columns, order, to.data(), nullptr);
+}
+
+/// positions = where in its row each element of the sorted row was, counted from 0: int64, of x's extents. Equal
+/// elements keep their order, also when it descends.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
+  detail::check_sort_operands<Y, std::int64_t, X>();
+  const auto to = detail::as_view(positions);
+  const auto from = detail::as_view(x);
+  detail::require_one_device("argsort", to, from);
+  detail::require_same_extents("argsort", "the result", to, "the operand", from);
+  if (static_cast<const void*>(to.data()) == from.data() && to.size() != 0) detail::throw_sort_in_place();
+  detail::sort_rows<Tu>(from, detail::rows_of(from.extents()).columns, order, nullptr, to.data());
+}
+
+/// x with each row sorted, as a new tensor on x's place. See sort_into.
+template <class Tu = detail::this_tu, tensor_like X>
+auto sort(const X& x, sort_order order = sort_order::ascending) {
+  detail::result_like_t<X> y(x.extents(), Tu{});
+  sort_into<Tu>(y, x, order);
+  return y;
+}
+
+/// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
+template <class Tu = detail::this_tu, tensor_like X>
+auto argsort(const X& x, sort_order order = sort_order::ascending) {
+  detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents(), Tu{});
+  argsort_into<Tu>(positions, x, order);
+  return positions;
+}
+
+/// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
+/// new tensors on x's place whose last axis has k. Of equal elements the one that comes first in the row is first; a
+/// NaN counts as largest. Throws argument_error when a row has fewer than k.
+template <class Tu = detail::this_tu, tensor_like X>
+auto top_k(const X& x, std::size_t k) {
+  const auto from = detail::as_view(x);
+  using from_extents = detail::operand_extents_t<X>;
+  const std::size_t columns = detail::rows_of(from.extents()).columns;
+  if (k > columns) detail::throw_too_many_kept(k, columns);
+  using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
+  using kept_extents = typename last_axis::type;
+  const kept_extents kept = last_axis::with(k, from.extents());
+  detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept, Tu{});
+  detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept, Tu{});
+  detail::sort_rows<Tu>(from, k, sort_order::descending, values.data(), positions.data());
+  return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
+}
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/sort.hpp>
+#include DEVPLACE_CUDA_BACKEND(sort)

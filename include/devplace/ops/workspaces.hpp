@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/place/backend.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal)`: makes what operations of a device work in, once for all of them.
+struct workspaces {};
+
+}  // namespace op
+
+namespace detail {
+
+/// Makes what products and reductions on a backend's device work in, so that none of them allocates. It stays until the
+/// process ends.
+template <class Backend, class Tu>
+void prepare_workspaces(int ordinal) {
+  dispatch<op::workspaces, Backend, Tu>(ordinal);
+}
+
+}  // namespace detail
+
+/// On the CPU operations work on the stack, and in what the matrix engine keeps for each thread.
+template <>
+struct implementation<backend::cpu, op::workspaces> {
+  static void run(int) {}
+};
+
+}  // namespace devplace
+
+#include DEVPLACE_CUDA_BACKEND(workspaces)

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/pending.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// Why no device copies between two placements by itself; `none` where one does.
+enum class no_async : unsigned char { none, pageable, no_device, two_devices };
+
+/// The device that copies between two placements by itself.
+template <class To, class From>
+struct copier {
+  static constexpr no_async why = no_async::no_device;
+};
+template <int I>
+struct copier<on<cuda<I>>, on<pinned>> {
+  static constexpr no_async why = no_async::none;
+  using type = cuda<I>;
+};
+template <int I>
+struct copier<on<pinned>, on<cuda<I>>> : copier<on<cuda<I>>, on<pinned>> {};
+template <int I>
+struct copier<on<cuda<I>>, on<cpu>> {
+  static constexpr no_async why = no_async::pageable;
+};
+template <int I>
+struct copier<on<cpu>, on<cuda<I>>> : copier<on<cuda<I>>, on<cpu>> {};
+template <int I, int J>
+struct copier<on<cuda<I>>, on<cuda<J>>> {
+  static constexpr no_async why = no_async::two_devices;
+};
+template <class To, class From>
+using copier_t = typename copier<To, From>::type;
+
+template <class X>
+using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
+
+/// The memory of a source that is a temporary; of others, which stay with their owners, nothing.
+template <class From>
+memory_block kept_source(From&& source) {
+  if constexpr (is_tensor<From>)  // no reference
+    return block_access::take(std::move(source));
+  else
+    return {};
+}
+
+/// Gives the copy between two views to this thread's current stream of the device.
+template <class Tu, class To, class From>
+void start_copy(const To& to, const From& from) {
+  const std::size_t bytes = to.size() * sizeof(typename To::value_type);
+  if constexpr (in_host_memory<typename From::backend_type>)
+    copy_in_async<typename To::backend_type, Tu>(to.ordinal(), to.data(), from.data(), bytes);
+  else
+    copy_out_async<typename From::backend_type, Tu>(from.ordinal(), to.data(), from.data(), bytes);
+}
+
+}  // namespace detail
+
+/// Named in the messages when `to_async` or `copy_async` meets placements between which no device copies by itself.
+///@{
+struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
+struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
+struct USE_to_OR_copy_BETWEEN_DEVICES;
+///@}
+
+/// Copies elements between pinned memory and a device while the host goes on: on stream `s` of the device, or on this
+/// thread's current one. Element types and extents agree as for `copy`. The caller orders the stream behind what wrote
+/// the source and used the destination (stream::wait). A source that is a temporary tensor is kept; destination and
+/// other sources must stay until the result has been waited for.
+///@{
+template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
+auto copy_async(To&& destination, From&& source) {
+  static_assert(!detail::is_tensor<To>,
+                "devplace: copy_async: the destination is a temporary tensor, whose elements nobody could read; use "
+                "to_async, or pass a variable.");
+  using device = detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>;
+  const auto to = detail::as_view(destination);
+  const auto from = detail::as_view(source);
+  detail::require_copyable(to, from);
+  return pending<void, device>(Tu{}, detail::kept_source(std::forward<From>(source)),
+                               [&] { detail::start_copy<Tu>(to, from); });
+}
+template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
+auto copy_async(To&& destination, From&& source,
+                const stream<detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>& s) {
+  const stream_scope on(s);
+  return copy_async<Tu>(std::forward<To>(destination), std::forward<From>(source));
+}
+///@}
+
+/// A tensor on `Where`, a device or pinned memory, with the elements of a tensor or view on the other of the two, which
+/// is being copied while the host goes on: on stream `s` of the device, or on this thread's current one. It can be
+/// reached when it has been waited for (`get()`, `after(stream)`). A source on the device is read after all that this
+/// thread's current stream was given before. A source that is a temporary tensor is kept; others must stay unchanged.
+///@{
+template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
+auto to_async(From&& source) {
+  using source_type = std::remove_cvref_t<From>;
+  using device = detail::copier_t<Where, typename source_type::placement_type>;
+  using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
+  const auto from = detail::as_view(source);
+  return pending<result_type, device>(Tu{}, result_type(from.extents(), Tu{}),
+                                      detail::kept_source(std::forward<From>(source)),
+                                      [&](result_type& to) { detail::start_copy<Tu>(to.view(), from); });
+}
+template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
+auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placement_of_t<From>>>& s) {
+  using source_type = std::remove_cvref_t<From>;
+  if constexpr (!host_accessible<typename source_type::placement_type>) {
+    event<detail::copier_t<Where, typename source_type::placement_type>> written{Tu{}};
+    written.template record<Tu>();
+    written.template before<Tu>(s);
+    if constexpr (detail::is_tensor<source_type>) source.record_stream(s);
+  }
+  const stream_scope on(s);
+  return to_async<Where, Tu>(std::forward<From>(source));
+}
+///@}
+
+// Deleted so that the compiler's message names the fix; a stream may follow.
+template <class FIX = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT, tensor_like To,
+          tensor_like From, class... Stream>
+  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::pageable)
+void copy_async(To&&, From&&, const Stream&...) = delete;
+template <single_place Where, class FIX = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT,
+          tensor_like From, class... Stream>
+  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::pageable)
+void to_async(From&&, const Stream&...) = delete;
+template <class FIX = USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned, tensor_like To, tensor_like From,
+          class... Stream>
+  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::no_device)
+void copy_async(To&&, From&&, const Stream&...) = delete;
+template <single_place Where, class FIX = USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned, tensor_like From,
+          class... Stream>
+  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::no_device)
+void to_async(From&&, const Stream&...) = delete;
+template <class FIX = USE_to_OR_copy_BETWEEN_DEVICES, tensor_like To, tensor_like From, class... Stream>
+  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why ==
+           detail::no_async::two_devices)
+void copy_async(To&&, From&&, const Stream&...) = delete;
+template <single_place Where, class FIX = USE_to_OR_copy_BETWEEN_DEVICES, tensor_like From, class... Stream>
+  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::two_devices)
+void to_async(From&&, const Stream&...) = delete;
+template <class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like To, tensor_like From, place Other>
+  requires(!std::is_same_v<Other, detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>)
+void copy_async(To&&, From&&, const stream<Other>&) = delete;
+template <single_place Where, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like From, place Other>
+  requires(!std::is_same_v<Other, detail::copier_t<Where, detail::placement_of_t<From>>>)
+void to_async(From&&, const stream<Other>&) = delete;
+
+}  // namespace devplace

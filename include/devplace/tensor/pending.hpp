@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/current_stream.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// A copy that device `P` is doing, and the memory from which it copies where nobody else owns that. Waits before it
+/// lets that go. It carries the function that waits, so that its destructor is the same in every translation unit.
+template <place P>
+class copy_in_flight {
+ public:
+  /// Calls `copy()`, which gives the copy to this thread's current stream of `P`.
+  template <class Tu, class Copy>
+  copy_in_flight(Tu, memory_block&& source, const Copy& copy)
+      : source_(std::move(source)), done_(Tu{}), wait_([](const event<P>& done) { done.template wait<Tu>(); }) {
+    copy();
+    try {
+      done_.template record<Tu>();
+    } catch (...) {
+      synchronize<backend_of_t<P>, Tu>(
+          place_traits<P>::ordinal);  // before the source goes; throws what is wrong with the device, if more is
+      throw;
+    }
+    flying_ = true;
+  }
+  copy_in_flight(copy_in_flight&& other) noexcept
+      : source_(std::move(other.source_)),
+        done_(std::move(other.done_)),
+        wait_(other.wait_),
+        flying_(std::exchange(other.flying_, false)) {}
+  copy_in_flight& operator=(copy_in_flight&& other) noexcept {
+    copy_in_flight taken(std::move(other));
+    std::swap(source_, taken.source_);
+    std::swap(done_, taken.done_);
+    std::swap(wait_, taken.wait_);
+    std::swap(flying_, taken.flying_);
+    return *this;
+  }
+  ~copy_in_flight() {
+    try {
+      wait();
+    } catch (...) {  // whoever uses the device next gets to know
+    }
+  }
+
+  void wait() {
+    if (!std::exchange(flying_, false)) return;
+    wait_(done_);
+    source_ = {};
+  }
+
+  const event<P>& done() const { return done_; }
+
+ private:
+  memory_block source_;
+  event<P> done_;
+  void (*wait_)(const event<P>&);
+  bool flying_ = false;
+};
+
+}  // namespace detail
+
+/// Named in the message when a copy is to come before a stream of another device.
+struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
+
+/// A tensor that device `P` is filling (to_async), out of reach until it is waited for. Move-only; keeps a source that
+/// was a temporary; a source that is a variable must stay, unchanged, until this is destroyed or has been waited for.
+/// The destructor waits for the copy.
+template <class Value, place P>
+class [[nodiscard]] pending {
+  static constexpr bool on_device = std::is_same_v<typename Value::placement_type, on<P>>;
+
+ public:
+  /// By to_async: `copy(value)` gives the copy to this thread's current stream.
+  template <class Tu, class Copy>
+  pending(Tu tu, Value&& value, detail::memory_block&& source, const Copy& copy)
+      : value_(std::move(value)), copy_(tu, std::move(source), [&] { copy(value_); }) {}
+  /// Hands the copy over; one that is replaced is waited for.
+  ///@{
+  pending(pending&&) noexcept = default;
+  pending& operator=(pending&& other) noexcept {
+    pending taken(std::move(other));
+    std::swap(value_, taken.value_);
+    std::swap(used_, taken.used_);
+    std::swap(copy_, taken.copy_);
+    return *this;
+  }
+  ///@}
+
+  /// Whether the copy has been done, or has failed.
+  template <class Tu = detail::this_tu>
+  bool ready() const {
+    return copy_.done().template ready<Tu>();
+  }
+
+  /// Waits on the host; throws what failed on the device.
+  void wait() {
+    copy_.wait();
+    use_on_current_stream();
+  }
+
+  /// Waits on the host and gives the tensor: of a temporary, or by std::move, itself; otherwise where it is.
+  ///@{
+  Value get() && {
+    wait();
+    return std::move(value_);
+  }
+  Value& get() & {
+    wait();
+    return value_;
+  }
+  ///@}
+
+  /// What stream `s`, or this thread's current one, is given from now on it does after the copy; the host goes on. The
+  /// tensor on the device, to be used on that stream, where its memory goes back too; it stays part of this object. Of
+  /// a tensor in pinned memory, which the host could read too early, nothing.
+  ///@{
+  template <class Tu = detail::this_tu>
+  decltype(auto) after(const stream<P>& s) & {
+    const stream_scope on(s);
+    return after<Tu>();
+  }
+  template <class Tu = detail::this_tu>
+  decltype(auto) after() & {
+    copy_.done().template before<P, Tu>();
+    use_on_current_stream();
+    if constexpr (on_device) return (value_);
+  }
+  template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
+    requires(!std::is_same_v<P, Other>)
+  void after(const stream<Other>&) & = delete;
+  ///@}
+
+ private:
+  /// The first stream that comes after the copy is the one on which the tensor is at home.
+  void use_on_current_stream() {
+    if constexpr (on_device) {
+      detail::memory_block& block = detail::block_access::of(value_);
+      void* const stream = detail::current_stream(place_traits<P>::ordinal);
+      if (std::exchange(used_, true))
+        block.record_stream(stream);
+      else
+        block.give_back_on(stream);
+    }
+  }
+
+  Value value_;
+  bool used_ = false;
+  detail::copy_in_flight<P> copy_;  // last: waits before the tensor goes
+};
+
+/// A copy into a tensor that is there already (copy_async), which may not be touched, nor the source be changed, until
+/// this has been waited for. The destructor waits.
+template <place P>
+class [[nodiscard]] pending<void, P> {
+ public:
+  /// By copy_async: `copy()` gives the copy to this thread's current stream.
+  template <class Tu, class Copy>
+  pending(Tu tu, detail::memory_block&& source, const Copy& copy) : copy_(tu, std::move(source), copy) {}
+
+  /// Whether the copy has been done, or has failed.
+  template <class Tu = detail::this_tu>
+  bool ready() const {
+    return copy_.done().template ready<Tu>();
+  }
+
+  /// Waits on the host; throws what failed on the device.
+  void wait() { copy_.wait(); }
+
+  /// What stream `s`, or this thread's current one, is given from now on it does after the copy; the host goes on.
+  ///@{
+  template <class Tu = detail::this_tu>
+  void after(const stream<P>& s) & {
+    copy_.done().template before<Tu>(s);
+  }
+  template <class Tu = detail::this_tu>
+  void after() & {
+    copy_.done().template before<P, Tu>();
+  }
+  template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
+    requires(!std::is_same_v<P, Other>)
+  void after(const stream<Other>&) & = delete;
+  ///@}
+
+ private:
+  detail::copy_in_flight<P> copy_;
+};
+
+}  // namespace devplace

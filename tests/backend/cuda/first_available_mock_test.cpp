@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/place/first_available.hpp>
+
+#include <cstdlib>
+#include <string>
+
+#include <devplace/place/availability.hpp>
+#include <devplace/place/device_map.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using one = dp::on<dp::cuda<0>>;
+using two = dp::replicated<0, 1>;
+using host = dp::on<dp::cpu>;
+
+/// This file is C++, for which first_available does not compile; what it does in a file that is compiled as CUDA.
+using as_cuda =
+    dp::detail::translation_unit<dp::detail::cuda_support::full, dp::detail::matrix_library::built_in, false>;
+
+template <class... Where>
+std::string chosen() {
+  const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
+  return dp::detail::attempt_candidates<std::string, as_cuda, Where...>(name, {});
+}
+
+/// No cuda placement can be used, for the reason that is given, and the cpu is.
+void check_that_only_the_cpu_remains(const std::string& reason) {
+  CHECK(chosen<two, one, host>() == "cpu");
+  CHECK(chosen<host, one>() == "cpu");
+  CHECK_FALSE(dp::available<one>());
+  CHECK_FALSE(dp::available<two>());
+  CHECK_FALSE(dp::available<dp::on<dp::pinned>>());
+  CHECK_THROWS_AS((chosen<two, one>()), dp::placement_unavailable);
+  CHECK_THROWS_WITH((chosen<two, one>()), ContainsSubstring("replicated<cuda:0, cuda:1>: " + reason) &&
+                                              ContainsSubstring(" cuda:0: " + reason));
+  CHECK_THROWS_WITH(dp::require_available<two>(),
+                    ContainsSubstring("replicated<cuda:0, cuda:1> cannot be used: " + reason));
+  CHECK(cudaGetLastError() == cudaSuccess);  // nobody else finds CUDA's answer
+  CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
+}
+
+}  // namespace
+
+TEST_CASE("with enough devices the first placement is taken", "[backend]") {
+  CHECK(chosen<two, one, host>() == "replicated<cuda:0, cuda:1>");
+  CHECK(chosen<dp::replicated<0, 1, 2>, one, host>() == "cuda:0");
+  CHECK(chosen<dp::replicated<0, 2>, dp::on<dp::cuda<2>>, host>() == "cpu");
+}
+
+TEST_CASE("without a driver, error 35, the next placement is taken", "[backend]") {
+  STATIC_REQUIRE(cudaErrorInsufficientDriver == 35);
+  mock::remove_driver();
+  check_that_only_the_cpu_remains("cuda:0 needs an NVIDIA driver");
+}
+
+TEST_CASE("without a device, error 100, the next placement is taken", "[backend]") {
+  STATIC_REQUIRE(cudaErrorNoDevice == 100);
+  mock::find_none(cudaErrorNoDevice);
+  check_that_only_the_cpu_remains("cuda:0 does not exist: CUDA finds no device for this process (cudaGetDeviceCount");
+}
+
+TEST_CASE("with a count of 0 and no error the next placement is taken", "[backend]") {
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  mock::find_none(cudaSuccess);
+  check_that_only_the_cpu_remains(
+      "cuda:0 does not exist: CUDA finds no device for this process; see nvidia-smi (the environment variable "
+      "CUDA_VISIBLE_DEVICES is not set)");
+}
+
+TEST_CASE("where every device is hidden the reason shows the variable", "[backend]") {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  mock::find_none(cudaErrorNoDevice);
+  CHECK(chosen<one, host>() == "cpu");
+  CHECK_THROWS_WITH(chosen<one>(), ContainsSubstring("CUDA_VISIBLE_DEVICES, which is \"\", or run on cpu"));
+}
+
+TEST_CASE("where CUDA cannot be asked at all the next placement is taken", "[backend]") {
+  mock::fail("cudaGetDeviceCount", cudaErrorSystemDriverMismatch);
+  CHECK(chosen<two, one, host>() == "cpu");
+}
+
+TEST_CASE("a map that names a device which does not exist is a mistake, not a missing device", "[backend]") {
+  dp::set_device_map({{0, 0}, {1, 5}});
+  CHECK_THROWS_AS((chosen<two, host>()), dp::argument_error);
+}

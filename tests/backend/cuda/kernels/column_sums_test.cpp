@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/column_sums.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <devplace/backend/cuda/kernels/relu_gradient.hpp>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+
+namespace {
+
+/// Small integers, whose sums are exact in any order; each row begins where an access of 16 bytes may.
+struct matrix {
+  std::size_t rows, columns, ld;
+  std::vector<float> storage;
+
+  matrix(std::size_t m, std::size_t n)
+      : rows(m), columns(n), ld((n + 3) / 4 * 4), storage(rows * ld + 4, std::numeric_limits<float>::quiet_NaN()) {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
+        data()[i * ld + j] = at(i, j);
+  }
+  static float at(std::size_t i, std::size_t j) { return static_cast<float>((i * 7919 + j * 31) % 23) - 11; }
+  float* data() {
+    const auto misaligned = reinterpret_cast<std::uintptr_t>(storage.data()) % 16 / sizeof(float);
+    return storage.data() + (4 - misaligned) % 4;
+  }
+};
+
+/// How many kernels there were.
+struct emulated {
+  unsigned* kernels;
+  unsigned most_blocks;
+
+  template <class Kernel>
+  void operator()(std::size_t blocks, const Kernel& kernel) const {
+    ++*kernels;
+    simt::launch(std::min(static_cast<unsigned>(blocks), most_blocks), kernel, 7);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("column sums are those of a loop, in one kernel or two, for any number of blocks", "[cuda]") {
+  for (const auto& [m, n] : {std::array<std::size_t, 2>{0, 5},
+                             {1, 1},
+                             {3, 4},
+                             {7, 130},
+                             {64, 10},
+                             {65, 8},
+                             {200, 132},
+                             {333, 3},
+                             {1000, 12}}) {
+    INFO(m << " x " << n);
+    matrix x(m, n);
+    std::vector<float> expected(n, 3.0F);
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = 0; i < m; ++i)
+        expected[j] += 2 * matrix::at(i, j);
+    }
+    std::vector<float> workspace(16 * n);
+    for (const unsigned most_blocks : {1u, 3u, 100u}) {
+      unsigned kernels = 0;
+      std::vector<float> sums(n, 1.0F);
+      const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
+      dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, m, n, result,
+                                     workspace.data(), workspace.size() * sizeof(float),
+                                     emulated{&kernels, most_blocks});
+      CHECK(sums == expected);
+      CHECK(kernels == (m > 64 ? 2 : 1));
+    }
+    if (n % 4 != 0) continue;
+    unsigned kernels = 0;
+    std::vector<float> sums(n, 1.0F);
+    const dp::detail::sum_result<float> result{sums.data(), 1, 2, 3};
+    dp::detail::launch_column_sums(dp::detail::matrix_source<float, 4>{x.data(), x.ld}, m, n, result, workspace.data(),
+                                   workspace.size() * sizeof(float), emulated{&kernels, 5});
+    CHECK(sums == expected);
+  }
+}
+
+TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
+  matrix x(500, 6);
+  std::vector<float> expected(6, 0.0F);
+  for (std::size_t j = 0; j < 6; ++j)
+    for (std::size_t i = 0; i < 500; ++i)
+      expected[j] += matrix::at(i, j);
+  for (const std::size_t strips : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+    unsigned kernels = 0;
+    std::vector<float> workspace(strips * 6);
+    std::vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // beta 0 does not read it
+    dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, 500, 6,
+                                   dp::detail::sum_result<float>{sums.data()}, workspace.data(),
+                                   workspace.size() * sizeof(float), emulated{&kernels, 100});
+    CHECK(sums == expected);
+    CHECK(kernels == (strips < 2 ? 1 : 2));
+  }
+}
+
+TEST_CASE("rows are weighted before they are summed, and the result is finished", "[cuda]") {
+  matrix x(70, 5);
+  std::vector<float> weights(140), sums(10, 1.0F), workspace(1000);
+  const std::vector<float> bias{1, -2000, 3, 4, 5};
+  std::vector<float> expected(10, 1.0F);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(i % 5) - 2;
+  for (std::size_t j = 0; j < 5; ++j) {
+    float sum = 0;
+    for (std::size_t i = 0; i < 70; ++i)
+      sum += weights[2 * i] * matrix::at(i, j);
+    const float before = 3 * sum + 2 + bias[j];
+    expected[2 * j] = before < 0 ? 0 : before;
+  }
+  unsigned kernels = 0;
+  dp::detail::launch_column_sums(
+      dp::detail::weighted_rows_source<float, 1>{x.data(), x.ld, weights.data(), 2}, 70, 5,
+      dp::detail::sum_result<float>{sums.data(), 2, 3, 2, bias.data(), 1, dp::detail::epilogue::relu}, workspace.data(),
+      workspace.size() * sizeof(float), emulated{&kernels, 100});
+  CHECK(sums == expected);
+}
+
+namespace {
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+template <unsigned Width>
+void check_relu_gradient(std::size_t m, std::size_t n, bool in_place) {
+  INFO(m << " x " << n << ", " << Width << " at once, in place " << in_place);
+  matrix y(m, n), dy(m, n), apart(m, n);
+  float* const to = in_place ? dy.data() : apart.data();
+  std::vector<float> gradient(m * n), sums(n, 2.0F), expected(n, 2.0F), workspace(100 * n);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < m; ++i) {
+      dy.data()[i * n + j] = matrix::at(3 * i, j);
+      gradient[i * n + j] = matrix::at(i, j) > 0 ? matrix::at(3 * i, j) : 0;
+      expected[j] += gradient[i * n + j];
+    }
+  for (std::size_t i = 0; i < m * n; ++i)
+    y.data()[i] = matrix::at(i / n, i % n);
+  unsigned kernels = 0;
+  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, Width>{to, dy.data(), y.data(), n}, m, n,
+                                 dp::detail::sum_result<float>{sums.data(), 1, 1, 1}, workspace.data(),
+                                 workspace.size() * sizeof(float), emulated{&kernels, 3});
+  CHECK(sums == expected);
+  CHECK(std::vector<float>(to, to + m * n) == gradient);
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of a relu and its column sums are those of loops, in place too", "[cuda]") {
+  for (const bool in_place : {false, true}) {
+    for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 4}, {40, 12}, {300, 8}, {64, 132}})
+      check_relu_gradient<4>(m, n, in_place);
+    for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 1}, {37, 10}, {129, 33}})
+      check_relu_gradient<1>(m, n, in_place);
+  }
+}
+
+TEST_CASE("the gradient of a relu is 0 where the activation is NaN, 0 or -0, and passes on what is NaN", "[cuda]") {
+  const std::array<float, 8> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
+  std::array<float, 8> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
+  std::array<float, 8> sums{};
+  unsigned kernels = 0;
+  dp::detail::launch_column_sums(dp::detail::relu_gradient_source<float, 1>{dy.data(), dy.data(), y.data(), 8}, 1, 8,
+                                 dp::detail::sum_result<float>{sums.data()}, static_cast<float*>(nullptr), 0,
+                                 emulated{&kernels, 1});
+  CHECK(dy[0] == 0);
+  CHECK(dy[1] == 0);
+  CHECK(dy[2] == 0);
+  CHECK(dy[3] == 2);
+  CHECK(std::isnan(dy[4]));
+  CHECK(dy[5] == -infinite);
+  CHECK(std::signbit(dy[6]));
+  CHECK(dy[7] == 0);
+  CHECK(sums[3] == 2);
+  CHECK(std::isnan(sums[4]));
+}

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/lost_device.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/place/availability.hpp>
+#include <devplace/place/device_info.hpp>
+#include <devplace/place/device_map.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/copy_async.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+using strings = std::vector<std::string>;
+using host = dp::on<dp::cpu>;
+using device = dp::on<dp::cuda<0>>;
+
+namespace {
+
+auto counted() {
+  return support::counted<float>(dp::extents<4>{});
+}
+
+void pretend_to_launch(int ordinal, const char* name) {
+  const dp::detail::cuda_scope scope(ordinal);
+  dp::detail::after_launch(scope, ordinal, name);
+}
+
+/// The text of the error that every use of cuda<0> throws after this.
+std::string lose_device_0() {
+  mock::break_device(0, cudaErrorIllegalAddress);
+  try {
+    dp::synchronize<dp::cuda<0>>();
+  } catch (const dp::device_lost& problem) {
+    mock::clear_calls();
+    return problem.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a lost device says by which error and kernel, and what to do", "[backend][lost]") {
+  pretend_to_launch(0, "scale_kernel");
+  CHECK(lose_device_0() ==
+        "devplace: cuda:0: the device is lost to this process since cudaStreamSynchronize on cuda:0 failed: an illegal "
+        "memory access was encountered (cudaErrorIllegalAddress, 700). The last kernel that the device was given is "
+        "scale_kernel. A kernel failed and this process cannot use the device any more; run the program with "
+        "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel. To use the device again, restart the "
+        "process.");
+}
+
+TEST_CASE("every use of a lost device throws the same at once, and calls nothing of CUDA", "[backend][lost]") {
+  const auto a = dp::to<device>(counted());
+  const auto staging = dp::to<dp::on<dp::pinned>>(counted());
+  auto b = dp::to<device>(counted());
+  dp::event<dp::cuda<0>> e;
+  const dp::stream<dp::cuda<0>> s;
+  const std::string text = lose_device_0();
+  using Catch::Matchers::Equals;
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), Equals(text));
+  CHECK_THROWS_WITH(dp::to<host>(a), Equals(text));
+  CHECK_THROWS_WITH(dp::to<device>(counted()), Equals(text));
+  CHECK_THROWS_WITH(a.clone(), Equals(text));
+  CHECK_THROWS_WITH(dp::copy(b, a), Equals(text));
+  CHECK_THROWS_WITH(dp::to<dp::on<dp::cuda<1>>>(a), Equals(text));
+  CHECK_THROWS_WITH(dp::to_async<device>(staging), Equals(text));
+  CHECK_THROWS_WITH(dp::event<dp::cuda<0>>(), Equals(text));
+  CHECK_THROWS_WITH(e.record(), Equals(text));
+  CHECK_THROWS_WITH(e.before<dp::cuda<0>>(), Equals(text));
+  CHECK_THROWS_WITH(e.wait(), Equals(text));
+  CHECK_THROWS_WITH(dp::stream<dp::cuda<0>>(), Equals(text));
+  CHECK_THROWS_WITH(s.synchronize(), Equals(text));
+  CHECK_THROWS_WITH(dp::trim_memory<dp::cuda<0>>(), Equals(text));
+  CHECK_THROWS_AS(pretend_to_launch(0, "another_kernel"), dp::device_lost);
+  CHECK(e.ready());
+  CHECK(s.ready());
+  CHECK(dp::detail::drain<dp::backend::cuda>(0).ordinal == 0);
+  // The copy to cuda<1> took memory there; nothing reached cuda<0>.
+  for (const std::string& call : mock::calls())
+    CHECK_THAT(call, ContainsSubstring("device 1") || ContainsSubstring("stream of 1"));
+}
+
+TEST_CASE("what lies on a lost device can be let go, and nothing of CUDA is called", "[backend][lost]") {
+  auto a = std::optional(dp::to<device>(counted()));
+  auto staging = std::optional(dp::to<dp::on<dp::pinned>>(counted()));
+  auto e = std::make_optional<dp::event<dp::cuda<0>>>();
+  auto s = std::make_optional<dp::stream<dp::cuda<0>>>();
+  auto copy = std::optional(dp::to_async<device>(*staging, *s));
+  a->record_stream(*s);
+  lose_device_0();
+  copy.reset();
+  a.reset();
+  staging.reset();
+  e.reset();
+  s.reset();
+  CHECK(mock::calls() == strings{});
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
+  CHECK(dp::memory_statistics<dp::pinned>().allocated == 0);
+}
+
+TEST_CASE("other devices can still be used, and those that can are listed", "[backend][lost]") {
+  using other = dp::on<dp::cuda<1>>;
+  const auto a = dp::to<other>(counted());
+  lose_device_0();
+  CHECK(support::values_of(dp::to<host>(a)) == std::vector<float>{0, 1, 2, 3});
+  CHECK_FALSE(dp::available<device>());
+  CHECK(dp::available<other>());
+  CHECK_FALSE(dp::available<dp::replicated<0, 1>>());
+  CHECK_THROWS_WITH(dp::require_available<device>(),
+                    ContainsSubstring("cuda:0 cannot be used: cuda:0: the device is lost to this process since"));
+  const auto found = dp::list_devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[1].place == "cuda:1");
+}
+
+TEST_CASE("places on one GPU are lost together, and each one's last kernel is named", "[backend][lost]") {
+  mock::set_devices(2);
+  dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
+  pretend_to_launch(0, "scale_kernel");
+  pretend_to_launch(1, "sum_kernel");
+  pretend_to_launch(2, "other_kernel");
+  CHECK_THAT(lose_device_0(),
+             ContainsSubstring("that the device was given is scale_kernel. The last that cuda:1, on the same GPU, was "
+                               "given is sum_kernel. A kernel failed") &&
+                 !ContainsSubstring("other_kernel"));
+  CHECK_THROWS_WITH(
+      dp::synchronize<dp::cuda<1>>(),
+      ContainsSubstring("cuda:1: the device is lost to this process since cudaStreamSynchronize on cuda:0"));
+  CHECK_NOTHROW(dp::synchronize<dp::cuda<2>>());
+}
+
+TEST_CASE("a query of an event or a stream finds a lost device too", "[backend][lost]") {
+  dp::event<dp::cuda<0>> e;
+  e.record();
+  mock::break_device(0, cudaErrorLaunchFailure);
+  CHECK(e.ready());
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("since cudaEventQuery on cuda:0 failed"));
+}
+
+TEST_CASE("errors that a device survives leave it in use", "[backend][lost]") {
+  for (const cudaError_t code : {cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorNoKernelImageForDevice}) {
+    mock::fail("cudaStreamSynchronize", code);
+    CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::error);
+    CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
+    CHECK(cudaGetLastError() == cudaSuccess);
+  }
+}
+
+TEST_CASE("every error that CUDA calls the process's end loses the device, a hardware fault with its own advice",
+          "[backend][lost]") {
+  using dp::detail::loses_the_device;
+  for (const cudaError_t code :
+       {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
+        cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
+        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable})
+    CHECK(loses_the_device(code));
+  for (const cudaError_t code : {cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation, cudaErrorInvalidValue,
+                                 cudaErrorInvalidDevice, cudaErrorLaunchOutOfResources})
+    CHECK_FALSE(loses_the_device(code));
+  mock::break_device(0, cudaErrorECCUncorrectable);
+  CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("hardware fault; run on another device") &&
+                                                        !ContainsSubstring("A kernel failed"));
+}

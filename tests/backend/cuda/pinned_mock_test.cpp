@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/pinned.hpp>
+
+#include <string>
+#include <vector>
+
+#include "memory/pinned_case.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace mock = devplace::test::mock_cuda;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("pinned memory is taken for every device, in the context of cuda<0>'s", "[backend][pinned]") {
+  dp::set_device_map({{0, 1}});
+  {
+    const dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> a{1, 2, 3};
+    CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0", "cudaHostAlloc device 1 12 bytes"});
+    CHECK(mock::live_pinned() == 1);
+  }
+  CHECK(mock::live_pinned() == 0);
+  int current = -1;
+  cudaGetDevice(&current);
+  CHECK(current == 0);
+  CHECK(mock::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("pages that cannot be locked are an error with the numbers and what helps", "[backend][pinned]") {
+  const dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> a{1, 2, 3};
+  mock::fail("cudaHostAlloc", cudaErrorMemoryAllocation);
+  try {
+    const auto b = a.clone();
+    FAIL("there was memory");
+  } catch (const dp::out_of_memory& problem) {
+    const std::string text = problem.what();
+    CHECK_THAT(text, ContainsSubstring("pinned: 12 bytes (12 B) could not be allocated while 12 bytes are in use"));
+    CHECK_THAT(text, ContainsSubstring("locks no more pages") && ContainsSubstring("cudaErrorMemoryAllocation, 2"));
+    CHECK_THAT(text, ContainsSubstring("Use fewer or smaller pinned tensors") && ContainsSubstring("ulimit -l"));
+    CHECK_THAT(text, !ContainsSubstring("batch"));
+  }
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(dp::memory_statistics<dp::pinned>().allocated == 12);
+  CHECK_NOTHROW(a.clone());
+}
+
+TEST_CASE("without a driver there is no pinned memory", "[backend][pinned]") {
+  mock::remove_driver();
+  CHECK_FALSE(dp::available<dp::on<dp::pinned>>());
+  using tensor = dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>>;
+  CHECK_THROWS_AS(tensor(dp::extents<3>{}), dp::placement_unavailable);
+  CHECK_THROWS_WITH(tensor(dp::extents<3>{}), ContainsSubstring("needs an NVIDIA driver"));
+}

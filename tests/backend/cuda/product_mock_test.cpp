@@ -1,0 +1,487 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/product.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/product_gradients.hpp>
+
+#include "support/allocation_counter.hpp"
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cublaslt.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+namespace cuda = devplace::test::mock_cuda;
+namespace lt = devplace::test::mock_cublaslt;
+using dp::detail::gemm_arguments;
+
+namespace {
+
+/// Memory of the mock, which the host can read.
+template <class T>
+struct device_array {
+  dp::detail::memory_block block;
+  std::size_t size;
+
+  explicit device_array(std::size_t n, int ordinal = 0)
+      : block(dp::detail::allocate<dp::backend::cuda>(ordinal, n * sizeof(T))), size(n) {
+    for (std::size_t i = 0; i < n; ++i)
+      data()[i] = static_cast<T>(i * 37 % 17) / 8 - 1;
+  }
+  T* data() const { return static_cast<T*>(block.data()); }
+  std::vector<T> values() const { return {data(), data() + size}; }
+};
+
+/// Kernels run in the emulator; their names are kept.
+struct emulated {
+  std::vector<std::string>* names = nullptr;
+
+  template <class Kernel>
+  void operator()(std::size_t blocks, const Kernel& kernel) const {
+    if (names != nullptr) names->push_back(dp::detail::kernel_name<Kernel>());
+    dp::test::simt::launch(static_cast<unsigned>(blocks), kernel, 1);
+  }
+};
+
+template <class T>
+double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_t i, std::size_t j) {
+  double sum = 0;
+  for (std::size_t p = 0; p < g.k; ++p)
+    sum += static_cast<double>(g.a[g.transpose_a ? p * g.lda + i : i * g.lda + p]) *
+           static_cast<double>(g.b[g.transpose_b ? j * g.ldb + p : p * g.ldb + j]);
+  double x = static_cast<double>(g.alpha) * sum;
+  if (g.beta != T{0}) x += static_cast<double>(g.beta) * static_cast<double>(c[i * g.ldc + j]);
+  if (g.bias != nullptr) x += static_cast<double>(g.bias[j]);
+  return g.then == dp::detail::epilogue::relu && x < 0 ? 0 : x;
+}
+
+/// The largest difference between what multiply() leaves in C and the definition of the product; outside of C nothing
+/// may change.
+template <class T>
+double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
+  const std::vector<T> before = c.values();
+  dp::detail::multiply(0, g, emulated{});
+  double largest = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool inside = i / g.ldc < g.m && i % g.ldc < g.n;
+    const double expected = inside ? reference(g, before, i / g.ldc, i % g.ldc) : static_cast<double>(before[i]);
+    const double error = std::abs(static_cast<double>(c.data()[i]) - expected);
+    largest = error <= largest ? largest : error;
+  }
+  return largest;
+}
+
+struct shape {
+  std::size_t m, n, k;
+};
+
+/// A product of 6x8 = 6x5 by 5x8.
+template <class T>
+struct small_product {
+  device_array<T> a{6 * 5}, b{5 * 8}, c{6 * 8}, bias{8};
+  gemm_arguments<T> g;
+
+  small_product() {
+    g.m = 6, g.n = 8, g.k = 5;
+    g.a = a.data(), g.lda = 5, g.b = b.data(), g.ldb = 8, g.c = c.data(), g.ldc = 8;
+  }
+};
+
+std::size_t calls_of(const char* function) {
+  const auto& calls = lt::calls();
+  return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), function));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of arguments", "[backend]", float,
+                   double) {
+  using T = TestType;
+  const device_array<T> a(14 * 14), b(14 * 14), bias(8);
+  const auto scale =
+      GENERATE(std::array<int, 2>{1, 0}, std::array<int, 2>{1, 1}, std::array<int, 2>{-2, 3}, std::array<int, 2>{0, 2});
+  const auto s =
+      GENERATE(shape{5, 7, 11}, shape{8, 8, 2}, shape{1, 7, 11}, shape{1, 8, 12}, shape{5, 1, 11}, shape{1, 1, 11},
+               shape{5, 7, 1}, shape{1, 7, 1}, shape{5, 1, 1}, shape{5, 7, 0}, shape{8, 8, 0});
+  double largest = 0;
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    const device_array<T> c(s.m * 12);
+    gemm_arguments<T> g;
+    g.m = s.m, g.n = s.n, g.k = s.k;
+    g.transpose_a = (bits & 1) != 0, g.transpose_b = (bits & 2) != 0;
+    g.alpha = static_cast<T>(scale[0]), g.beta = static_cast<T>(scale[1]);
+    g.a = a.data(), g.lda = 13, g.b = b.data(), g.ldb = 12, g.c = c.data(), g.ldc = 12;
+    g.bias = (bits & 4) != 0 ? bias.data() : nullptr;
+    g.then = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+    largest = std::max(largest, largest_error(g, c));
+  }
+  CHECK(largest <= (sizeof(T) == 4 ? 2e-5 : 1e-13));
+  CHECK(lt::violations() == std::vector<std::string>{});
+  CHECK(cuda::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("cuBLASLt is not read where beta is 0, and nothing is computed of an empty product", "[backend]") {
+  small_product<float> p;
+  std::fill_n(p.c.data(), p.c.size, std::numeric_limits<float>::quiet_NaN());
+  dp::detail::multiply(0, p.g, emulated{});
+  for (const float x : p.c.values())
+    REQUIRE(x == x);
+  lt::clear_calls();
+  std::vector<std::string> kernels;
+  p.g.m = 0;
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  p.g.m = 6, p.g.n = 0;
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  CHECK(kernels.empty());
+  CHECK(lt::calls().empty());
+}
+
+TEST_CASE("relu keeps NaN, -0 and infinity, with and without a product", "[backend]") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const std::array<float, 8> values{nan, -0.0f, 0.0f, inf, -inf, -1, 1, -nan};
+  small_product<float> p;
+  const device_array<float> eye(8 * 8);
+  std::fill_n(eye.data(), 64, 0.0f);
+  for (std::size_t i = 0; i < 8; ++i)
+    eye.data()[i * 8 + i] = 1;
+  std::copy(values.begin(), values.end(), p.c.data());
+  p.g.m = 1, p.g.k = 0, p.g.beta = 1;
+  p.g.then = dp::detail::epilogue::relu;
+  dp::detail::multiply(0, p.g, emulated{});
+  const std::vector<float> y = p.c.values();
+  CHECK(std::isnan(y[0]));
+  CHECK(std::signbit(y[1]));
+  CHECK(!std::signbit(y[2]));
+  CHECK(y[3] == inf);
+  CHECK(y[4] == 0);
+  CHECK(y[5] == 0);
+  CHECK(y[6] == 1);
+  CHECK(std::isnan(y[7]));
+
+  const device_array<float> x(2 * 8), z(2 * 8);
+  x.data()[3] = nan;
+  gemm_arguments<float> g;
+  g.m = 2, g.n = 8, g.k = 8, g.a = x.data(), g.lda = 8, g.b = eye.data(), g.ldb = 8, g.c = z.data(), g.ldc = 8;
+  g.bias = p.bias.data(), g.then = dp::detail::epilogue::relu;
+  dp::detail::multiply(0, g, emulated{});
+  CHECK(std::isnan(z.data()[0]));
+  CHECK(z.data()[8] >= 0);
+}
+
+TEST_CASE("a product's descriptors are made and its algorithm is asked for once", "[backend]") {
+  small_product<float> p;
+  p.g.bias = p.bias.data();
+  dp::detail::multiply(0, p.g, emulated{});
+  CHECK(lt::calls() == std::vector<std::string>{"cublasLtCreate",
+                                                "cublasLtMatmulDescCreate",
+                                                "cublasLtMatmulDescSetAttribute",
+                                                "cublasLtMatmulDescSetAttribute",
+                                                "cublasLtMatmulDescSetAttribute",
+                                                "cublasLtMatmulDescSetAttribute",
+                                                "cublasLtMatrixLayoutCreate",
+                                                "cublasLtMatrixLayoutCreate",
+                                                "cublasLtMatrixLayoutCreate",
+                                                "cublasLtMatmulPreferenceCreate",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulPreferenceSetAttribute",
+                                                "cublasLtMatmulAlgoGetHeuristic",
+                                                "cublasLtMatmulAlgoCapGetAttribute",
+                                                "cublasLtMatmulPreferenceDestroy",
+                                                "cublasLtMatmul"});
+  lt::clear_calls();
+  cuda::clear_calls();
+  dp::detail::multiply(0, p.g, emulated{});
+  CHECK(lt::calls() == std::vector<std::string>{"cublasLtMatmul"});
+  CHECK(cuda::calls() == std::vector<std::string>{"cublasLtMatmul device 0"});
+  CHECK(lt::live_descriptors() == 4);
+
+  const auto key = dp::detail::make_product_key(p.g, dp::detail::library_epilogue::bias, p.g.bias);
+  dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
+  const long before = support::allocations;
+  cache.plan_of(key, p.g.bias, 0);
+  CHECK(support::allocations == before);
+  CHECK(cache.plans.size() == 1);
+}
+
+TEST_CASE("another vector of an epilogue is told to cuBLASLt, the same one is not", "[backend]") {
+  small_product<float> p;
+  const device_array<float> other(8);
+  std::fill_n(other.data(), 8, 100.0f);
+  p.g.bias = p.bias.data();
+  dp::detail::multiply(0, p.g, emulated{});
+  p.g.bias = other.data();
+  lt::clear_calls();
+  CHECK(largest_error(p.g, p.c) < 1e-4);
+  CHECK(lt::calls() == std::vector<std::string>{"cublasLtMatmulDescSetAttribute", "cublasLtMatmul"});
+}
+
+TEST_CASE("a row-major product is cuBLASLt's product of the transposes", "[backend]") {
+  small_product<float> p;
+  const device_array<float> weight(8 * 5);
+  p.g.b = weight.data(), p.g.ldb = 5, p.g.transpose_b = true, p.g.bias = p.bias.data();
+  dp::detail::multiply(0, p.g, emulated{});
+  const lt::product forward = lt::products().at(0);
+  CHECK(forward.m == 8);
+  CHECK(forward.n == 6);
+  CHECK(forward.k == 5);
+  CHECK(forward.op_a == CUBLAS_OP_T);
+  CHECK(forward.op_b == CUBLAS_OP_N);
+  CHECK(forward.lda == 5);
+  CHECK(forward.ldb == 5);
+  CHECK(forward.ldd == 8);
+  CHECK(forward.epilogue == CUBLASLT_EPILOGUE_BIAS);
+  CHECK(forward.compute == CUBLAS_COMPUTE_32F);
+  CHECK(lt::allowed_reductions() == 2);
+  CHECK(lt::allowed_workspace() == 32 << 20);
+}
+
+TEST_CASE("a relu behind a product is a kernel of its own, as cuBLASLt's makes 0 of NaN", "[backend]") {
+  small_product<float> p;
+  std::vector<std::string> kernels;
+  p.g.then = dp::detail::epilogue::relu;
+  p.g.bias = p.bias.data();
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].find("finish_kernel<float, 4") != std::string::npos);
+}
+
+TEST_CASE("where cuBLASLt has no epilogue, or no algorithm at all, our kernels stand in", "[backend]") {
+  small_product<float> p;
+  std::vector<std::string> kernels;
+  p.g.bias = p.bias.data();
+  lt::refuse(CUBLASLT_EPILOGUE_BIAS);
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].find("finish_kernel") != std::string::npos);
+  CHECK(lt::products().size() == 1);
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  lt::clear_calls();
+  kernels.clear();
+  lt::refuse(CUBLASLT_EPILOGUE_DEFAULT);
+  p.g.ldc = 9, p.g.m = 5;
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].find("any_product_kernel") != std::string::npos);
+  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == 2);  // with and without the bias, once each
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+}
+
+TEST_CASE("products with one row, column or summand do not ask cuBLASLt", "[backend]") {
+  small_product<float> p;
+  const auto sizes = GENERATE(shape{1, 8, 5}, shape{6, 1, 5}, shape{6, 8, 1}, shape{1, 1, 1});
+  p.g.m = sizes.m, p.g.n = sizes.n, p.g.k = sizes.k;
+  dp::detail::multiply(0, p.g, emulated{});
+  CHECK(lt::calls() == std::vector<std::string>{});
+}
+
+TEST_CASE("TF32 is used where it is asked for", "[backend]") {
+  small_product<float> p;
+  p.a.data()[0] = 1.0f + 1.0f / 4096;  // TF32 cannot tell it from 1
+  p.g.math = dp::detail::product_math::tf32;
+  const double error = largest_error(p.g, p.c);
+  CHECK(error > 1e-5);
+  CHECK(error < 1e-3);
+  CHECK(lt::products().at(0).compute == CUBLAS_COMPUTE_32F_FAST_TF32);
+  p.g.math = dp::detail::product_math::strict;
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  CHECK(lt::products().at(1).compute == CUBLAS_COMPUTE_32F);
+}
+
+namespace {
+
+constexpr std::uint64_t in_tf32 = CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
+constexpr std::uint64_t in_float = CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+constexpr std::uint64_t in_bfloat = CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF;
+
+}  // namespace
+
+TEST_CASE("an algorithm that reads its operands in less than was asked for is passed over", "[backend]") {
+  small_product<float> p;
+  lt::offer({in_tf32, in_bfloat, in_float});
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  CHECK(calls_of("cublasLtMatmulAlgoCapGetAttribute") == 3);
+  CHECK(lt::products().at(0).flags == in_float);
+  p.g.math = dp::detail::product_math::tf32;
+  dp::detail::multiply(0, p.g, emulated{});
+  CHECK(lt::products().at(1).flags == in_tf32);
+}
+
+TEST_CASE("where cuBLASLt has algorithms in less than was asked for only, our kernel computes", "[backend]") {
+  small_product<float> p;
+  std::vector<std::string> kernels;
+  lt::offer({in_tf32});
+  dp::detail::multiply(0, p.g, emulated{&kernels});
+  CHECK(lt::products().empty());
+  CHECK(kernels.size() == 1);
+}
+
+TEST_CASE("each logical device has a handle and a workspace of its own, of 32 MiB", "[backend]") {
+  small_product<float> p;
+  dp::detail::multiply(0, p.g, emulated{});
+  const auto before = dp::detail::counters(dp::backend::cuda{}, 1).allocated.load();
+  const device_array<float> a(30, 1), b(40, 1), c(48, 1);
+  p.g.a = a.data(), p.g.b = b.data(), p.g.c = c.data();
+  dp::detail::multiply(1, p.g, emulated{});
+  dp::detail::multiply(1, p.g, emulated{});
+  CHECK(dp::detail::counters(dp::backend::cuda{}, 1).allocated.load() - before ==
+        (std::size_t{32} << 20) + (30 + 40 + 48) * sizeof(float));
+  CHECK(lt::live_handles() == 2);
+  REQUIRE(lt::products().size() == 3);
+  CHECK(lt::products()[0].workspace != lt::products()[1].workspace);
+  CHECK(lt::products()[0].stream != lt::products()[1].stream);
+  CHECK(lt::products()[1].workspace == lt::products()[2].workspace);
+  CHECK(lt::products()[1].algorithm == lt::products()[2].algorithm);
+  CHECK(cuda::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("a cache of plans keeps what was used last", "[backend]") {
+  dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
+  const device_array<float> a(64), b(64), c(64);
+  gemm_arguments<float> g;
+  g.m = g.k = 2, g.n = 2, g.a = a.data(), g.b = b.data(), g.c = c.data(), g.lda = g.ldb = 2;
+  for (std::size_t i = 0; i < cache.capacity + 3; ++i) {
+    g.ldc = 2 + i;
+    cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
+    g.ldc = 2;  // the first stays in use
+    cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
+  }
+  CHECK(cache.plans.size() == cache.capacity);
+  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == cache.capacity + 3);
+  CHECK(lt::live_descriptors() == 4 * cache.capacity);
+}
+
+TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to do", "[backend]") {
+  small_product<float> p;
+  p.g.transpose_b = true, p.g.ldb = 5;
+  const auto with_product = Catch::Matchers::ContainsSubstring(
+      "the product 6x8 = 6x5 by 5x8 (transposed) (float; stored rows are 5, 5 "
+      "and 8 elements apart)");
+  lt::fail("cublasLtMatmul", CUBLAS_STATUS_EXECUTION_FAILED);
+  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+                    Catch::Matchers::StartsWith("devplace: cublasLtMatmul on cuda:0 failed for ") && with_product &&
+                        Catch::Matchers::ContainsSubstring("the function failed to launch on the GPU (13)") &&
+                        Catch::Matchers::ContainsSubstring("CUBLASLT_LOG_LEVEL=2"));
+  p.g.alpha = 2;
+  CHECK(largest_error(p.g, p.c) < 1e-5);  // and it works again
+
+  std::size_t columns = 8;
+  for (const char* call :
+       {"cublasLtMatmulDescCreate", "cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate",
+        "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute", "cublasLtMatmulAlgoGetHeuristic"}) {
+    INFO(call);
+    p.g.n = --columns;
+    const std::size_t descriptors = lt::live_descriptors();
+    lt::fail(call, CUBLAS_STATUS_ALLOC_FAILED);
+    CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::out_of_memory);
+    lt::fail(call, CUBLAS_STATUS_INTERNAL_ERROR);
+    CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+                      Catch::Matchers::StartsWith("devplace: " + std::string(call) + " on cuda:0 failed for "));
+    CHECK(lt::live_descriptors() == descriptors);
+    CHECK(largest_error(p.g, p.c) < 1e-5);
+  }
+}
+
+TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
+  small_product<float> p;
+  p.g.ldc = std::size_t{1} << 29;
+  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::shape_error);
+  CHECK_THROWS_WITH(dp::detail::multiply(0, p.g, emulated{}),
+                    Catch::Matchers::ContainsSubstring("store it transposed"));
+  CHECK(lt::calls().empty());
+  small_product<double> d;
+  d.g.lda = std::size_t{1} << 28;
+  CHECK_THROWS_AS(dp::detail::multiply(0, d.g, emulated{}), dp::shape_error);
+}
+
+namespace {
+
+/// A weight's gradient [out, in] and a bias's [out] from batches of `n`, against their definitions.
+template <class T>
+void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
+  INFO(out << " outputs, " << in << " inputs, " << n << " samples, beta " << beta);
+  const device_array<T> dy(n * out + 1), x(n * in + 1), weight(out * in), bias(out);
+  const std::vector<T> before = bias.values();
+  gemm_arguments<T> g;
+  g.m = out, g.n = in, g.k = n, g.transpose_a = true;
+  g.a = dy.data(), g.lda = out, g.b = x.data(), g.ldb = in, g.c = weight.data(), g.ldc = in, g.beta = beta;
+  const std::vector<T> c = weight.values();
+  dp::detail::multiply_with_sums(0, g, bias.data(), emulated{});
+  double largest = 0;
+  for (std::size_t i = 0; i < out; ++i) {
+    double sum = beta == 0 ? 0 : static_cast<double>(beta * before[i]);
+    for (std::size_t s = 0; s < n; ++s)
+      sum += static_cast<double>(dy.data()[s * out + i]);
+    largest = std::max(largest, std::abs(static_cast<double>(bias.data()[i]) - sum));
+    for (std::size_t j = 0; j < in; ++j)
+      largest = std::max(largest, std::abs(static_cast<double>(weight.data()[i * in + j]) - reference(g, c, i, j)));
+  }
+  CHECK(largest < (sizeof(T) == 4 ? 1e-4 : 1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("gradients of a linear layer are right at all sizes, written and added", "[backend]") {
+  for (const shape s : {shape{10, 8, 70}, shape{8, 12, 64}, shape{1, 8, 9}, shape{8, 1, 9}, shape{1, 1, 3},
+                        shape{10, 8, 1}, shape{10, 8, 0}})
+    for (const int beta : {0, 1}) {
+      check_gradients<float>(s.m, s.n, s.k, static_cast<float>(beta));
+      check_gradients<double>(s.m, s.n, s.k, beta);
+    }
+  CHECK(lt::violations() == std::vector<std::string>{});
+}
+
+TEST_CASE("cuBLASLt makes a bias's gradient beside the weight's, unless it is added", "[backend]") {
+  check_gradients<float>(10, 8, 70, 0);
+  CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_BGRADB);
+  CHECK(lt::products().at(0).n == 10);
+  CHECK(lt::products().at(0).op_b == CUBLAS_OP_T);
+  check_gradients<float>(10, 8, 70, 1);
+  CHECK(lt::products().at(1).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
+}
+
+TEST_CASE("where cuBLASLt makes no sums, our kernel does", "[backend]") {
+  lt::refuse(CUBLASLT_EPILOGUE_BGRADB);
+  check_gradients<float>(10, 8, 70, 0);
+  CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
+}
+
+TEST_CASE("the gradient of a relu and its sums take the stream's workspace", "[backend]") {
+  const std::size_t rows = 300;
+  for (const std::size_t columns : {std::size_t{8}, std::size_t{10}}) {
+    const device_array<float> dy(rows * columns), y(rows * columns), sums(columns);
+    const std::vector<float> before = dy.values();
+    std::vector<std::string> kernels;
+    dp::detail::relu_gradient(
+        0, dp::detail::relu_gradient_arguments<float>{rows, columns, dy.data(), dy.data(), y.data(), sums.data(), 0},
+        emulated{&kernels});
+    double largest = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (std::size_t i = j; i < rows * columns; i += columns) {
+        sum += y.data()[i] > 0 ? static_cast<double>(before[i]) : 0;
+        REQUIRE(dy.data()[i] == (y.data()[i] > 0 ? before[i] : 0));
+      }
+      largest = std::max(largest, std::abs(static_cast<double>(sums.data()[j]) - sum));
+    }
+    CHECK(largest < 1e-4);
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].find(columns == 8 ? "relu_gradient_source<float, 4" : "relu_gradient_source<float, 1") !=
+          std::string::npos);
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <utility>
+
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/copy_async.hpp>
+
+namespace dp = devplace;
+
+template <class P>
+using list = dp::tensor<float, dp::extents<3>, dp::on<P>>;
+
+void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const dp::stream<dp::cuda<1>>& t) {
+  dp::event<dp::cuda<0>> e;
+  e.record(s);
+  s.wait(e);
+  e.before(t);
+  x.record_stream(s);
+  const dp::stream_scope on(t);
+#if defined(EVENT_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE
+  e.record(t);
+#endif
+#if defined(STREAM_WAITS_FOR_ANOTHER_DEVICE)  // expect: CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER
+  t.wait(e);
+#endif
+#if defined(TENSOR_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: devplace: record_stream: the stream is of another place
+  x.record_stream(t);
+#endif
+#if defined(STREAM_COPIED)  // expect: (use of deleted function|call to implicitly-deleted copy)
+  dp::stream<dp::cuda<0>> copy = s;
+#endif
+#if defined(STREAM_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
+  { dp::stream<dp::pinned> none; }
+#endif
+}
+
+void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const dp::stream<dp::cuda<0>>& s,
+            const dp::stream<dp::cuda<1>>& t) {
+  auto copy = dp::to_async<dp::on<dp::cuda<1>>>(p, t);
+  auto into = dp::copy_async(x, p, s);
+  copy.get() = std::move(copy).get();
+  into.wait();
+  dp::copy(c, x);
+#if defined(ASYNC_FROM_PAGEABLE_MEMORY)  // expect: COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT
+  dp::to_async<dp::on<dp::cuda<0>>>(c);
+#endif
+#if defined(ASYNC_TO_PAGEABLE_MEMORY)  // expect: COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT
+  dp::to_async<dp::on<dp::cpu>>(x, s);
+#endif
+#if defined(ASYNC_COPY_FROM_PAGEABLE_MEMORY)  // expect: COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy
+  dp::copy_async(x, c, s);
+#endif
+#if defined(ASYNC_BETWEEN_DEVICES)  // expect: USE_to_OR_copy_BETWEEN_DEVICES
+  dp::to_async<dp::on<dp::cuda<1>>>(x);
+#endif
+#if defined(ASYNC_WITHOUT_A_DEVICE)  // expect: USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned
+  dp::to_async<dp::on<dp::cpu>>(p);
+#endif
+#if defined(ASYNC_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES
+  dp::to_async<dp::on<dp::cuda<0>>>(p, t);
+#endif
+#if defined(COPY_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES
+  dp::copy_async(p, x, t);
+#endif
+#if defined(AFTER_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES
+  copy.after(s);
+#endif
+#if defined(PENDING_USED_AS_A_TENSOR)  // expect: (no matching function|no match for|no member named|has no member)
+  dp::copy(x, copy);
+#endif
+#if defined(PENDING_COPIED)  // expect: (use of deleted function|call to implicitly-deleted copy|deleted constructor)
+  auto second = copy;
+#endif
+#if defined(COPY_INTO_A_TEMPORARY)  // expect: devplace: copy_async: the destination is a temporary tensor
+  { auto lost = dp::copy_async(list<dp::cuda<0>>{dp::extents<3>{}}, p); }
+#endif
+#if defined(ASYNC_COPY_OF_OTHER_TYPE)  // expect: devplace: copy: the element types differ
+  { auto other = dp::copy_async(x, dp::tensor<double, dp::extents<3>, dp::on<dp::pinned>>{dp::extents<3>{}}); }
+#endif
+}
+
+int main() {}

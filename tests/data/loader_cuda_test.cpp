@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <devplace/place/availability.hpp>
+
+#include "data/placed_epoch.hpp"
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using device = dp::on<dp::cuda<0>>;
+using support::read_placed;
+
+TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const dp::image_set data = support::numbered_images(1001);
+  for (const int workers : {0, 3}) {
+    const dp::loader_options how{.batch = 64, .shuffle = dp::seed{3}, .workers = workers, .mean = 0.1307};
+    dp::loader<dp::on<dp::cpu>> of_cpu{data, how};
+    dp::loader<device> bytes{data, how};
+    dp::loader<device> changed{data, how, [](std::span<float>, std::size_t, int) {}};
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      const auto expected = support::read_epoch(of_cpu, epoch);
+      CHECK(read_placed(bytes, epoch) == expected);
+      CHECK(read_placed(changed, epoch) == expected);
+      CHECK(read_placed<dp::replicated<0>>(data, how, epoch) == expected);
+    }
+  }
+}
+
+TEST_CASE("a GPU's batch stays as it is for work that the GPU has not done yet", "[data]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const dp::image_set data = support::numbered_images(64 * 200);
+  dp::loader<device> batches{data, {.batch = 64, .workers = 2}};
+  dp::tensor<std::uint8_t, dp::extents<dp::dyn>, device> kept(dp::extents<dp::dyn>(64 * 200));
+  std::size_t first = 0;
+  for (const auto& batch : batches.epoch(0)) {
+    dp::copy(kept.slice(first, first + 64), batch.labels);
+    first += 64;
+  }
+  const auto labels = dp::to<dp::on<dp::cpu>>(kept);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    wrong += labels(i) == i % 10 ? 0 : 1;
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// What pinned memory does on every backend: included by a test of simulated devices and by one of the mock runtime.
+
+#include <cstdint>
+#include <numeric>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/memory/copy_rows.hpp>
+#include <devplace/memory/report.hpp>
+#include <devplace/place/availability.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/item.hpp>
+#include <devplace/tensor/print.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("elements of a pinned tensor are the host's", "[memory][pinned]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::on<dp::pinned>> a{{1, 2, 3}, {4, 5, 6}};
+  a(1, 2) = 7;
+  CHECK(std::as_const(a)(1, 2) == 7);
+  CHECK(a[1](0) == 4);
+  CHECK(a.clone()(1, 2) == 7);
+  CHECK(dp::item(a.slice(0, 1).reshape(dp::extents<3>{}).slice(2, 3)) == 3);
+  std::ostringstream out;
+  out << a;
+  CHECK(out.str() == "tensor<float, 2x3> on pinned\n[[1. 2. 3.]\n [4. 5. 7.]]");
+  CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % dp::detail::alignment == 0);
+  const std::vector<double> values{1, 2, 3};
+  CHECK(dp::from_span<dp::on<dp::pinned>>(values, dp::extents<3>{})(2) == 3);
+}
+
+TEST_CASE("pinned tensors go to every place and come back", "[memory][pinned]") {
+  using pinned = dp::on<dp::pinned>;
+  using device = dp::on<dp::cuda<1>>;
+  using host = dp::on<dp::cpu>;
+  const auto a = support::counted<double>(dp::extents<4, 5>{});
+  const auto b = dp::to<pinned>(a);
+  STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(b)>, dp::tensor<double, dp::extents<4, 5>, pinned>>);
+  const auto c = dp::to<device>(b);
+  CHECK(support::values_of(c) == support::values_of(a));
+  auto d = dp::to<pinned>(c);
+  CHECK(support::values_of(dp::to<host>(d)) == support::values_of(a));
+  dp::copy(d.slice(0, 3), d.slice(1, 4));  // the ranges overlap
+  CHECK(d(0, 0) == 5);
+  CHECK(d(2, 4) == 19);
+  dp::copy(d[0], c[2]);
+  CHECK(d(0, 1) == 11);
+  const double* const memory = d.data();
+  CHECK(dp::to<pinned>(std::move(d)).data() == memory);
+}
+
+TEST_CASE("blocks of rows go between pinned memory and the others", "[memory][pinned]") {
+  using dp::detail::copy_rows;
+  using pinned = dp::backend::pinned;
+  using cpu = dp::backend::cpu;
+  using cuda = dp::backend::cuda;
+  using tu = dp::detail::this_tu;
+  const auto source = dp::to<dp::on<dp::pinned>>(support::counted<float>(dp::extents<3, 4>{}));
+  dp::tensor<float, dp::extents<3, 2>, dp::on<dp::cuda<0>>> device{dp::extents<3, 2>{}};
+  dp::tensor<float, dp::extents<3, 2>, dp::on<dp::pinned>> back{dp::extents<3, 2>{}};
+  const std::size_t f = sizeof(float);
+  copy_rows<cuda, pinned, tu>(0, device.data(), 0, source.data() + 1, {2 * f, 3, 2 * f, 4 * f});
+  copy_rows<pinned, cuda, tu>(0, back.data(), 0, device.data(), {1 * f, 3, 2 * f, 2 * f});
+  CHECK((back(0, 0) == 1 && back(1, 0) == 5 && back(2, 0) == 9));
+  std::vector<float> host(6);
+  copy_rows<cpu, pinned, tu>(0, host.data(), 0, source.data() + 2, {2 * f, 3, 2 * f, 4 * f});
+  CHECK(host == std::vector<float>{2, 3, 6, 7, 10, 11});
+  copy_rows<pinned, cpu, tu>(0, back.data() + 1, 0, host.data(), {1 * f, 3, 2 * f, 2 * f});
+  CHECK((back(0, 1) == 2 && back(1, 1) == 6 && back(2, 1) == 10));
+}
+
+TEST_CASE("pinned memory has a count of its own", "[memory][pinned]") {
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(dp::memory_table(), !ContainsSubstring("pinned"));
+  const std::size_t of_cpu = dp::memory_statistics<dp::cpu>().allocated;
+  {
+    const dp::tensor<float, dp::extents<256>, dp::on<dp::pinned>> a{dp::extents<256>{}};
+    CHECK(dp::memory_statistics<dp::pinned>().allocated == 1024);
+    CHECK(dp::memory_statistics<dp::pinned>().of(dp::memory_purpose::tensors) == 1024);
+    CHECK(dp::memory_statistics<dp::cpu>().allocated == of_cpu);
+    CHECK_THAT(dp::memory_table(), ContainsSubstring("pinned    1.0 KiB   1.0 KiB  1.0 KiB"));
+  }
+  CHECK(dp::memory_statistics<dp::pinned>().allocated == 0);
+  CHECK(dp::memory_statistics<dp::pinned>().peak == 1024);
+  dp::reset_peak_memory<dp::pinned>();
+  CHECK(dp::memory_statistics<dp::pinned>().peak == 0);
+  CHECK(dp::trim_memory<dp::pinned>() == 0);
+  CHECK_NOTHROW(dp::synchronize<dp::pinned>());
+}
+
+TEST_CASE("pinned memory is available where a device is", "[memory][pinned]") {
+  CHECK(dp::available<dp::on<dp::pinned>>());
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Layers that the other trainings on a GPU leave out, forwards and backwards.
+
+#include <cstddef>
+
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/log_softmax.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sigmoid.hpp>
+#include <devplace/nn/softmax.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/cuda_device.hpp"
+#include "support/host_values.hpp"
+#include "support/random_values.hpp"
+
+namespace dp = devplace;
+namespace nn = dp::nn;
+using dp::test::random_values;
+
+namespace {
+
+template <class Last>
+using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 9>, nn::tanh, nn::residual<nn::linear<9, 9>>,
+                           nn::linear<9, 7>, nn::sigmoid, nn::linear<7, 5>, Last>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("layers on a GPU train and predict as on the CPU, in batches of any size", "[nn]", nn::softmax,
+                   nn::log_softmax) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using host = dp::on<dp::cpu>;
+  using gpu = dp::on<dp::cuda<0>>;
+  dp::model<net<TestType>, host, double> here{dp::seed{3}};
+  dp::model<net<TestType>, gpu, double> there{dp::seed{3}};
+  const dp::optim::sgd rule{.learning_rate = 0.5, .momentum = 0.9};
+  dp::trainer step_here{here, nn::mse{}, rule};
+  dp::trainer step_there{there, nn::mse{}, rule};
+  for (const std::size_t rows : {std::size_t{33}, std::size_t{1}, std::size_t{10}, std::size_t{64}}) {
+    INFO(rows << " samples");
+    const auto x = random_values<double>(dp::extents<dp::dyn, 2, 3>{rows}, 1);
+    const auto y = random_values<double>(dp::extents<dp::dyn, 5>{rows}, 2);
+    const double loss = step_here(x, y).item();
+    CHECK(step_there(dp::to<gpu>(x), dp::to<gpu>(y)).item() == Catch::Approx(loss).epsilon(1e-11));
+    const auto expected = support::values_of(here.predict(x));
+    const auto found = support::values_of(there.predict(dp::to<gpu>(x)));
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-10));
+  }
+}

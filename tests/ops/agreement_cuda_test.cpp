@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Operations with kernels of their own give on a GPU what they give on the CPU, within what another order of sums and
+// fused products make of it: on empty, single, odd and large shapes, on both sides of every limit between kernels.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/mse.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/place/device_info.hpp>
+#include <devplace/tensor/copy.hpp>
+
+#include "support/catch.hpp"
+#include "support/cuda_device.hpp"
+#include "support/host_values.hpp"
+#include "support/random_values.hpp"
+
+namespace dp = devplace;
+using dp::test::random_values;
+
+namespace {
+
+using host = dp::on<dp::cpu>;
+using gpu = dp::on<dp::cuda<0>>;
+using shape = dp::extents<dp::dyn, dp::dyn>;
+
+struct size {
+  std::size_t rows, columns;
+};
+constexpr size sizes[] = {{0, 10},  {1, 1},   {1, 10},   {10, 10},  {33, 16},    {33, 17},
+                          {10, 33}, {5, 129}, {3, 1024}, {3, 1025}, {2, 50'000}, {1003, 997}};
+
+/// Rounding errors of a few operations, as a share of the result.
+template <class T>
+constexpr double few_roundings = sizeof(T) == sizeof(float) ? 4e-6 : 1e-13;
+
+/// The largest difference between elements on the GPU and on the CPU, as a share of the CPU's where that is `smallest`
+/// at least; infinite where one alone is NaN or infinite.
+template <class There, class Here>
+double error(const There& there, const Here& here, double smallest) {
+  const auto a = support::values_of(there);
+  const auto b = support::values_of(here);
+  if (a.size() != b.size()) return INFINITY;
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto p = static_cast<double>(a[i]), q = static_cast<double>(b[i]);
+    if (p == q || (std::isnan(p) && std::isnan(q))) continue;
+    const double difference = std::abs(p - q) / std::max(std::abs(q), smallest);
+    if (!(difference < INFINITY)) return INFINITY;
+    worst = std::max(worst, difference);
+  }
+  return worst;
+}
+
+/// The same as a share of the CPU's largest element: where elements are differences of numbers of that size.
+template <class There, class Here>
+double error_of_largest(const There& there, const Here& here) {
+  double largest = std::numeric_limits<double>::min();
+  for (const auto x : support::values_of(here))
+    if (std::isfinite(static_cast<double>(x))) largest = std::max(largest, std::abs(static_cast<double>(x)));
+  return error(there, here, largest);
+}
+
+/// What cross_entropy_into writes.
+template <class T, class Where>
+struct losses {
+  dp::tensor<T, dp::extents<2>, Where> sums{dp::extents<2>{}};
+  dp::tensor<T, shape, Where> gradient;
+  dp::tensor<T, dp::extents<dp::dyn>, Where> of_rows;
+
+  explicit losses(const size& of) : gradient(shape{of.rows, of.columns}), of_rows(dp::extents<dp::dyn>{of.rows}) {}
+};
+
+template <class T, class Label>
+auto labels_of(const size& of) {
+  dp::tensor<Label, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{of.rows});
+  for (std::size_t row = 0; row < of.rows; ++row)
+    labels(row) = static_cast<Label>(row * 7919 % std::min<std::size_t>(of.columns, 200));
+  return labels;
+}
+
+template <class T, class Label>
+void check_cross_entropy(const dp::tensor<T, shape, host>& x,
+                         const dp::tensor<Label, dp::extents<dp::dyn>, host>& labels, std::int64_t ignore_index,
+                         T smoothing, bool weighted) {
+  const size of{x.extent(0), x.extent(1)};
+  const auto weights = random_values<T>(dp::extents<dp::dyn>{of.columns}, 3, 0, 2);
+  const auto weights_there = dp::to<gpu>(weights);
+  const auto options = [&](const T* class_weights) {
+    return dp::cross_entropy_options<T>{ignore_index, smoothing, weighted ? class_weights : nullptr};
+  };
+  losses<T, host> here(of);
+  dp::cross_entropy_into(here.sums, here.gradient, here.of_rows, x, labels, options(weights.data()));
+
+  const auto labels_there = dp::to<gpu>(labels);
+  auto x_there = dp::to<gpu>(x);
+  losses<T, gpu> there(of);
+  const auto check = [&](const auto& gradient) {
+    CHECK(error(there.sums, here.sums, 1) < few_roundings<T>);
+    CHECK(error(there.of_rows, here.of_rows, 1) < few_roundings<T>);
+    CHECK(error_of_largest(gradient, here.gradient) < few_roundings<T>);
+  };
+  dp::cross_entropy_into(there.sums, there.gradient, there.of_rows, x_there, labels_there,
+                         options(weights_there.data()));
+  check(there.gradient);
+  const auto loss_alone = dp::cross_entropy(x_there, labels_there, options(weights_there.data()), dp::reduction::sum);
+  CHECK(error(loss_alone, there.sums[0], 0) == 0);
+  dp::cross_entropy_into(there.sums, x_there, there.of_rows, x_there, labels_there, options(weights_there.data()));
+  check(x_there);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a GPU's softmax and log_softmax and their gradients are the CPU's", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = TestType;
+  for (const size& of : sizes) {
+    INFO(of.rows << " rows of " << of.columns);
+    const auto x = random_values<T>(shape{of.rows, of.columns}, 1, -8, 8);
+    const auto dy = random_values<T>(shape{of.rows, of.columns}, 2);
+    const auto x_there = dp::to<gpu>(x);
+    const auto dy_there = dp::to<gpu>(dy);
+    const auto y = dp::softmax(x), log_y = dp::log_softmax(x);
+    auto dx = x.clone();
+    CHECK(error(dp::softmax(x_there), y, 0) < few_roundings<T>);
+    CHECK(error(dp::log_softmax(x_there), log_y, 1) < few_roundings<T>);
+
+    auto in_place = x_there.clone();
+    dp::softmax_into(in_place, in_place);
+    CHECK(error(in_place, y, 0) < few_roundings<T>);
+    dp::softmax_backward_into(dx, y, dy);
+    dp::softmax_backward_into(in_place, dp::to<gpu>(y), dy_there);
+    CHECK(error_of_largest(in_place, dx) < few_roundings<T>);
+    dp::log_softmax_backward_into(dx, log_y, dy);
+    dp::copy(in_place, dy_there);
+    dp::log_softmax_backward_into(in_place, dp::to<gpu>(log_y), in_place);
+    CHECK(error_of_largest(in_place, dx) < few_roundings<T>);
+  }
+}
+
+using float_and_int64 = std::tuple<float, std::int64_t>;
+using float_and_uint8 = std::tuple<float, std::uint8_t>;
+using double_and_int32 = std::tuple<double, std::int32_t>;
+TEMPLATE_TEST_CASE("a GPU's cross-entropy is the CPU's, with weights, smoothing and rows that do not count", "[ops]",
+                   float_and_int64, float_and_uint8, double_and_int32) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = std::tuple_element_t<0, TestType>;
+  using label = std::tuple_element_t<1, TestType>;
+  for (const size& of : sizes) {
+    INFO(of.rows << " rows of " << of.columns);
+    const auto x = random_values<T>(shape{of.rows, of.columns}, 1, -8, 8);
+    auto labels = labels_of<T, label>(of);
+    check_cross_entropy<T, label>(x, labels, -100, 0, false);
+    if (of.rows > 2) labels(2) = label{127};
+    check_cross_entropy<T, label>(x, labels, 127, static_cast<T>(0.1), true);
+  }
+}
+
+TEMPLATE_TEST_CASE("a GPU makes of NaN and infinite logits what the CPU makes of them", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = TestType;
+  constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  for (const std::size_t n : {std::size_t{2}, std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
+    INFO("rows of " << n);
+    auto x = random_values<T>(shape{9, n}, 1, -8, 8);
+    const std::size_t target = 1;
+    x(0, 0) = nan;
+    x(1, target) = nan;
+    x(2, 0) = infinity;
+    x(3, target) = infinity;
+    x(4, 0) = -infinity;
+    x(5, target) = -infinity;
+    for (std::size_t c = 0; c < n; ++c)
+      x(6, c) = -infinity;
+    for (std::size_t c = 0; c < n; ++c)
+      x(7, c) = c == target ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+    dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{9});
+    dp::fill(labels, target);
+    for (std::size_t row = 0; row < 9; ++row) {  // each alone, as one NaN takes the others' sums
+      INFO("row " << row);
+      const auto alone = dp::to<host>(x.slice(row, row + 1));
+      const auto alone_there = dp::to<gpu>(alone);
+      CHECK(error(dp::softmax(alone_there), dp::softmax(alone), 0) < few_roundings<T>);
+      CHECK(error(dp::log_softmax(alone_there), dp::log_softmax(alone), 1) < few_roundings<T>);
+      CHECK(error(dp::max<1>(alone_there), dp::max<1>(alone), 0) == 0);
+      CHECK(error(dp::argmax<1>(alone_there), dp::argmax<1>(alone), 0) == 0);
+      check_cross_entropy<T, std::int64_t>(dp::tensor<T, shape, host>(alone.clone()), dp::to<host>(labels.slice(0, 1)),
+                                           -100, 0, false);
+    }
+  }
+}
+
+TEST_CASE("a label that is no class makes the loss and its row NaN on a GPU, and no other row", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
+    INFO(n << " classes");
+    const auto x = dp::to<gpu>(random_values<float>(shape{5, n}, 1, -8, 8));
+    dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{5});
+    dp::fill(labels, 1);
+    labels(2) = static_cast<std::int64_t>(n);
+    losses<float, gpu> there({5, n});
+    dp::cross_entropy_into(there.sums, there.gradient, there.of_rows, x, dp::to<gpu>(labels));
+    const auto sums = support::values_of(there.sums), gradient = support::values_of(there.gradient);
+    CHECK(std::isnan(sums[0]));
+    CHECK(sums[1] == 4);
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      REQUIRE(std::isnan(gradient[i]) == (i / n == 2));
+  }
+}
+
+TEMPLATE_TEST_CASE("a GPU's mse is the CPU's", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = TestType;
+  for (const size& of : sizes) {
+    INFO(of.rows << " rows of " << of.columns);
+    const auto y = random_values<T>(shape{of.rows, of.columns}, 1);
+    const auto target = random_values<T>(shape{of.rows, of.columns}, 2);
+    losses<T, host> here(of);
+    losses<T, gpu> there(of);
+    dp::mse_into(here.sums, here.gradient, here.of_rows, y, target);
+    dp::mse_into(there.sums, there.gradient, there.of_rows, dp::to<gpu>(y), dp::to<gpu>(target));
+    CHECK(error(there.sums, here.sums, 0) < few_roundings<T>);
+    CHECK(error(there.of_rows, here.of_rows, 0) < few_roundings<T>);
+    CHECK(error(there.gradient, here.gradient, 0) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = TestType;
+  for (const size& of : sizes) {
+    INFO(of.rows << " rows of " << of.columns);
+    const auto x = random_values<T>(shape{of.rows, of.columns}, 1);
+    const auto there = dp::to<gpu>(x);
+    const double smallest = 1;  // below it summands of that size have cancelled each other
+    CHECK(error(dp::sum(there), dp::sum(x), smallest) < few_roundings<T>);
+    CHECK(error(dp::sum<0>(there), dp::sum<0>(x), smallest) < few_roundings<T>);
+    CHECK(error(dp::mean<1>(there), dp::mean<1>(x), smallest) < few_roundings<T>);
+    auto sums = random_values<T>(dp::extents<dp::dyn>{of.columns}, 2);
+    auto sums_there = dp::to<gpu>(sums);
+    dp::column_sum_into(sums, x, 1);
+    dp::column_sum_into(sums_there, there, 1);
+    CHECK(error(sums_there, sums, smallest) < few_roundings<T>);
+    dp::tensor<T, dp::extents<>, host> squares(dp::extents<>{});
+    dp::tensor<T, dp::extents<>, gpu> squares_there(dp::extents<>{});
+    dp::sum_of_squares_into(squares, x);
+    dp::sum_of_squares_into(squares_there, there);
+    CHECK(error(squares_there, squares, 0) < few_roundings<T>);
+    CHECK(support::values_of(dp::argmin<1>(there)) == support::values_of(dp::argmin<1>(x)));
+    if (of.rows == 0) continue;  // nothing is the largest of no elements
+    CHECK(support::values_of(dp::max(there)) == support::values_of(dp::max(x)));
+    CHECK(support::values_of(dp::min<0>(there)) == support::values_of(dp::min<0>(x)));
+  }
+}
+
+TEMPLATE_TEST_CASE("a GPU counts the CPU's right predictions", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  for (const size& of : sizes) {
+    const auto x = random_values<TestType>(shape{of.rows, of.columns}, 1);
+    const auto labels = labels_of<TestType, std::uint8_t>(of);
+    const auto count = [&]<class Where>(Where) {
+      dp::tensor<std::int64_t, dp::extents<dp::dyn>, Where> classes(dp::extents<dp::dyn>{of.rows});
+      dp::tensor<std::int64_t, dp::extents<>, Where> right(dp::extents<>{});
+      dp::fill(right, 5);
+      dp::argmax_into(classes, dp::to<Where>(x));
+      dp::count_equal_into(right, classes, dp::to<Where>(labels), 1);
+      return support::values_of(right);
+    };
+    CHECK(count(gpu{}) == count(host{}));
+  }
+}
+
+TEMPLATE_TEST_CASE("a GPU's elementwise results are the CPU's on shapes of all sizes", "[ops]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using T = TestType;
+  for (const size& of : sizes) {
+    INFO(of.rows << " rows of " << of.columns);
+    const auto x = random_values<T>(shape{of.rows, of.columns}, 1);
+    const auto row = random_values<T>(dp::extents<dp::dyn>{of.columns}, 2);
+    const dp::tensor here = dp::relu(x - row) / T{3};
+    const dp::tensor there = dp::relu(dp::to<gpu>(x) - dp::to<gpu>(row)) / T{3};
+    CHECK(support::values_of(there) == support::values_of(here));
+  }
+}
+
+TEST_CASE("more than 2^31 elements are more than 2^31 elements on a GPU", "[ops][large]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  const std::size_t rows = (std::size_t{1} << 21) + 1, n = 1024;
+  {
+    dp::tensor<std::uint8_t, shape, gpu> bytes(shape{rows, n});
+    dp::fill(bytes, 3);
+    dp::fill(bytes[rows - 1], 5);
+    CHECK(support::values_of(dp::sum(bytes))[0] == static_cast<std::int64_t>((rows - 1) * n * 3 + n * 5));
+    CHECK(support::values_of(dp::argmax(bytes))[0] == static_cast<std::int64_t>((rows - 1) * n));
+  }
+  dp::trim_memory<dp::cuda<0>>();
+  if (dp::list_devices()[1].memory_free < rows * n * sizeof(float) * 5 / 4) return;
+  dp::tensor<float, shape, gpu> x(shape{rows, n});
+  dp::fill(x, 2.0F);
+  dp::softmax_into(x, x);
+  CHECK(support::values_of(dp::min(x))[0] == 1.0F / 1024);
+  CHECK(support::values_of(dp::sum(x))[0] == static_cast<float>(rows));
+}

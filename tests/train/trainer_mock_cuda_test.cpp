@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/train/memory_plan.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cublaslt.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace lt = devplace::test::mock_cublaslt;
+namespace mock = devplace::test::mock_cuda;
+
+namespace {
+
+using names = std::vector<std::string>;
+using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::linear<256, 10>>;
+
+// What one step of `net` asks of a device, by the head of each kernel's name. These lists are the promise: who changes
+// a step changes them.
+
+const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
+                                 "finish_kernel",         // its bias and relu
+                                 "dropout_kernel",        //
+                                 "cublasLtMatmul",        // 256 to 10, with its bias
+                                 "cross_entropy_row",     // losses and gradients
+                                 "cross_entropy_terms",   // their sums
+                                 "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
+                                 "cublasLtMatmul",        // and input
+                                 "dropout_kernel",        //
+                                 "relu_gradient_source",  // and the bias's gradient, which are its column sums
+                                 "cublasLtMatmul",        // gradient of 784 to 256: weights
+                                 "tail_functor",          // sums behind the gradients
+                                 "pending_functor"};      // the loss of this step
+const names clip{"clip_reducer"};
+const names count{"count_pending_functor"};
+
+names operator+(names all, const names& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// A product cannot add to a bias's gradient, so that the column sums come behind it.
+names forward_and_adding_backward() {
+  names all = forward_and_backward;
+  all.insert(all.begin() + 7, "matrix_source");
+  return all;
+}
+
+/// What tells kernels apart: "for_each_kernel<tail_functor<float> >" is "tail_functor", "reduce_kernel<true,
+/// element_source<float>, sum<float> >" is "sum", "dropout_kernel<float>" is itself.
+std::string head(const std::string& name) {
+  const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
+  for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
+    const std::string word = word_at(at);
+    if (word == "float" || word == "double") break;
+    const bool says_little = word == "true" || word == "false" || word == "element_source" ||
+                             word.find_first_not_of("0123456789u") == std::string::npos;
+    if (!says_little) return word;
+  }
+  return word_at(0);
+}
+
+names launched_on(int device) {
+  names all;
+  for (const mock::launch& l : mock::launches())
+    if (l.device == device) all.push_back(head(l.name));
+  return all;
+}
+
+/// A batch without contents: no kernel runs.
+template <class Where>
+struct batch_of {
+  using placement = dp::batch_placement_t<Where>;
+  dp::tensor<float, dp::extents<dp::dyn, 784>, placement> images;
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, placement> labels;
+
+  explicit batch_of(std::size_t samples)
+      : images(dp::extents<dp::dyn, 784>{samples}), labels(dp::extents<dp::dyn>{samples}) {}
+};
+
+std::size_t calls_of(const std::string& function) {
+  return static_cast<std::size_t>(std::count_if(mock::calls().begin(), mock::calls().end(), [&](const std::string& c) {
+    return c.compare(0, function.size(), function) == 0;
+  }));
+}
+
+/// Whether since the last clear_calls() devices were given launches and `order` calls that order streams, and nothing
+/// else was asked of CUDA: no memory, no copy, no wait.
+bool only_launches(std::size_t order = 0) {
+  const bool ordered = calls_of("cudaEventRecord ") + calls_of("cudaStreamWaitEvent ") == order;
+  return ordered && mock::calls().size() == mock::launches().size() + order && mock::violations().empty();
+}
+
+bool all_on_their_streams() {
+  return std::all_of(mock::launches().begin(), mock::launches().end(),
+                     [](const mock::launch& l) { return l.stream == dp::detail::cuda_scope(l.device).stream(); });
+}
+
+/// What a place holds for each purpose since `before`, against the plan, and the most that it held.
+template <class Plan, dp::place P>
+void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) {
+  const dp::memory_usage now = dp::memory_statistics<P>();
+  const auto held = [&](dp::memory_purpose purpose) { return now.of(purpose) - before.of(purpose); };
+  CHECK(held(dp::memory_purpose::parameters) == Plan::parameters + Plan::buffers);
+  CHECK(held(dp::memory_purpose::gradients) == Plan::gradients);
+  CHECK(held(dp::memory_purpose::optimizer_state) == Plan::optimizer_state);
+  CHECK(held(dp::memory_purpose::activations) == Plan::activations);
+  CHECK(held(dp::memory_purpose::workspace) == Plan::counters + Plan::sums + Plan::reduction_buffer + more_workspace);
+  CHECK(held(dp::memory_purpose::tensors) == 0);
+  CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
+}
+
+/// What the place has once comes first.
+void take_gpu_workspace(int ordinal) {
+  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(ordinal);
+}
+
+}  // namespace
+
+TEST_CASE("a step of Adam with clipping is the same launches each time, and nothing else is asked of CUDA", "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  step.clip(dp::optim::clip_norm{});
+  const batch_of<dp::on<dp::cuda<0>>> batch(64), smaller(37);
+  step.prepare(64);
+  step(batch.images, batch.labels);
+  const names expected = forward_and_backward + clip + names{"adam_update"} + count;
+  std::vector<unsigned> blocks;
+  for (int i = 0; i < 20; ++i) {
+    mock::clear_calls();
+    const auto loss = step(batch.images, batch.labels);
+    INFO("step " << i);
+    CHECK(launched_on(0) == expected);
+    CHECK(only_launches());
+    CHECK(all_on_their_streams());
+    std::vector<unsigned> now;
+    for (const mock::launch& l : mock::launches())
+      now.insert(now.end(), {l.blocks, l.threads});
+    if (i == 0) blocks = now;
+    CHECK(now == blocks);
+  }
+  mock::clear_calls();
+  step(smaller.images, smaller.labels);
+  CHECK(launched_on(0) == expected);
+  CHECK(only_launches());
+}
+
+TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch", "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const names update = names{"adam_update"} + count;
+  for (const double learning_rate : {1e-3, 0.5, 0.5, 0.25}) {
+    const bool changes = learning_rate != step.optimizer().rule().learning_rate;
+    step.optimizer().rule().learning_rate = learning_rate;
+    mock::clear_calls();
+    step(batch.images, batch.labels);
+    CHECK(launched_on(0) == forward_and_backward + (changes ? names{"begin_steps"} : names{}) + update);
+    CHECK(only_launches());
+  }
+}
+
+TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
+          "[train]") {
+  using kernel = dp::detail::update_kernel<dp::optim::detail::adam_update<float>>;
+  mock::keep_arguments("adam_update", sizeof(kernel));
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  mock::clear_calls();
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) step.optimizer().rule().learning_rate = 0.5;
+    step(batch.images, batch.labels);
+  }
+  std::vector<std::vector<unsigned char>> updates;
+  for (const mock::launch& l : mock::launches())
+    if (head(l.name) == "adam_update") updates.push_back(l.argument);
+  REQUIRE(updates.size() == 3);
+  CHECK(updates[0].size() == sizeof(kernel));
+  CHECK(updates[1] == updates[0]);
+  CHECK(updates[2] == updates[0]);
+}
+
+TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  mock::clear_calls();
+  const auto loss = step(batch.images, batch.labels);
+  CHECK(only_launches());
+  mock::clear_calls();
+  static_cast<void>(loss.item());
+  CHECK(mock::launches().empty());
+  CHECK(calls_of("cudaMemcpyAsync device 0 to host, 8 bytes") == 1);
+  CHECK(calls_of("cudaStreamSynchronize") == 2);  // failures are looked for first
+  CHECK(mock::calls().size() == 3);
+}
+
+TEST_CASE("with accumulation every second step of gradient descent updates, and clips before it", "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.momentum = 0.9}, dp::accumulate<2>{}};
+  step.clip(dp::optim::clip_norm{});
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  for (int i = 0; i < 20; ++i) {
+    mock::clear_calls();
+    step(batch.images, batch.labels);
+    INFO("step " << i);
+    const names update = clip + names{"sgd_update"} + count;
+    CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
+    CHECK(only_launches());
+  }
+}
+
+TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by events", "[train]") {
+  dp::model<net, dp::replicated<0, 1>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::replicated<0, 1>> batch(64);
+  step.prepare(64);
+  step(batch.images, batch.labels);
+  for (int i = 0; i < 20; ++i) {
+    mock::clear_calls();
+    step(batch.images, batch.labels);
+    INFO("step " << i);
+    const names expected =
+        forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"} + count;
+    CHECK(launched_on(0) == expected);
+    CHECK(launched_on(1) == expected);
+    CHECK(only_launches(8));  // around the reduction each records and awaits the other, twice
+    CHECK(all_on_their_streams());
+  }
+}
+
+TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
+  take_gpu_workspace(0);
+  using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
+  const batch_of<dp::on<dp::cuda<0>>> batch(33);
+  dp::reset_peak_memory<dp::cuda<0>>();
+  const dp::memory_usage before = dp::memory_statistics<dp::cuda<0>>();
+  {
+    using plan = dp::memory_plan<model_type, dp::batch<33>, dp::optim::adam>;
+    model_type model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+    for (int i = 0; i < 2; ++i)
+      step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before);
+    step.clip(dp::optim::clip_norm{});
+    step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before, plan::clipping);
+  }
+  {
+    using plan = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>;
+    dp::reset_peak_memory<dp::cuda<0>>();
+    model_type model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<2>{}};
+    step(batch.images, batch.labels);
+    step.prepare(64);  // larger: the smaller one goes back first
+    step(batch.images, batch.labels);
+    check_plan<plan, dp::cuda<0>>(before);
+  }
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
+}
+
+TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
+  take_gpu_workspace(0);
+  take_gpu_workspace(1);
+  using model_type = dp::model<net, dp::replicated<0, 1>>;
+  const batch_of<dp::replicated<0, 1>> batch(65);
+  dp::reset_peak_memory<dp::cuda<0>>();
+  dp::reset_peak_memory<dp::cuda<1>>();
+  const dp::memory_usage first = dp::memory_statistics<dp::cuda<0>>(), second = dp::memory_statistics<dp::cuda<1>>();
+  model_type model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  using plan = dp::memory_plan<model_type, dp::batch<65>, dp::optim::adam>;
+  using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
+  check_plan<plan, dp::cuda<0>>(first);
+  check_plan<smaller, dp::cuda<1>>(second);
+}
+
+TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
+  using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
+  STATIC_REQUIRE(plan::gpu_workspace ==
+                 dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
+  const batch_of<dp::on<dp::cuda<0>>> batch(8);
+  const std::size_t before = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  {
+    dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+    step(batch.images, batch.labels);
+  }
+  const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of its process finds nothing
+}
+
+namespace {
+
+/// How cuBLASLt was told to compute the products of two steps.
+template <class Precision>
+std::vector<cublasComputeType_t> products_of_training() {
+  dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  const std::size_t before = lt::products().size();
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  std::vector<cublasComputeType_t> all;
+  for (std::size_t i = before; i < lt::products().size(); ++i)
+    all.push_back(lt::products()[i].compute);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every product of a model in tf32 is computed in TF32 on CUDA, and none of a model in float", "[train]") {
+  CHECK(products_of_training<float>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F));
+  CHECK(products_of_training<dp::tf32>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F_FAST_TF32));
+}
+
+TEST_CASE("cuBLASLt is asked for algorithms in a trainer's first step with a size of batch, and never after",
+          "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const auto queries = std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic");
+  CHECK(queries == 5);
+  lt::clear_calls();
+  for (int i = 0; i < 3; ++i)
+    step(batch.images, batch.labels);
+  CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
+}
