@@ -62,7 +62,8 @@ struct runtime {
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
-  std::map<const void*, std::string> kernels;  ///< names of the functions that stand for kernels in the program
+  std::map<const void*, std::string> kernels;         ///< names of the functions that stand for kernels in the program
+  std::map<std::string, std::size_t> kept_arguments;  ///< bytes of the kernels whose names contain the text
   std::vector<std::string> violations;
 };
 
@@ -173,7 +174,8 @@ std::string kernel_name(const char* mangled) {
   return name;
 }
 
-cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, cudaStream_t stream) {
+cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                          cudaStream_t stream) {
   const auto known = of_process().kernels.find(kernel);
   if (known == of_process().kernels.end()) {
     violate(std::string(call) + ": no kernel");
@@ -183,8 +185,13 @@ cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 
     violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
   const cudaError_t code =
       begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
-  if (code == cudaSuccess)
-    of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream});
+  if (code != cudaSuccess) return code;
+  of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream, {}});
+  for (const auto& [name, bytes] : of_process().kept_arguments)
+    if (known->second.find(name) != std::string::npos) {
+      const auto* first = static_cast<const unsigned char*>(arguments[0]);
+      of_process().launches.back().argument.assign(first, first + bytes);
+    }
   return code;
 }
 
@@ -214,9 +221,12 @@ void clear_calls() {
 const std::vector<launch>& launches() {
   return of_process().launches;
 }
+void keep_arguments(const std::string& kernel, std::size_t bytes) {
+  of_process().kept_arguments[kernel] = bytes;
+}
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
   const cudaError_t code = begin_on(function, stream);
-  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream});
+  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
   return code;
 }
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
@@ -515,6 +525,13 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   return code;
 }
 
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  return code;
+}
+
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
@@ -563,8 +580,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   return mock::begin("cudaEventDestroy");
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void**) {
-  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim,
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
+  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
                              configuration->stream);
 }
 
@@ -591,17 +608,14 @@ unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
 cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
   return mock::answer(cudaErrorInvalidConfiguration);
 }
-#if CUDART_VERSION >= 13000
 cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
-#else
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
-#endif
 
 }  // extern "C"

@@ -38,10 +38,14 @@ struct launch {
   unsigned threads;  ///< of each block
   int device;
   cudaStream_t stream;
+  std::vector<unsigned char> argument;  ///< the bytes of the kernel, where keep_arguments() asked for them
 };
 
 /// The launches since the start or the last clear_calls(), which are among the calls too.
 const std::vector<launch>& launches();
+
+/// From now on the first argument of kernels whose name contains `kernel` is kept, which has `bytes` bytes.
+void keep_arguments(const std::string& kernel, std::size_t bytes);
 
 /// What the mock of a library calls when it is given work for a stream of the current device. Says how the call ends.
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
