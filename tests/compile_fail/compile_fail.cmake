@@ -7,7 +7,8 @@
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
 # The compiler is called directly, and builds nothing. First it sees all cases of a file at once, which takes no longer
-# than one of them; a case whose message is not found among the errors of its own lines is then compiled alone.
+# than one of them, then those of which it did not speak; a case whose message is still not found among the errors of its
+# own lines is then compiled alone.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
@@ -46,15 +47,10 @@ function(devplace_add_compile_fail_tests source)
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
-  set(every_case "")
-  foreach(line IN LISTS lines)
-    string(REGEX MATCH "defined\\(([A-Z0-9_]+)" line "${line}") # a message may hold a semicolon
-    list(APPEND every_case -D${CMAKE_MATCH_1})
-  endforeach()
   add_test(
     NAME "${target}: every case at once"
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${together}.log -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
-            ${flags} ${for_all_cases} ${every_case} ${path}
+    COMMAND ${CMAKE_COMMAND} -DTOGETHER=${together}.log -DSOURCE=${path} -P
+            ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake -- ${flags} ${for_all_cases} ${path}
     COMMAND_EXPAND_LISTS)
   set_tests_properties("${target}: every case at once" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT}
                                                                   FIXTURES_SETUP ${target})

@@ -44,7 +44,7 @@ FNR == NR {
 
 {
   error = $0 ~ /error:|warning:|[)]: (error|warning) /
-  context_before = $0 ~ /: In (instantiation|substitution|function|member|static|constructor|destructor|lambda)|^In file included from|required (from|by)/
+  context_before = $0 ~ /: In (instantiation|substitution|function|member|static|constructor|destructor|lambda)|^In file included from|^== with|required (from|by)/
   if (has_error && (error || context_before)) flush_group()
   if (error) has_error = 1
   group[++lines] = $0

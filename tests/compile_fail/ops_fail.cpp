@@ -6,6 +6,7 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
 
 namespace dp = devplace;
@@ -162,6 +163,19 @@ void operations(matrix& a, const labels& classes) {
   {
     const dp::tensor<float, dp::extents<2, 4>, on_cpu> target(dp::extents<2, 4>{});
     dp::mse(a, target);
+  }
+#endif
+  dp::take_rows(a, classes);
+#if defined(TAKE_ROWS_FLOAT_INDICES)  // expect: devplace: take_rows: the indices must be integers
+  dp::take_rows(classes, dp::tensor<float, dp::extents<2>, on_cpu>{0, 1});
+#endif
+#if defined(TAKE_ROWS_MATRIX_OF_INDICES)  // expect: devplace: take_rows: the indices must have rank 1
+  dp::take_rows(classes, dp::tensor<std::int64_t, dp::extents<1, 2>, on_cpu>{{0, 1}});
+#endif
+#if defined(TAKE_ROWS_RESULT_EXTENTS)  // expect: devplace: take_rows: the result must have a row for each index
+  {
+    dp::tensor<float, dp::extents<3, 3>, on_cpu> y(dp::extents<3, 3>{});
+    dp::take_rows_into(y, a, classes);
   }
 #endif
 }

@@ -14,6 +14,7 @@
 #include <devplace/place/place.hpp>
 
 #include "support/catch.hpp"
+#include "support/product_element.hpp"
 
 namespace dp = devplace;
 using dp::detail::cpu_isa;
@@ -87,30 +88,6 @@ struct problem {
   }
 };
 
-/// The definition, in double; `magnitude` receives the sum of absolute summands, which rounding errors scale with.
-template <class T>
-double reference(const gemm_arguments<T>& g, const T* c, std::size_t i, std::size_t j, double& magnitude) {
-  double sum = 0, absolute = 0;
-  for (std::size_t p = 0; p < g.k; ++p) {
-    const double product = static_cast<double>(g.transpose_a ? g.a[p * g.lda + i] : g.a[i * g.lda + p]) *
-                           static_cast<double>(g.transpose_b ? g.b[j * g.ldb + p] : g.b[p * g.ldb + j]);
-    sum += product;
-    absolute += std::abs(product);
-  }
-  const double alpha = g.alpha, beta = g.beta;
-  double x = g.alpha == T{0} ? 0 : alpha * sum;
-  magnitude = std::abs(alpha) * absolute;
-  if (g.beta != T{0}) {
-    x += beta * static_cast<double>(c[i * g.ldc + j]);
-    magnitude += std::abs(beta * static_cast<double>(c[i * g.ldc + j]));
-  }
-  if (g.bias != nullptr) {
-    x += static_cast<double>(g.bias[j]);
-    magnitude += std::abs(static_cast<double>(g.bias[j]));
-  }
-  return g.then == epilogue::relu && x < 0 ? 0 : x;
-}
-
 bool same_bits(const void* a, const void* b, std::size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }
@@ -130,7 +107,7 @@ std::size_t wrong_elements(const problem<T>& given, double tolerance) {
       continue;
     }
     double magnitude = 0;
-    const double expected = reference(p.g, given.c.data() + 1, i, j, magnitude);
+    const double expected = dp::test::product_element(p.g, given.c.data() + 1, i, j, magnitude);
     const double error = std::abs(static_cast<double>(p.c[at]) - expected);
     wrong += !(error <= tolerance * magnitude);
   }

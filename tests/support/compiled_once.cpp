@@ -8,3 +8,11 @@ template gemm_kernels<float> gemm_kernels_of(cpu_isa);
 template gemm_kernels<double> gemm_kernels_of(cpu_isa);
 
 }  // namespace devplace::detail
+
+namespace devplace::test {
+
+template double product_element(const detail::gemm_arguments<float>&, const float*, std::size_t, std::size_t, double&);
+template double product_element(const detail::gemm_arguments<double>&, const double*, std::size_t, std::size_t,
+                                double&);
+
+}  // namespace devplace::test

@@ -4,11 +4,23 @@
 
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 
+#include "support/product_element.hpp"
+
 // The kernels of matrix products, for three instruction sets, cost each file that has a layer more than most of its
-// tests. All test files are precompiled with this header, and compiled_once.cpp has what it declares.
+// tests, and the oracle of those kernels is slow where it is not optimised. All test files are precompiled with this
+// header, and compiled_once.cpp has what it declares.
 namespace devplace::detail {
 
 extern template gemm_kernels<float> gemm_kernels_of(cpu_isa);
 extern template gemm_kernels<double> gemm_kernels_of(cpu_isa);
 
 }  // namespace devplace::detail
+
+namespace devplace::test {
+
+extern template double product_element(const detail::gemm_arguments<float>&, const float*, std::size_t, std::size_t,
+                                       double&);
+extern template double product_element(const detail::gemm_arguments<double>&, const double*, std::size_t, std::size_t,
+                                       double&);
+
+}  // namespace devplace::test

@@ -3,10 +3,12 @@
 
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
 # regex follows "error" (or clang's note on the deleted candidate, or what a linker says instead). With -DWRAPPED=1 the
-# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed; with
-# -DOUTPUT=<file> instead of EXPECT it must fail, and what it printed is kept there.
-# With -DTOGETHER=<file> -DSOURCE=<file> -DCASE=<name> such a file is looked at first (see errors_of_case.awk), and the
-# command runs only when that does not show the case's error.
+# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
+# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT it must fail with all cases of the source at once, and what it
+# printed is kept there. A compiler says once what several cases have in common, and may stop before it has seen them
+# all: the cases whose errors are missing are compiled again, all at once, as long as that shows more of them.
+# With -DCASE=<name> and EXPECT such a file is looked at first (see errors_of_case.awk), and the command runs only when
+# that does not show the case's error.
 set(ENV{LC_ALL} C) # g++ quotes names with UTF-8 quotation marks elsewhere
 set(command "")
 set(in_command FALSE)
@@ -35,11 +37,54 @@ function(find_error result text)
   endforeach()
 endfunction()
 
-if(TOGETHER)
-  execute_process(COMMAND awk -v name=${CASE} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_QUIET)
+# find_error_of_case(<result> <case>): the same in what was printed about all cases at once.
+function(find_error_of_case result case)
+  execute_process(COMMAND awk -v name=${case} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET)
   find_error(found "${output}")
-  if(result EQUAL 0 AND found)
+  if(NOT status EQUAL 0)
+    set(found "")
+  endif()
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+if(TOGETHER AND NOT DEFINED EXPECT)
+  set(cases "")
+  file(STRINGS ${SOURCE} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "defined\\(([A-Z0-9_]+)\\) *// expect: (.*)$" _ "${line}")
+    list(APPEND cases ${CMAKE_MATCH_1})
+    string(REPLACE ";" " " expect_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+  endforeach()
+  file(WRITE ${TOGETHER} "")
+  set(before 0)
+  list(LENGTH cases count)
+  while(count GREATER 0 AND NOT count EQUAL before)
+    list(TRANSFORM cases PREPEND -D OUTPUT_VARIABLE definitions)
+    execute_process(COMMAND ${command} ${definitions} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(result EQUAL 0)
+      message(FATAL_ERROR "This must fail and succeeds, with ${cases}.")
+    endif()
+    file(APPEND ${TOGETHER} "== with ${cases}\n${output}\n")
+    set(missing "")
+    foreach(case IN LISTS cases)
+      set(EXPECT "${expect_${case}}")
+      find_error_of_case(found ${case})
+      if(NOT found)
+        list(APPEND missing ${case})
+      endif()
+    endforeach()
+    set(cases ${missing})
+    set(before ${count})
+    list(LENGTH cases count)
+  endwhile()
+  message(STATUS "To be compiled alone: ${cases}")
+  return()
+endif()
+
+if(TOGETHER)
+  find_error_of_case(found ${CASE})
+  if(found)
     message(STATUS "${found}")
     return()
   endif()
@@ -47,13 +92,6 @@ endif()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(REPLACE "\n" "\n  " shown "\n${output}") # indented text is printed as it is, not wrapped
-if(OUTPUT)
-  file(WRITE ${OUTPUT} "${output}")
-  if(result EQUAL 0)
-    message(FATAL_ERROR "This must fail and succeeds.")
-  endif()
-  return()
-endif()
 if(NOT DEFINED EXPECT)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "This must succeed and fails:${shown}")

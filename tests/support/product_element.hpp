@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+
+namespace devplace::test {
+
+/// Element (i, j) of what `g` asks for, by the definition and in double, for a C that was `c`; `magnitude` receives the
+/// sum of absolute summands, which rounding errors scale with.
+template <class T>
+double product_element(const detail::gemm_arguments<T>& g, const T* c, std::size_t i, std::size_t j,
+                       double& magnitude) {
+  double sum = 0, absolute = 0;
+  for (std::size_t p = 0; p < g.k; ++p) {
+    const double product = static_cast<double>(g.transpose_a ? g.a[p * g.lda + i] : g.a[i * g.lda + p]) *
+                           static_cast<double>(g.transpose_b ? g.b[j * g.ldb + p] : g.b[p * g.ldb + j]);
+    sum += product;
+    absolute += std::abs(product);
+  }
+  const double alpha = g.alpha, beta = g.beta;
+  double x = g.alpha == T{0} ? 0 : alpha * sum;
+  magnitude = std::abs(alpha) * absolute;
+  if (g.beta != T{0}) {
+    x += beta * static_cast<double>(c[i * g.ldc + j]);
+    magnitude += std::abs(beta * static_cast<double>(c[i * g.ldc + j]));
+  }
+  if (g.bias != nullptr) {
+    x += static_cast<double>(g.bias[j]);
+    magnitude += std::abs(static_cast<double>(g.bias[j]));
+  }
+  return g.then == detail::epilogue::relu && x < 0 ? 0 : x;
+}
+
+}  // namespace devplace::test
