@@ -525,13 +525,6 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   return code;
 }
 
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
-  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
-  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
-  return code;
-}
-
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
