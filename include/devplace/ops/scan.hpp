@@ -51,7 +51,8 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
 /// for float and double, int64 for integers; it may be x. In the order of the place's work. Floating-point sums are
 /// accumulated in double in an order that depends on the size alone, so that their bits are the same on every place;
 /// sums of integers are exact, modulo 2^64, and CUB's on CUDA devices. Scratch memory is the place's own and counted as
-/// workspace. Different run-time extents throw shape_error.
+/// workspace. Different run-time extents throw shape_error; so do 2^31 integers or more on CUDA devices where the
+/// program is built with a CUDA Toolkit before 13.0.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
 void cumsum_into(Y&& y, const X& x) {
   using value = detail::operand_element_t<X>;

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 
 #include <cub/device/device_scan.cuh>
+#include <cub/version.cuh>
 
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace {
 
@@ -49,6 +53,12 @@ template <>
 struct implementation<backend::cuda, op::scan> {
   template <class T, class Tu = detail::this_tu>
   static void run(int ordinal, const detail::scan_plan<T>& plan) {
+    // CUB counts in int before version 3, which CUDA 13.0 has.
+    constexpr std::size_t most = CUB_VERSION < 300000 ? std::size_t{INT_MAX} : std::size_t{INT64_MAX};
+    if (plan.size > most)
+      throw shape_error("cumsum: the operand has " + std::to_string(plan.size) +
+                        " integers, and with the CUDA Toolkit of this program a device adds up 2^31 - 1 at most; build "
+                        "with CUDA 13.0 or newer, or add up parts of it.");
     const detail::cuda_scope device(ordinal);
     const auto scan = [&](void* memory, std::size_t& bytes) {
       detail::check_cuda(cub::DeviceScan::InclusiveSum(memory, bytes, detail::widened_integers<T>(plan.x),
