@@ -3,9 +3,11 @@
 #pragma once
 
 // Everything. The table of contents, from narrow to wide: core.hpp (tensors and operations), nn.hpp (layers, models,
-// optimizers), parallel.hpp (several places); then data, files and training. Each is usable alone.
+// optimizers), parallel.hpp (several places); then data, files and training. Each is usable alone. Only sorting.hpp is
+// left out, for what CUB's headers cost nvcc.
 #include <devplace/core.hpp>
 #include <devplace/data/idx.hpp>
+#include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader.hpp>
 #include <devplace/data/loader_options.hpp>

@@ -20,6 +20,7 @@
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>
@@ -38,6 +39,7 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>

@@ -41,6 +41,29 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
   { dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
+#if defined(PRECISION_OF_A_MODEL)  // expect: (constraint|precision)
+  { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
+#endif
+#if defined(BATCH_FOR_A_TF32_MODEL)  // expect: devplace: the batch's element type is not the model's
+  {
+    dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
+    fast.predict(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
+  }
+#endif
+#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: (no matching|no member)
+  {
+    dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
+    auto pass = model.forward(x);
+    fast.backward(std::move(pass.saved), gradient);
+  }
+#endif
+#if defined(GRADIENTS_IN_ANOTHER_PRECISION)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
+  {
+    dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
+    auto pass = fast.forward(x);
+    optimizer.step(model, fast.backward(std::move(pass.saved), gradient));
+  }
+#endif
 #if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
   { dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif

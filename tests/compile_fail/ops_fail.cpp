@@ -6,6 +6,7 @@
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
 
 namespace dp = devplace;
@@ -30,6 +31,18 @@ void operations(matrix& a, const labels& classes) {
   {
     const dp::tensor<double, dp::extents<3, 2>, on_cpu> b{{1, 2}, {3, 4}, {5, 6}};
     dp::matmul(a, b);
+  }
+#endif
+#if defined(MATMUL_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 2>, dp::on<dp::cpu>> b(dp::extents<3, 2>{});
+    dp::matmul<dp::tf32>(dp::transposed(b), b);
+  }
+#endif
+#if defined(MATMUL_OPTIONS_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+  {
+    dp::tensor<double, dp::extents<3, 3>, dp::on<dp::cpu>> b(dp::extents<3, 3>{});
+    dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});
   }
 #endif
 #if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float or double
@@ -150,6 +163,19 @@ void operations(matrix& a, const labels& classes) {
   {
     const dp::tensor<float, dp::extents<2, 4>, on_cpu> target(dp::extents<2, 4>{});
     dp::mse(a, target);
+  }
+#endif
+  dp::take_rows(a, classes);
+#if defined(TAKE_ROWS_FLOAT_INDICES)  // expect: devplace: take_rows: the indices must be integers
+  dp::take_rows(classes, dp::tensor<float, dp::extents<2>, on_cpu>{0, 1});
+#endif
+#if defined(TAKE_ROWS_MATRIX_OF_INDICES)  // expect: devplace: take_rows: the indices must have rank 1
+  dp::take_rows(classes, dp::tensor<std::int64_t, dp::extents<1, 2>, on_cpu>{{0, 1}});
+#endif
+#if defined(TAKE_ROWS_RESULT_EXTENTS)  // expect: devplace: take_rows: the result must have a row for each index
+  {
+    dp::tensor<float, dp::extents<3, 3>, on_cpu> y(dp::extents<3, 3>{});
+    dp::take_rows_into(y, a, classes);
   }
 #endif
 }

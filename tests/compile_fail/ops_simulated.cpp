@@ -6,6 +6,7 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
 
 namespace dp = devplace;
@@ -40,6 +41,9 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #endif
 #if defined(CUMSUM_INTO_ANOTHER_DEVICE)  // expect: devplace: cumsum: result and operand live on different places
   dp::cumsum_into(c.reshape(dp::extents<9>{}), b.reshape(dp::extents<9>{}));
+#endif
+#if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
+  dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
 #endif
 #if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});

@@ -3,10 +3,14 @@
 
 // What docs/training.md quotes.
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/sorting.hpp>
 
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -66,6 +70,28 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
   }
   const double right = dp::accuracy(model, data.test, options);
   CHECK(right > 0.9);
+  CHECK(dp::accuracy(model, data.test, options, {.top = 5}) > right);
+}
+
+TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
+  const auto output = dp::normal<float, where>(dp::extents<3, 10>{}, dp::seed{1});
+  const auto counts = dp::full<std::int32_t, where>(dp::extents<4>{}, 2);
+  const int epoch = 3;
+
+  const auto [scores, classes] = dp::top_k(output, 5);                   // of each row, largest first
+  const auto ranking = dp::argsort(output, dp::sort_order::descending);  // stable; NaN counts as largest
+  const auto running = dp::cumsum(counts);                               // of one axis
+
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> order(dp::extents<dp::dyn>(100));
+  dp::permutation_into(order, dp::seed{2}, dp::sampler::stream(epoch));  // what a loader's epoch visits, in its order
+
+  CHECK(classes(2, 4) == ranking(2, 4));
+  CHECK(scores(1, 0) == output(1, static_cast<std::size_t>(dp::argmax<1>(output)(1))));
+  CHECK(running(3) == 8);
+  dp::sampler visited(100, dp::seed{2});
+  const std::span<const std::int64_t> expected = visited.order(epoch);
+  CHECK(std::vector<std::int64_t>(order.data(), order.data() + 100) ==
+        std::vector<std::int64_t>(expected.begin(), expected.end()));
 }
 
 using namespace dp::literals;

@@ -52,6 +52,64 @@ TEST_CASE("a relu that linear takes over has the gradients of one that it does n
   STATIC_REQUIRE(!nn::linear<6, 5>::absorbs<separate_relu>);
 }
 
+namespace {
+
+/// A backend that computes nothing and keeps how it was to multiply.
+struct noting {};
+std::vector<dp::detail::product_math> noted;
+
+}  // namespace
+
+namespace devplace {
+
+template <>
+struct implementation<noting, op::matmul> {
+  template <class T>
+  static void run(int, const detail::gemm_arguments<T>& g) {
+    noted.push_back(g.math);
+  }
+};
+template <>
+struct implementation<noting, op::linear_gradients> {
+  template <class T>
+  static void run(int, const detail::gemm_arguments<T>& g, T*) {
+    noted.push_back(g.math);
+  }
+};
+template <>
+struct implementation<noting, op::relu_gradient> {
+  template <class T>
+  static void run(int, const detail::relu_gradient_arguments<T>&) {}
+};
+
+}  // namespace devplace
+
+namespace {
+
+template <class Precision>
+std::vector<dp::detail::product_math> products_of() {
+  using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
+  using run = nn::detail::engine<net, Precision, noting, dp::detail::this_tu>;
+  std::vector<typename run::T> memory(1000);
+  nn::detail::pass<Precision> p;
+  p.batch = 2, p.mode = nn::mode::train;
+  p.parameters = p.buffers = p.saved = p.scratch = memory.data();
+  noted.clear();
+  run::forward(p, memory.data());
+  run::plan::template backward<noting, dp::detail::this_tu>(p, memory.data(), memory.data(), memory.data(),
+                                                            memory.data(), memory.data(), false);
+  return noted;
+}
+
+}  // namespace
+
+TEST_CASE("all products of a network are in its precision, forward and backward", "[nn]") {
+  using dp::detail::product_math;
+  CHECK(products_of<dp::tf32>() == std::vector<product_math>(6, product_math::tf32));
+  CHECK(products_of<float>() == std::vector<product_math>(6, product_math::strict));
+  CHECK(products_of<double>() == std::vector<product_math>(6, product_math::strict));
+}
+
 TEST_CASE("linear agrees with PyTorch, with and without bias", "[nn]") {
   dp::test::compare_with_pytorch_in_both<nn::linear<7, 4>, dp::extents<5, 7>, dp::extents<5, 4>>("linear_bias",
                                                                                                  {"weight", "bias"});

@@ -14,9 +14,10 @@ TEST_CASE("a GPU computes expressions as the CPU does", "[ops][elementwise]") {
   CHECK(dp::test::assignments_differ_by<device>() < 1e-6);  // products and differences may be fused
 }
 
-TEST_CASE("a GPU draws the CPU's random numbers, to the bit", "[ops][random]") {
+TEST_CASE("a GPU draws the CPU's random numbers and scales bytes alike, to the bit", "[ops][random]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   CHECK(dp::test::random_numbers_differ_by<device>() == 0);
+  CHECK(dp::test::scaled_bytes_differ_by<device>() == 0);
 }
 
 TEST_CASE("printing copies from a GPU", "[tensor][print]") {

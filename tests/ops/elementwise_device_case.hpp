@@ -12,6 +12,8 @@
 
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/print.hpp>
 
@@ -114,13 +116,31 @@ double random_numbers_differ_by() {
   check(difference(normal<double, Where>(size, seed{8}, 1, 2), normal<double, host>(size, seed{8}, 1, 2)));
   check(difference(permutation<Where>(100, seed{9}), permutation(100, seed{9})));
   check(difference(arange<float, Where>(0, 1, 0.003f), arange<float, host>(0, 1, 0.003f)));
-  const auto x = normal<float, host>(extents<101, 37>{}, seed{1});
-  auto y = x.clone();
-  auto z = to<Where>(x);
-  dropout_into(y, y, 0.3, {1, 2, 3}, 1000);
-  dropout_into(z, z, 0.3, {1, 2, 3}, 1000);
-  check(difference(z, y));
+  const auto check_dropout = [&check](auto shape) {
+    const auto x = normal<float, host>(shape, seed{1});
+    auto y = x.clone();
+    auto z = to<Where>(x);
+    dropout_into(y, y, 0.3, {1, 2, 3}, 1000);
+    dropout_into(z, z, 0.3, {1, 2, 3}, 1000);
+    check(difference(z, y));
+  };
+  check_dropout(extents<101, 37>{});
+  check_dropout(extents<101, 36>{});
   return largest;
+}
+
+/// So have bytes that are made numbers.
+template <class Where>
+double scaled_bytes_differ_by() {
+  tensor<std::uint8_t, extents<dyn>, host> bytes(extents<dyn>{10007});
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes(i) = static_cast<std::uint8_t>(i * 37 + i / 256);
+  const byte_scale<float> scale({}, 0.1307, 0.3081);
+  tensor<float, extents<dyn>, host> expected(bytes.extents());
+  tensor<float, extents<dyn>, Where> found(bytes.extents());
+  scale_bytes_into(expected, bytes, scale);
+  scale_bytes_into(found, to<Where>(bytes), scale);
+  return difference(found, expected);
 }
 
 /// What a small tensor on a place prints.

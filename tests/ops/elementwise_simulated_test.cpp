@@ -20,9 +20,10 @@ TEST_CASE("simulated devices compute expressions as the CPU does", "[ops][elemen
   CHECK(dp::test::assignments_differ_by<device<1>>() == 0);
 }
 
-TEST_CASE("simulated devices draw the CPU's random numbers", "[ops][random]") {
+TEST_CASE("simulated devices draw the CPU's random numbers and scale bytes alike", "[ops][random]") {
   CHECK(dp::test::random_numbers_differ_by<device<0>>() == 0);
   CHECK(dp::test::random_numbers_differ_by<device<1>>() == 0);
+  CHECK(dp::test::scaled_bytes_differ_by<device<1>>() == 0);
 }
 
 TEST_CASE("an expression stays on its operands' device", "[ops][elementwise]") {

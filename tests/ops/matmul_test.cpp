@@ -114,3 +114,19 @@ TEST_CASE("matmul of run-time extents that do not fit", "[ops]") {
   dp::tensor<float, dp::dextents<2>, on_cpu> c(dp::dextents<2>(3, 3));
   CHECK_THROWS_AS(dp::matmul_into(c, a, dp::transposed(b)), dp::shape_error);
 }
+
+TEST_CASE("a product in tf32 is one in float on the CPU, which has no TF32", "[ops]") {
+  using matrix = dp::tensor<float, dp::extents<2, 2>, dp::on<dp::cpu>>;
+  const matrix a{{1.0F + 1.0F / 8192, 2}, {3, 4}}, b{{5, 6}, {7, 8.0F + 1.0F / 1024}};
+  const auto strict = dp::matmul(a, b);
+  const auto fast = dp::matmul<dp::tf32>(a, b);
+  STATIC_REQUIRE(std::is_same_v<decltype(strict), decltype(fast)>);
+  matrix into{dp::extents<2, 2>{}};
+  dp::matmul_into(into, a, b, dp::matmul_options<dp::tf32>{.alpha = 1});
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 2; ++j) {
+      CHECK(fast(i, j) == strict(i, j));
+      CHECK(into(i, j) == strict(i, j));
+    }
+  CHECK(dp::matmul<float>(a, b)(1, 1) == strict(1, 1));
+}

@@ -179,9 +179,9 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
   const auto check = [&](auto zero) {
     using T = decltype(zero);
     std::vector<T> one_by_one(n), in_ranges(n);
-    const dp::detail::uniform_body<T> single{one_by_one.data(), random, 0, 1, T(0.9999)};
-    for (std::size_t i = 0; i < n; ++i)
-      single(i);
+    const dp::detail::uniform_body<T> groups{one_by_one.data(), random, 0, 1, T(0.9999)};
+    for (std::size_t i = 0; i < n; i += groups.at_once)
+      groups.several(i, &one_by_one[i]);
     const dp::detail::uniform_body<T> ranges{in_ranges.data(), random, 0, 1, T(0.9999)};
     for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
       ranges.range(begin, std::min(n, begin + length));
@@ -193,8 +193,10 @@ TEST_CASE("ranges of any begin and end give the elements one by one", "[ops][ran
   std::vector<float> x(n, 1.0f), one_by_one(n), in_ranges(n);
   for (const std::size_t columns : {1u, 3u, 64u, 100u, 300u}) {
     dp::detail::dropout_body<float> body{one_by_one.data(), x.data(), columns, 9, {{1, 2}}, 1ull << 31, 2.0f};
-    for (std::size_t i = 0; i < n; ++i)
-      body(i);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t column = i % columns;
+      one_by_one[i] = body.element(x[i], body.words(i / columns, column / 4).word[column % 4]);
+    }
     body.destination = in_ranges.data();
     for (std::size_t begin = 0, length = 1; begin < n; begin += length, length = length * 2 + 1)
       body.range(begin, std::min(n, begin + length));

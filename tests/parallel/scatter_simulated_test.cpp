@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
 
@@ -83,6 +84,9 @@ TEST_CASE("scatter takes views and values on any place", "[parallel]") {
   const auto middle = x.slice(1, 4);
   CHECK(check_parts<1>(middle, dp::scatter<dp::sharded<1, 2, 1>>(middle)) == sizes{3, 2});
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 2, 1>>(there.view().erased())) == sizes{3, 3});
+  const auto pinned = dp::to<dp::on<dp::pinned>>(x);
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(pinned)) == sizes{2, 2, 1});
+  CHECK(dp::gather<dp::on<dp::pinned>>(dp::scatter<dp::sharded<0, 0, 1>>(pinned))(5, 4) == 29);
 }
 
 TEST_CASE("scatter along an axis of nothing, and of a scalar's neighbour", "[parallel]") {

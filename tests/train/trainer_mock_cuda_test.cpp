@@ -19,10 +19,12 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/mock_cuda/mock_cublaslt.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+namespace lt = devplace::test::mock_cublaslt;
 namespace mock = devplace::test::mock_cuda;
 
 namespace {
@@ -35,18 +37,18 @@ using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::
 
 const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "finish_kernel",         // its bias and relu
-                                 "dropout_body",          //
-                                 "cublasLtMatmul",        // 256 to 10 with its bias
+                                 "dropout_kernel",        //
+                                 "cublasLtMatmul",        // 256 to 10, with its bias
                                  "cross_entropy_row",     // losses and gradients
                                  "cross_entropy_terms",   // their sums
                                  "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
                                  "cublasLtMatmul",        // and input
-                                 "dropout_body",          //
-                                 "relu_gradient_source",  // and of the first bias
+                                 "dropout_kernel",        //
+                                 "relu_gradient_source",  // and the bias's gradient, which are its column sums
                                  "cublasLtMatmul",        // gradient of 784 to 256: weights
                                  "tail_functor",          // sums behind the gradients
                                  "pending_functor"};      // the loss of this step
-const names clip{"element_source"};
+const names clip{"clip_reducer"};
 const names count{"count_pending_functor"};
 
 names operator+(names all, const names& more) {
@@ -54,16 +56,25 @@ names operator+(names all, const names& more) {
   return all;
 }
 
-/// "for_each_kernel<dropout_body<float> >" is "dropout_body", "reduce_kernel<true, terms<float> >" is "terms",
-/// "finish_kernel<float, 4u>" is "finish_kernel".
+/// A product cannot add to a bias's gradient, so that the column sums come behind it.
+names forward_and_adding_backward() {
+  names all = forward_and_backward;
+  all.insert(all.begin() + 7, "matrix_source");
+  return all;
+}
+
+/// What tells kernels apart: "for_each_kernel<tail_functor<float> >" is "tail_functor", "reduce_kernel<true,
+/// element_source<float>, sum<float> >" is "sum", "dropout_kernel<float>" is itself.
 std::string head(const std::string& name) {
-  std::size_t first = name.find('<') + 1;
-  for (std::string next; first != 0; first = name.find(' ', first) + 1) {
-    next = name.substr(first, name.find_first_of("<,> ", first) - first);
-    if (next == "float") return name.substr(0, name.find('<'));
-    if (next != "true" && next != "false" && next.find_first_not_of("0123456789u") != std::string::npos) return next;
+  const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
+  for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
+    const std::string word = word_at(at);
+    if (word == "float" || word == "double") break;
+    const bool says_little = word == "true" || word == "false" || word == "element_source" ||
+                             word.find_first_not_of("0123456789u") == std::string::npos;
+    if (!says_little) return word;
   }
-  return name;
+  return word_at(0);
 }
 
 names launched_on(int device) {
@@ -116,6 +127,11 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
   CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
 }
 
+/// What the place has once comes first.
+void take_gpu_workspace(int ordinal) {
+  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(ordinal);
+}
+
 }  // namespace
 
 TEST_CASE("a step of Adam with clipping is the same launches each time, and nothing else is asked of CUDA", "[train]") {
@@ -162,6 +178,27 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
   }
 }
 
+TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
+          "[train]") {
+  using kernel = dp::detail::update_kernel<dp::optim::detail::adam_update<float>>;
+  mock::keep_arguments("adam_update", sizeof(kernel));
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  mock::clear_calls();
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) step.optimizer().rule().learning_rate = 0.5;
+    step(batch.images, batch.labels);
+  }
+  std::vector<std::vector<unsigned char>> updates;
+  for (const mock::launch& l : mock::launches())
+    if (head(l.name) == "adam_update") updates.push_back(l.argument);
+  REQUIRE(updates.size() == 3);
+  CHECK(updates[0].size() == sizeof(kernel));
+  CHECK(updates[1] == updates[0]);
+  CHECK(updates[2] == updates[0]);
+}
+
 TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
@@ -189,11 +226,8 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    // Adding to a bias's gradient is more than cuBLASLt's epilogue does.
-  names added = forward_and_backward;
-  added.insert(std::find(added.begin(), added.end(), "cross_entropy_terms") + 2, "matrix_source");
-  const names update = clip + names{"sgd_update"} + count;
-    CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : added + update));
+    const names update = clip + names{"sgd_update"} + count;
+    CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }
 }
@@ -218,10 +252,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
 }
 
 TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
-  // What the place has once is on top.
-  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(0);
-  CHECK(dp::memory_statistics<dp::cuda<0>>().allocated ==
-        dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
+  take_gpu_workspace(0);
   using model_type = dp::model<net, dp::on<dp::cuda<0>>>;
   const batch_of<dp::on<dp::cuda<0>>> batch(33);
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -251,8 +282,8 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
 }
 
 TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
-  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(0);
-  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(1);
+  take_gpu_workspace(0);
+  take_gpu_workspace(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;
   const batch_of<dp::replicated<0, 1>> batch(65);
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -266,4 +297,57 @@ TEST_CASE("so it is for replicas, of which the first may have a sample more", "[
   using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;
   check_plan<plan, dp::cuda<0>>(first);
   check_plan<smaller, dp::cuda<1>>(second);
+}
+
+TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
+  using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
+  STATIC_REQUIRE(plan::gpu_workspace ==
+                 dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
+  const batch_of<dp::on<dp::cuda<0>>> batch(8);
+  const std::size_t before = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  {
+    dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+    step(batch.images, batch.labels);
+  }
+  const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
+  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of its process finds nothing
+}
+
+namespace {
+
+/// How cuBLASLt was told to compute the products of two steps.
+template <class Precision>
+std::vector<cublasComputeType_t> products_of_training() {
+  dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  const std::size_t before = lt::products().size();
+  for (int i = 0; i < 2; ++i)
+    step(batch.images, batch.labels);
+  std::vector<cublasComputeType_t> all;
+  for (std::size_t i = before; i < lt::products().size(); ++i)
+    all.push_back(lt::products()[i].compute);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every product of a model in tf32 is computed in TF32 on CUDA, and none of a model in float", "[train]") {
+  CHECK(products_of_training<float>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F));
+  CHECK(products_of_training<dp::tf32>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F_FAST_TF32));
+}
+
+TEST_CASE("cuBLASLt is asked for algorithms in a trainer's first step with a size of batch, and never after",
+          "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  const auto queries = std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic");
+  CHECK(queries == 5);
+  lt::clear_calls();
+  for (int i = 0; i < 3; ++i)
+    step(batch.images, batch.labels);
+  CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
 }

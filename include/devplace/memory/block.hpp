@@ -181,7 +181,7 @@ void synchronize() {
 }
 
 /// Gives memory that place `P` keeps for later allocations back to the device, and returns the number of bytes. What is
-/// in use stays. 0 where there is no cache (cpu, real CUDA).
+/// in use stays. 0 where there is no cache (cpu, pinned). On CUDA it waits for the place's work.
 template <place P, class Tu = detail::this_tu>
 std::size_t trim_memory() {
   return detail::memory_of<backend_of_t<P>, Tu>().trim(place_traits<P>::ordinal);

@@ -34,7 +34,7 @@ constexpr const char* memory_purpose_name(memory_purpose purpose) {
 
 /// What devplace holds of one place's memory. `allocated`, `peak` and the purposes count the bytes asked for;
 /// `reserved` is what devplace has taken for them from the device: also what its cache keeps and what it adds to reach
-/// whole units. Where there is no cache (cpu, real CUDA) it is `allocated`.
+/// whole units. Where there is no cache (cpu, pinned) it is `allocated`.
 struct memory_usage {
   std::size_t allocated = 0;                              ///< bytes in use now
   std::size_t peak = 0;                                   ///< most bytes in use since the last `reset_peak_memory`

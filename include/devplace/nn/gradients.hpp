@@ -12,6 +12,7 @@
 #include <devplace/nn/detail/replica.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace {
 
@@ -34,15 +35,19 @@ struct gradient_access;
 /// model and a sharded batch until `synchronize` makes them whole, and an optimizer takes no partial ones; `replicated`
 /// for a replicated batch, of which every place has the whole gradient already. They are sums over the samples;
 /// the optimizer divides by the sum of the samples' weights that lies behind them.
-template <class Net, placement Where, class T>
+template <class Net, placement Where, precision P>
 class [[nodiscard]] gradients {
+  using T = element_of_t<P>;
+
  public:
   /// The template's arguments.
   ///@{
   using network_type = Net;
   using placement_type = Where;
-  using value_type = T;
+  using precision_type = P;
   ///@}
+  /// What gradients are made of.
+  using value_type = T;
 
   /// Hands the lease over.
   gradients(gradients&&) noexcept = default;
@@ -112,10 +117,10 @@ struct gradient_access {
     require_no_failures_since(lease.failures_, lease.arena(), "these gradients");
   }
   /// The lease under another placement.
-  template <placement Other, class Net, class Where, class T>
-  static gradients<Net, Other, T> as(gradients<Net, Where, T>&& lease) {
+  template <placement Other, class Net, class Where, class P>
+  static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
     static_cast<void>(lease.arena());
-    return gradients<Net, Other, T>(std::move(lease.state_), lease.failures_, lease.how_);
+    return gradients<Net, Other, P>(std::move(lease.state_), lease.failures_, lease.how_);
   }
 };
 

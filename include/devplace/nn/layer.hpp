@@ -12,6 +12,7 @@
 #include <devplace/config.hpp>
 #include <devplace/nn/parameter.hpp>
 #include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace::nn {
@@ -174,9 +175,10 @@ struct table_entry {
 };
 
 /// Everything that a pass through a layer works on: pointers into one replica's arenas and workspace, as values, so
-/// that passes are compiled once for all devices.
-template <class T>
+/// that passes are compiled once for all devices. P is the precision that products are computed in.
+template <class P>
 struct pass {
+  using T = element_of_t<P>;
   std::size_t batch = 0;
   int ordinal = 0;
   const T* parameters = nullptr;

@@ -57,9 +57,9 @@ struct linear {
     using call = std::remove_cvref_t<decltype(c)>;
     using tu = typename call::translation_unit;
     if constexpr (Bias)
-      devplace::detail::linear_gradients_into<tu>(c.template parameter_gradient<0>(),
-                                                  c.template parameter_gradient<1>(), c.output_gradient, c.input,
-                                                  factor_of_old(c));
+      devplace::detail::linear_gradients_into<tu, typename call::precision_type>(
+          c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), c.output_gradient, c.input,
+          factor_of_old(c));
     else
       weight_gradient(c, c.output_gradient);
     input_gradient(c, c.output_gradient);
@@ -80,8 +80,7 @@ struct linear {
  private:
   template <class Call>
   static void multiply(const Call& c, devplace::detail::epilogue then) {
-    using T = typename Call::value_type;
-    matmul_options<T> options{.then = then};
+    matmul_options<typename Call::precision_type> options{.then = then};
     if constexpr (Bias) options.bias = c.template parameter<1>().data();
     matmul_into<typename Call::translation_unit>(c.output, c.input, transposed(c.template parameter<0>()), options);
   }
@@ -93,13 +92,15 @@ struct linear {
   }
   template <class Call, class Dy>
   static void weight_gradient(const Call& c, const Dy& dy) {
-    matmul_into<typename Call::translation_unit>(c.template parameter_gradient<0>(), transposed(dy), c.input,
-                                                 {.beta = factor_of_old(c)});
+    matmul_into<typename Call::translation_unit>(
+        c.template parameter_gradient<0>(), transposed(dy), c.input,
+        matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
   }
   template <class Call, class Dy>
   static void input_gradient(const Call& c, const Dy& dy) {
     if (c.needs_input_gradient)
-      matmul_into<typename Call::translation_unit>(c.input_gradient, dy, c.template parameter<0>());
+      matmul_into<typename Call::translation_unit>(c.input_gradient, dy, c.template parameter<0>(),
+                                                   matmul_options<typename Call::precision_type>{});
   }
 };
 

@@ -21,6 +21,7 @@
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace {
 
@@ -36,11 +37,13 @@ struct model_access {
 
 }  // namespace nn::detail
 
-/// The parameters of `Net` in precision `T`, on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. One
-/// arena on each place, with a layout known at compile time; started by seed exactly as PyTorch's layers start, with
-/// the same values on every placement. Move-only.
-template <class Net, placement Where, floating_element T = float>
+/// The parameters of `Net`, on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is what it is
+/// computed in: `float`, `double`, or `tf32`, whose elements are float too. One arena on each place, with a layout
+/// known at compile time; started by seed exactly as PyTorch's layers start, with the same values on every placement.
+/// Move-only.
+template <class Net, placement Where, precision P = float>
 class model {
+  using T = element_of_t<P>;
   using backend_type = placement_backend_t<Where>;
   using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
@@ -53,8 +56,10 @@ class model {
   ///@{
   using network_type = Net;
   using placement_type = Where;
-  using value_type = T;
+  using precision_type = P;
   ///@}
+  /// What parameters, batches and outputs are made of.
+  using value_type = T;
   /// Extents of one sample at the network's input and output.
   ///@{
   using input_extents = nn::detail::network_input_t<Net>;
@@ -64,7 +69,7 @@ class model {
   /// replicated like the model.
   using batch_placement_type = batch_placement_t<Where>;
   /// What backward returns for such a batch.
-  using gradient_type = gradients<Net, gradient_placement_t<Where>, T>;
+  using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
   /// Draws the parameters by `start`: the same values on every placement. Waits for the places, and throws what failed
   /// on one of them before.
@@ -114,9 +119,9 @@ class model {
   ///@}
 
   /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
-  /// [n, input extents...] of type `T` (axes after the first may be flattened differently); the outputs lie as it does,
-  /// and are split like it.
-  /// On several places the batch is split over them, or replicated: then every place does all of it.
+  /// [n, input extents...] of value_type (axes after the first may be flattened differently); the outputs lie as it
+  /// does, and are split like it. On several places the batch is split over them, or replicated: then every place does
+  /// all of it.
   template <class Tu = detail::this_tu, class Batch>
   [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
@@ -125,7 +130,7 @@ class model {
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         detail::memory_block workspace;
-        nn::detail::run_forward<Net, T, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
+        nn::detail::run_forward<Net, P, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
                                                           nn::mode::predict, {}, detail::local_part(output, k));
       });
     return output;
@@ -140,13 +145,13 @@ class model {
     auto& state = live();
     auto output = make_output<Tu>(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-    nn::saved<Net, Where, T, typename batch_type::placement_type, held> saved(state_);
+    nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         const auto x = detail::local_part(batch, k);
         detail::memory_block workspace;
-        const auto p = nn::detail::run_forward<Net, T, backend_type, Tu>(
+        const auto p = nn::detail::run_forward<Net, P, backend_type, Tu>(
             state.replicas[k], x, workspace, nn::mode::train, nn::detail::key_of_part(key, batch, k),
             detail::local_part(output, k));
         saved.keep(k, std::move(workspace), p, x.data());
@@ -159,9 +164,9 @@ class model {
   /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
   /// replicated one gives the whole on every place, bitwise equal.
   template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch>
-  auto backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
+  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
     check_placements<Batch, LossBatch>();
-    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, T>;
+    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
     if (live().gradients_out)
       throw error(
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
@@ -174,8 +179,8 @@ class model {
 
   /// The same, added to the gradients of an earlier backward: summands to summands, whole ones to whole ones.
   template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch, class EarlierWhere>
-  auto backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
-                gradients<Net, EarlierWhere, T>&& earlier) {
+  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
+                gradients<Net, EarlierWhere, P>&& earlier) {
     check_placements<Batch, LossBatch>();
     static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
@@ -190,7 +195,7 @@ class model {
 
   /// What forward saved is used up by backward: move it in.
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
-  void backward(nn::saved<Net, Where, T, Batch, Held>&, Rest&&...) = delete;
+  void backward(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
@@ -241,7 +246,7 @@ class model {
 
   /// Refuses what backward cannot use before anything is used up.
   template <class Batch, class Held, class Extents, class LossBatch>
-  void check_pass(const nn::saved<Net, Where, T, Batch, Held>& saved,
+  void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
                   const nn::loss_gradient<T, Extents, LossBatch>& loss) const {
     saved.check(&live());
     for (std::size_t k = 0; k < place_count<Where>; ++k) {
@@ -290,13 +295,13 @@ class model {
   }
 
   template <class Tu, class Batch, class Held, class Extents, class LossBatch>
-  void run_backward(nn::saved<Net, Where, T, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
+  void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                     bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       on_behalf_of(k, [&] {
-        nn::detail::run_backward<Net, T, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
+        nn::detail::run_backward<Net, P, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
                                                            detail::local_part(loss.gradient, k).data(),
                                                            detail::local_part(loss.sums, k).data(), add);
       });

@@ -31,19 +31,19 @@ struct layer_plan<residual<Layers...>, In> {
   static constexpr std::size_t result_elements(std::size_t batch) { return padded(sample_size<In> * batch); }
 
   /// The layers' own result lies before the addition in the pass's saved memory (scratch when predicting).
-  template <class T>
-  static pass<T> inner(const pass<T>& p) {
-    pass<T> result = p;
+  template <class P>
+  static pass<P> inner(const pass<P>& p) {
+    pass<P> result = p;
     if (p.mode == mode::train) result.saved = p.saved + result_elements(p.batch);
     result.scratch = p.scratch + result_elements(p.batch);
     return result;
   }
-  template <class T>
-  static T* inner_result(const pass<T>& p) {
+  template <class P>
+  static element_of_t<P>* inner_result(const pass<P>& p) {
     return p.mode == mode::train ? p.saved : p.scratch;
   }
-  template <class Backend, class T>
-  static auto window(const pass<T>& p, auto* data) {
+  template <class Backend, class P>
+  static auto window(const pass<P>& p, auto* data) {
     return devplace::view<std::remove_pointer_t<decltype(data)>, extents<dyn, sample_size<In>>, here<Backend>>(
         data, extents<dyn, sample_size<In>>{p.batch}, devplace::detail::device_of<here<Backend>>{p.ordinal});
   }
@@ -69,15 +69,15 @@ struct layer_plan<residual<Layers...>, In> {
     return result_elements(batch) + inside::scratch_elements(batch, m);
   }
 
-  template <class Backend, class Tu, class T>
-  static void forward(const pass<T>& p, const T* x, T* y) {
+  template <class Backend, class Tu, class P, class T>
+  static void forward(const pass<P>& p, const T* x, T* y) {
     T* result = inner_result(p);
     inside::template forward<Backend, Tu>(inner(p), x, result);
     window<Backend>(p, y) = window<Backend>(p, x) + window<Backend>(p, static_cast<const T*>(result));
   }
 
-  template <class Backend, class Tu, class T>
-  static void backward(const pass<T>& p, const T* x, const T*, const T* dy, T* dx, T* gradients, bool add) {
+  template <class Backend, class Tu, class P, class T>
+  static void backward(const pass<P>& p, const T* x, const T*, const T* dy, T* dx, T* gradients, bool add) {
     T* inner_gradient = dx == nullptr ? nullptr : p.scratch;
     inside::template backward<Backend, Tu>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, add);
     if (dx != nullptr)

@@ -13,6 +13,7 @@
 #include <devplace/nn/detail/replica.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace::nn {
 
@@ -28,8 +29,9 @@ struct nothing {};
 
 /// What forward keeps for backward: move-only, used once. Its type belongs to one network, placement, precision and
 /// placement of the batch.
-template <class Net, placement Where, class T, placement Batch, class Held>
+template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
+  using T = element_of_t<P>;
   static constexpr std::size_t places = place_count<Where>;
 
  public:
@@ -43,7 +45,7 @@ class [[nodiscard]] saved {
   ///@}
 
   /// Takes over what place k needs: its workspace, its pass and where its part of the batch lies.
-  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const detail::pass<T>& p, const T* input) {
+  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const detail::pass<P>& p, const T* input) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
@@ -52,7 +54,7 @@ class [[nodiscard]] saved {
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
 
   /// Place k's pass.
-  const detail::pass<T>& pass(std::size_t k) const { return passes_[k]; }
+  const detail::pass<P>& pass(std::size_t k) const { return passes_[k]; }
   /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
@@ -71,7 +73,7 @@ class [[nodiscard]] saved {
   std::uint64_t updates_;
   std::uint64_t failures_;
   std::array<devplace::detail::memory_block, places> workspaces_;
-  std::array<detail::pass<T>, places> passes_{};
+  std::array<detail::pass<P>, places> passes_{};
   std::array<const T*, places> inputs_{};
   std::optional<Held> held_;
 };

@@ -52,8 +52,8 @@ struct relu_gradient_functor {
 };
 
 /// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
-/// [out], dy [n, out], x [n, in].
-template <class Tu, class Weight, class Bias, class Dy, class X, class T = typename Weight::value_type>
+/// [out], dy [n, out], x [n, in]. The product is in precision P, the sums are in its element type.
+template <class Tu, class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
 void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, T beta) {
   gemm_arguments<T> g;
   g.m = weight.extent(0), g.n = weight.extent(1), g.k = dy.extent(0);
@@ -61,6 +61,7 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
   g.a = dy.data(), g.lda = g.m, g.b = x.data(), g.ldb = g.n;
   g.beta = beta;
   g.c = weight.data(), g.ldc = g.n;
+  g.math = math_of<P>;
   dispatch<op::linear_gradients, typename Weight::backend_type, Tu>(weight.ordinal(), g, bias.data());
 }
 

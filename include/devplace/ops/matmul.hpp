@@ -10,6 +10,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/placed.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace {
 
@@ -23,13 +24,15 @@ struct matmul {};
 /// What is applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias).
-template <floating_element T>
+/// c = then(alpha a b + beta c + bias), in precision P: the operands' element type, or `tf32` for float operands.
+template <precision P>
 struct matmul_options {
-  T alpha = 1;                     ///< multiplies the product
-  T beta = 0;                      ///< with 0, c is not read
-  const T* bias = nullptr;         ///< added to every row: one element per column of c, on c's place; null: none
-  epilogue then = epilogue::none;  ///< applied last
+  /// What the matrices are made of.
+  using value_type = element_of_t<P>;
+  value_type alpha = 1;              ///< multiplies the product
+  value_type beta = 0;               ///< with 0, c is not read
+  const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on c's place; null: none
+  epilogue then = epilogue::none;    ///< applied last
 };
 
 /// A matrix to be read with rows and columns exchanged, without moving an element. Made by transposed().
@@ -88,6 +91,21 @@ using matrix_extents_t = typename std::remove_cvref_t<X>::extents_type;
 template <class A, class B>
 concept multipliable_places = on_one_device<stored_matrix_t<A>, stored_matrix_t<B>>;
 
+/// How products are multiplied in a precision.
+template <precision P>
+inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
+
+/// The element type of a product's operands.
+template <matrix_operand A>
+using matrix_element_t = typename stored_matrix_t<A>::value_type;
+
+template <class P, class T>
+constexpr void check_matmul_precision() {
+  static_assert(std::is_same_v<element_of_t<P>, T>,
+                "devplace: matmul: the operands' elements are not those of the precision: tf32 is for float, and float "
+                "and double each for their own; convert with cast<float>(x) first.");
+}
+
 template <class A, class B>
 constexpr void check_matmul_operands() {
   using a_view = stored_matrix_t<A>;
@@ -135,15 +153,18 @@ inline void require_product(const matrix_size& c, const matrix_size& a, const ma
 }  // namespace detail
 
 /// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
-/// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double. c must not overlap a, b or
+/// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double; with
+/// `matmul_options<tf32>{...}` float operands are rounded to TF32 where the place has it. c must not overlap a, b or
 /// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
-/// nothing after the first product of a thread. Run-time extents that disagree throw shape_error.
-template <class Tu = detail::this_tu, tensor_like C, matrix_operand A, matrix_operand B>
-void matmul_into(C&& c, const A& a, const B& b,
-                 const matmul_options<typename detail::stored_matrix_t<A>::value_type>& options = {}) {
+/// nothing after the first product of a thread, on a GPU nothing after the first product of each size. Run-time extents
+/// that disagree throw shape_error.
+template <class Tu = detail::this_tu, tensor_like C, matrix_operand A, matrix_operand B,
+          precision P = detail::matrix_element_t<A>>
+void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;
-  using value = typename detail::stored_matrix_t<A>::value_type;
+  using value = detail::matrix_element_t<A>;
   detail::check_matmul_operands<A, B>();
+  detail::check_matmul_precision<P, value>();
   static_assert(detail::on_one_device<C, detail::stored_matrix_t<A>, detail::stored_matrix_t<B>>,
                 "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
   static_assert(detail::writable<C>, "devplace: matmul: the result's elements are const.");
@@ -174,22 +195,40 @@ void matmul_into(C&& c, const A& a, const B& b,
   arguments.ldc = of_b.columns;
   arguments.bias = options.bias;
   arguments.then = options.then;
+  arguments.math = detail::math_of<P>;
   detail::dispatch<op::matmul, typename c_view::backend_type, Tu>(to.ordinal(), arguments);
 }
+
+namespace detail {
+
+template <class P, class Tu, class A, class B>
+auto make_product(const A& a, const B& b) {
+  check_matmul_operands<A, B>();
+  require_inner_extents(matrix_size_of(a.extents()), matrix_size_of(b.extents()));
+  using a_view = stored_matrix_t<A>;
+  using product = extents<matrix_extents_t<A>::static_extent(0), matrix_extents_t<B>::static_extent(1)>;
+  result_beside_t<a_view, typename a_view::value_type, product> c(product(a.extents().extent(0), b.extents().extent(1)),
+                                                                  Tu{});
+  matmul_into<Tu>(c, a, b, matmul_options<P>{});
+  return c;
+}
+
+}  // namespace detail
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [m, k], b [k, n], the result [m, n]; a and
 /// b may be transposed(x). See matmul_into.
 template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
+  requires(detail::multipliable_places<A, B> && !precision<Tu>)
+auto matmul(const A& a, const B& b) {
+  return detail::make_product<detail::matrix_element_t<A>, Tu>(a, b);
+}
+
+/// The same in a precision: `matmul<tf32>(a, b)`. That of the operands' element type is the default.
+template <precision P, class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
-  detail::check_matmul_operands<A, B>();
-  detail::require_inner_extents(detail::matrix_size_of(a.extents()), detail::matrix_size_of(b.extents()));
-  using a_view = detail::stored_matrix_t<A>;
-  using product = extents<detail::matrix_extents_t<A>::static_extent(0), detail::matrix_extents_t<B>::static_extent(1)>;
-  detail::result_beside_t<a_view, typename a_view::value_type, product> c(
-      product(a.extents().extent(0), b.extents().extent(1)), Tu{});
-  matmul_into<Tu>(c, a, b);
-  return c;
+  detail::check_matmul_precision<P, detail::matrix_element_t<A>>();
+  return detail::make_product<P, Tu>(a, b);
 }
 
 /// Operands on two places: move one to the placement of the other first, by to<placement_of_A>(b).

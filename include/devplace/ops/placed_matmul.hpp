@@ -87,37 +87,52 @@ struct placed_product<A, B>
 
 }  // namespace detail
 
+namespace detail {
+
+/// In the operands' own precision where P is void.
+template <class P, class Tu, class A, class B>
+auto make_placed_product(const A& a, const B& b) {
+  using rule = placed_product<A, B>;
+  if constexpr (common_result<rule>::value) {
+    using of_a = placed_matrix_traits<A>;
+    using of_b = placed_matrix_traits<B>;
+    using value = typename of_a::stored::value_type;
+    static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
+                  "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
+    static_assert(compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>,
+                  "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
+                  "transposed(x) for an operand that is stored the other way round.");
+    require_inner_extents(matrix_size_of(a.extents()), matrix_size_of(b.extents()));
+    if constexpr (rules_of<typename of_a::placement>::split && rules_of<typename of_b::placement>::split)
+      require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
+    using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
+    const product whole(a.extents().extent(0), b.extents().extent(1));
+    auto c = make_like<value, typename rule::type, Tu>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
+    using own = std::conditional_t<std::is_void_v<P>, value, P>;
+    for (std::size_t k = 0; k != c.places; ++k)
+      matmul_into<Tu>(c.local(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
+    return c;
+  }
+}
+
+}  // namespace detail
+
 /// The matrix product a b of tensors over several places, one product on each and nothing across: replicated by
 /// replicated is replicated; split along rows by replicated is split along rows, as a is; transposed(a) b of two that
 /// are split along rows is partial, a summand on each place; partial by replicated, in either order, is partial.
 /// Shapes: a [m, k], b [k, n], the result [m, n], of the wholes; a and b may be transposed(x). Asynchronous, in the
 /// order of each place's work. Run-time extents that disagree, and different splits, throw shape_error.
 template <class Tu = detail::this_tu, class A, class B>
+  requires(detail::placed_matrix_pair<A, B> && !precision<Tu>)
+auto matmul(const A& a, const B& b) {
+  return detail::make_placed_product<void, Tu>(a, b);
+}
+
+/// The same in a precision: `matmul<tf32>(a, b)`.
+template <precision P, class Tu = detail::this_tu, class A, class B>
   requires(detail::placed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
-  using rule = detail::placed_product<A, B>;
-  if constexpr (detail::common_result<rule>::value) {
-    using of_a = detail::placed_matrix_traits<A>;
-    using of_b = detail::placed_matrix_traits<B>;
-    using value = typename of_a::stored::value_type;
-    static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
-                  "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
-    static_assert(
-        detail::compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>,
-        "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
-        "transposed(x) for an operand that is stored the other way round.");
-    detail::require_inner_extents(detail::matrix_size_of(a.extents()), detail::matrix_size_of(b.extents()));
-    if constexpr (detail::rules_of<typename of_a::placement>::split &&
-                  detail::rules_of<typename of_b::placement>::split)
-      detail::require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
-    using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
-    const product whole(a.extents().extent(0), b.extents().extent(1));
-    auto c = detail::make_like<value, typename rule::type, Tu>(whole,
-                                                               detail::split_operand(of_a::matrix(a), of_b::matrix(b)));
-    for (std::size_t k = 0; k != c.places; ++k)
-      matmul_into<Tu>(c.local(k), of_a::part(a, k), of_b::part(b, k));
-    return c;
-  }
+  return detail::make_placed_product<P, Tu>(a, b);
 }
 
 }  // namespace devplace

@@ -14,6 +14,7 @@
 #include <devplace/ops/detail/random_body.hpp>
 #include <devplace/ops/detail/random_order.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -25,10 +26,17 @@
 
 namespace devplace {
 
-namespace detail {
+namespace op {
 
-/// Random elements that are worth a thread of their own.
-inline constexpr std::size_t random_grain = 4096;
+/// `run(ordinal, n, body)`: n random elements, by one of the distributions of ops/detail/random_body.hpp.
+struct random_fill {};
+
+/// `run(ordinal, n, body)`: dropout of n elements, by the body of ops/detail/random_body.hpp.
+struct dropout {};
+
+}  // namespace op
+
+namespace detail {
 
 template <tensor_like To>
 auto random_destination(To& destination) {
@@ -40,6 +48,11 @@ auto random_destination(To& destination) {
                 "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
                 "take permutation(n, seed) for a random order.");
   return to;
+}
+
+template <class Tu, class View, class Body>
+void fill_randomly(const View& to, const Body& body) {
+  if (to.size() != 0) dispatch<op::random_fill, typename View::backend_type, Tu>(to.ordinal(), to.size(), body);
 }
 
 template <class Destination>
@@ -57,9 +70,8 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
   if (!(low <= high) || !std::isfinite(high - low))
     throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
                          "; they must be finite, with a finite difference, and the first not above the second.");
-  detail::for_each_index<typename decltype(to)::backend_type, Tu>(
-      to.ordinal(), to.size(), detail::random_grain,
-      detail::uniform_body<value_type>{to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
+  detail::fill_randomly<Tu>(to, detail::uniform_body<value_type>{
+                                    to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
@@ -73,10 +85,9 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
   if (!std::isfinite(mean) || !std::isfinite(standard_deviation) || standard_deviation < value_type{0})
     throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
                          std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
-  detail::for_each_index<typename decltype(to)::backend_type, Tu>(
-      to.ordinal(), (to.size() + 1) / 2, detail::random_grain / 4,
-      detail::normal_body<value_type>{
-          to.data(), to.size(), {start.value, stream}, double{mean}, double{standard_deviation}});
+  detail::fill_randomly<Tu>(to,
+                            detail::normal_body<value_type>{
+                                to.data(), to.size(), {start.value, stream}, double{mean}, double{standard_deviation}});
 }
 
 /// What decides which elements a dropout keeps, beside their own place.
@@ -113,11 +124,14 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   if (to.ordinal() != from.ordinal())
     throw argument_error("dropout: y and x live on different devices; move x with to<placement>(x) first.");
   if (to.size() == 0) return;
+  if (probability == 0)
+    return detail::copy_within<typename to_view::backend_type, Tu>(to.ordinal(), to.data(), from.data(),
+                                                                   to.size() * sizeof(value_type));
   // Layer and step are mixed into the key once, as the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
-  detail::for_each_index<typename to_view::backend_type, Tu>(
-      to.ordinal(), to.size(), detail::random_grain,
+  detail::dispatch<op::dropout, typename to_view::backend_type, Tu>(
+      to.ordinal(), to.size(),
       detail::dropout_body<value_type>{to.data(),
                                        from.data(),
                                        to.size() / to.extent(0),
@@ -137,4 +151,22 @@ void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint6
   detail::random_order::run(order, n, {start.value, stream}, static_cast<std::uint64_t*>(workspace.data()));
 }
 
+template <>
+struct implementation<backend::cpu, op::random_fill> {
+  template <class Body>
+  static void run(int ordinal, std::size_t n, const Body& body) {
+    implementation<backend::cpu, op::for_each>::run(ordinal, Body::indices(n), Body::grain, body);
+  }
+};
+
+template <>
+struct implementation<backend::cpu, op::dropout> {
+  template <class Body>
+  static void run(int ordinal, std::size_t n, const Body& body) {
+    implementation<backend::cpu, op::for_each>::run(ordinal, n, detail::random_grain, body);
+  }
+};
+
 }  // namespace devplace
+
+#include DEVPLACE_CUDA_BACKEND(random)

@@ -38,10 +38,10 @@ struct on_first_place {};
 
 namespace optim::detail {
 
-template <class Net, class T, class G>
+template <class Net, class P, class G>
 inline constexpr bool are_gradients_of = false;
-template <class Net, class T, class Where>
-inline constexpr bool are_gradients_of<Net, T, gradients<Net, Where, T>> = true;
+template <class Net, class P, class Where>
+inline constexpr bool are_gradients_of<Net, P, gradients<Net, Where, P>> = true;
 
 /// The state of one replica's optimizer, zero at the start: arenas of the parameters' size, and what the rule knows of
 /// its steps.
@@ -103,9 +103,10 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
-/// The optimizer of a `model<Net, Where, T>`.
-template <class Rule, class Net, class Where, class T, class Who>
-class optimizer<Rule, model<Net, Where, T>, Who> {
+/// The optimizer of a `model<Net, Where, P>`.
+template <class Rule, class Net, class Where, class P, class Who>
+class optimizer<Rule, model<Net, Where, P>, Who> {
+  using T = element_of_t<P>;
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
@@ -117,7 +118,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
 
  public:
   /// The models that it updates.
-  using model_type = model<Net, Where, T>;
+  using model_type = model<Net, Where, P>;
 
   /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
   /// failed on one of the places before, for which it waits.
@@ -136,7 +137,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// is a mean. All places update alike. Throws what failed on a place before; then nothing was changed.
   template <class Tu = detail::this_tu, placement GradientWhere>
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
-  void step(model_type& m, gradients<Net, GradientWhere, T>&& gradients) {
+  void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
     const auto lease = std::move(gradients);
     update<Tu>(m.state(), lease.how() == reduction::mean, {});
@@ -145,15 +146,15 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
   /// Gradients of a replicated model are partial: each place has its own summand. They are reduced first.
   template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
     requires(!std::is_same_v<GradientWhere, Where>)
-  void step(model_type&, gradients<Net, GradientWhere, T>&&) = delete;
+  void step(model_type&, gradients<Net, GradientWhere, P>&&) = delete;
 
   /// A step uses gradients up: move them in.
   template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-  void step(model_type&, gradients<Net, GradientWhere, T>&) = delete;
+  void step(model_type&, gradients<Net, GradientWhere, P>&) = delete;
 
   /// Models and gradients of other types than this optimizer's own.
   template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
-    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, T, G>))
+    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, P, G>))
   void step(M&, G&&) = delete;
 
   /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
@@ -224,7 +225,7 @@ class optimizer<Rule, model<Net, Where, T>, Who> {
 };
 
 /// `optimizer opt{model, optim::adam{}}`.
-template <class Net, class Where, class T, class Rule>
-optimizer(const model<Net, Where, T>&, const Rule&) -> optimizer<Rule, model<Net, Where, T>>;
+template <class Net, class Where, class P, class Rule>
+optimizer(const model<Net, Where, P>&, const Rule&) -> optimizer<Rule, model<Net, Where, P>>;
 
 }  // namespace devplace

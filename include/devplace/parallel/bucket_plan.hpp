@@ -80,9 +80,9 @@ struct network_buckets {
 template <class Model, class Policy>
 struct bucket_plan;
 
-/// The plan of a `model<Net, Where, T>`.
-template <class Net, class Where, class T, class Policy>
-struct bucket_plan<model<Net, Where, T>, Policy> : parallel::detail::network_buckets<Net, T, Policy> {};
+/// The plan of a `model<Net, Where, P>`.
+template <class Net, class Where, class P, class Policy>
+struct bucket_plan<model<Net, Where, P>, Policy> : parallel::detail::network_buckets<Net, element_of_t<P>, Policy> {};
 
 /// The buckets in words, one a line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy>

@@ -137,9 +137,9 @@ void check_replicas(const nn::detail::model_state<T>& state, std::span<const int
 /// where they differ: it names the first parameter (`0.weight`), the two places, the element's index and both values.
 /// Devplace's own updates keep replicas equal; this finds what a program wrote to one of them alone. Waits for all
 /// places, also for the only one of a model on one place, and copies each replica to the host.
-template <class Tu = detail::this_tu, class Net, placement Where, floating_element T>
-void check_replicas(const model<Net, Where, T>& m) {
-  parallel::detail::check_replicas<Net, T, placement_backend_t<Where>, Tu>(
+template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+void check_replicas(const model<Net, Where, P>& m) {
+  parallel::detail::check_replicas<Net, element_of_t<P>, placement_backend_t<Where>, Tu>(
       m.state(), detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals);
 }
 

@@ -25,8 +25,8 @@ auto replicate_over(const Model& source, devices<P...>) {
 /// `auto [a, b] = replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal
 /// parameters, buffers, seed and count of steps. What is done with one changes no other, nor the source; a model that
 /// trains over several places as one is `to<replicated<0, 1>>(model)`. Complete when it returns.
-template <placement Where, class Tu = detail::this_tu, class Net, placement From, floating_element T>
-auto replicate(const model<Net, From, T>& source) {
+template <placement Where, class Tu = detail::this_tu, class Net, placement From, precision P>
+auto replicate(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
   static_assert(
       has_copies,
@@ -36,8 +36,8 @@ auto replicate(const model<Net, From, T>& source) {
 }
 
 /// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.
-template <class Tu = detail::this_tu, class Net, placement From, floating_element T, placement Where>
-auto replicate(const model<Net, From, T>& source, Where) {
+template <class Tu = detail::this_tu, class Net, placement From, precision P, placement Where>
+auto replicate(const model<Net, From, P>& source, Where) {
   return replicate<Where, Tu>(source);
 }
 

@@ -22,14 +22,15 @@ namespace devplace {
 template <class Model, class Policy>
 struct step_traffic;
 
-/// The traffic of a `model<Net, Where, T>`.
-template <class Net, class Where, class T, class Policy>
-struct step_traffic<model<Net, Where, T>, Policy> {
+/// The traffic of a `model<Net, Where, P>`.
+template <class Net, class Where, class P, class Policy>
+struct step_traffic<model<Net, Where, P>, Policy> {
  private:
   using plan = nn::detail::network_plan<Net>;
   static constexpr std::size_t n = place_count<Where>;
-  static constexpr std::size_t gradient_bytes = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
-  static constexpr std::size_t parameter_bytes = plan::parameter_elements * sizeof(T);
+  static constexpr std::size_t gradient_bytes =
+      (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(element_of_t<P>);
+  static constexpr std::size_t parameter_bytes = plan::parameter_elements * sizeof(element_of_t<P>);
 
  public:
   /// Number of places.
@@ -41,7 +42,7 @@ struct step_traffic<model<Net, Where, T>, Policy> {
   /// Bytes that parameters take from the first place to the others.
   static constexpr std::size_t parameters = Policy::every_place_updates ? 0 : (n - 1) * parameter_bytes;
   /// Bytes that buffers, state of layers that is not trained, take from the first place to the others.
-  static constexpr std::size_t buffers = (n - 1) * plan::buffer_elements * sizeof(T);
+  static constexpr std::size_t buffers = (n - 1) * plan::buffer_elements * sizeof(element_of_t<P>);
   /// All of them.
   static constexpr std::size_t bytes = gradients + parameters + buffers;
 

@@ -81,15 +81,15 @@ struct accuracy_options {
 /// The share of samples whose largest output is their label's, or whose `how.top` largest are, from 0 to 1; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
 /// number back from each place at the end. Throws argument_error when `how.top` is out of its range.
-template <class Tu = detail::this_tu, class Net, placement Where, class T, class Batches>
+template <class Tu = detail::this_tu, class Net, placement Where, precision P, class Batches>
   requires requires(Batches& b) {
     b.begin();
   }
-double accuracy(const model<Net, Where, T>& m, Batches&& batches, const accuracy_options& how = {}) {
+double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
-  static_assert(model<Net, Where, T>::output_extents::rank == 1,
+  static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
-  detail::check_top(how.top, model<Net, Where, T>::output_extents::static_extent(0));
+  detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
   using counts =
       tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
   counts right(extents<>{}, Tu{});
@@ -104,7 +104,7 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches, const accuracy
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    nn::detail::check_batch<Where, T, typename model<Net, Where, T>::input_extents>(images);
+    nn::detail::check_batch<Where, element_of_t<P>, typename model<Net, Where, P>::input_extents>(images);
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -128,12 +128,12 @@ double accuracy(const model<Net, Where, T>& m, Batches&& batches, const accuracy
 
 /// The same over a set of images, in batches of `options.batch` (256 unless given); pixels are scaled as the options
 /// say, so give those that training had. `accuracy(model, data.test, options, {.top = 5})`.
-template <class Tu = detail::this_tu, class Net, placement Where, class T>
-double accuracy(const model<Net, Where, T>& m, const image_set& data, loader_options options = {.batch = 256},
+template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
   options.shuffle.reset();
   options.drop_last = false;
-  loader<Where, T> batches(data, options);
+  loader<Where, element_of_t<P>> batches(data, options);
   return accuracy<Tu>(m, batches.template epoch<Tu>(0), how);
 }
 

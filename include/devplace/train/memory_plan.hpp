@@ -61,20 +61,25 @@ struct step_layout {
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
 inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
+/// What operations work in on a GPU, for each place and process: cuda_product_workspace and cuda_reduction_workspace
+/// (backend/cuda/workspace.hpp), which cannot be named here.
+inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
+
 }  // namespace train::detail
 
 /// What training takes on the fullest place, in bytes, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
 /// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
-/// batches, class weights, `clipping`, the packing buffers of the matrix engine (one set for each thread and process)
-/// and, on a GPU, what products and reductions work in: 32 MiB and a half, once for each place and process.
+/// batches, class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`, on the CPU
+/// the packing buffers of the matrix engine (one set for each thread).
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 
 /// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
-template <class Net, class Where, class T, std::size_t Samples, class Rule, class Policy>
-struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
+template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
+  using T = element_of_t<P>;
   using plan = nn::detail::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
   static constexpr std::size_t rows = (Samples + place_count<Where> - 1) / place_count<Where>;
@@ -98,7 +103,7 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       place_count<Where> > 1
-          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, T>, Policy>::largest,
+          ? Policy::engine_type::workspace_bytes(place_count<Where>, bucket_plan<model<Net, Where, P>, Policy>::largest,
                                                  sizeof(T))
           : 0;
   /// All of the above.
@@ -106,6 +111,9 @@ struct memory_plan<model<Net, Where, T>, batch<Samples>, Rule, Policy> {
       parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
   /// What comes on top where the trainer clips: the norm's workspace.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+  /// What comes on top once for each place on a GPU, however much is trained there: what products and reductions work
+  /// in. It is taken at the first use and kept. Simulated devices have none.
+  static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 
 }  // namespace devplace

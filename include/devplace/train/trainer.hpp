@@ -82,9 +82,10 @@ template <class Model, class Loss, class Rule, class Policy = collective::ring_a
           class Accumulate = accumulate<1>>
 class trainer;
 
-/// The trainer of a `model<Net, Where, T>`.
-template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
-class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
+/// The trainer of a `model<Net, Where, P>`.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
+class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
+  using T = element_of_t<P>;
   using backend_type = placement_backend_t<Where>;
   static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
   static_assert(is_policy,
@@ -102,7 +103,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
 
  public:
   /// The model that it trains.
-  using model_type = model<Net, Where, T>;
+  using model_type = model<Net, Where, P>;
   /// What a step returns.
   using loss_type = step_loss<T, backend_type>;
   /// The optimizer, of all places or of the first one.
@@ -267,7 +268,7 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
     const std::size_t rows = nn::detail::checked_rows<typename model_type::input_extents>(samples);
     if (rows != targets.extent(0)) train::detail::throw_other_targets_here(rows, targets.extent(0));
     prepare_place<Tu>(k, rows);
-    train::detail::forward_and_backward<Net, T, backend_type, Tu>(
+    train::detail::forward_and_backward<Net, P, backend_type, Tu>(
         replica(k), memory_[k], *losses_[k], rows, samples.data(), targets, key, accumulation_.batches != 0);
   }
 
@@ -307,18 +308,18 @@ class trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>> {
 /// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, with the policy behind them where it is not the default,
 /// and `accumulate<k>{}` at the end.
 ///@{
-template <class Net, class Where, class T, class Loss, class Rule>
-trainer(model<Net, Where, T>&, const Loss&, const Rule&) -> trainer<model<Net, Where, T>, Loss, Rule>;
-template <class Net, class Where, class T, class Loss, class Rule, class Policy>
-trainer(model<Net, Where, T>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, T>, Loss, Rule, Policy>;
-template <class Net, class Where, class T, class Loss, class Rule, std::size_t Batches>
-trainer(model<Net, Where, T>&, const Loss&, const Rule&, accumulate<Batches>)
-    -> trainer<model<Net, Where, T>, Loss, Rule, collective::ring_all_reduce, accumulate<Batches>>;
-template <class Net, class Where, class T, class Loss, class Rule, class Policy, std::size_t Batches>
-trainer(model<Net, Where, T>&, const Loss&, const Rule&, Policy, accumulate<Batches>)
-    -> trainer<model<Net, Where, T>, Loss, Rule, Policy, accumulate<Batches>>;
-template <class Net, class Where, class T, class Loss, class Rule, class... Rest>
-trainer(const model<Net, Where, T>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, T>, Loss, Rule>;
+template <class Net, class Where, class P, class Loss, class Rule>
+trainer(model<Net, Where, P>&, const Loss&, const Rule&) -> trainer<model<Net, Where, P>, Loss, Rule>;
+template <class Net, class Where, class P, class Loss, class Rule, class Policy>
+trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, P>, Loss, Rule, Policy>;
+template <class Net, class Where, class P, class Loss, class Rule, std::size_t Batches>
+trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
+    -> trainer<model<Net, Where, P>, Loss, Rule, collective::ring_all_reduce, accumulate<Batches>>;
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
+trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy, accumulate<Batches>)
+    -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
+template <class Net, class Where, class P, class Loss, class Rule, class... Rest>
+trainer(const model<Net, Where, P>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, P>, Loss, Rule>;
 ///@}
 
 }  // namespace devplace

@@ -192,3 +192,15 @@ TEST_CASE("gradients of a linear layer and of the relu behind it are right on a 
       CHECK(largest < 1e-3);
     }
 }
+
+TEST_CASE("a product's type says whether it is in TF32", "[backend]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  dp::tensor<float, dp::extents<16, 32>, dp::on<dp::cuda<0>>> x(dp::extents<16, 32>{});
+  dp::matmul(x, dp::transposed(x));
+  dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
+  REQUIRE(cache.plans.size() == 1);
+  CHECK(cache.plans.begin()->first.math == dp::detail::product_math::strict);
+  dp::matmul<dp::tf32>(x, dp::transposed(x));
+  REQUIRE(cache.plans.size() == 2);
+  CHECK(cache.plans.rbegin()->first.math == dp::detail::product_math::tf32);
+}

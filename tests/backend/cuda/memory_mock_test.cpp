@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/memory.hpp>
+#include <devplace/memory/copy_rows.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/device_map.hpp>
@@ -82,8 +83,40 @@ TEST_CASE("a copy from device to device waits for what it reads, and is complete
   const auto b = dp::to<second>(a);
   CHECK(mock::calls() ==
         std::vector<std::string>{"cudaMallocFromPoolAsync device 1 40 bytes", "cudaStreamSynchronize device 0",
+                                 "cudaDeviceCanAccessPeer device 1", "cudaMemPoolSetAccess device 0 pool of 0 for 1",
                                  "cudaMemcpyPeerAsync device 1 0 to 1", "cudaStreamSynchronize device 1"});
   CHECK(support::values_of(b) == std::vector<double>{0, 1, 2, 3, 4});
+  mock::clear_calls();
+  dp::tensor<double, dp::extents<5>, second> c{dp::extents<5>{}};
+  dp::copy(c, a);
+  CHECK(mock::calls() ==
+        std::vector<std::string>{"cudaMallocFromPoolAsync device 1 40 bytes", "cudaStreamSynchronize device 0",
+                                 "cudaMemcpyPeerAsync device 1 0 to 1", "cudaStreamSynchronize device 1"});
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("between devices that do not reach each other CUDA stages the copy, which is asked for in the same way",
+          "[backend]") {
+  const all_is_well check;
+  mock::separate_devices();
+  const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
+  for (int i = 0; i < 2; ++i)
+    CHECK(support::values_of(dp::to<second>(a)) == std::vector<double>{0, 1, 2, 3, 4});
+  CHECK(count_of("cudaDeviceCanAccessPeer") == 1);
+  CHECK(count_of("cudaMemPoolSetAccess") == 0);
+  CHECK(count_of("cudaMemcpyPeerAsync device 1 0 to 1") == 2);
+}
+
+TEST_CASE("blocks of rows go between devices in one call", "[backend]") {
+  const all_is_well check;
+  const auto a = dp::to<first>(support::counted<float>(dp::extents<3, 4>{}));
+  dp::tensor<float, dp::extents<3, 2>, second> b{dp::extents<3, 2>{}};
+  const std::size_t f = sizeof(float);
+  for (int i = 0; i < 2; ++i)
+    dp::detail::copy_rows<cuda, cuda, dp::detail::this_tu>(1, b.data(), 0, a.data() + 1, {2 * f, 3, 2 * f, 4 * f});
+  CHECK(support::values_of(b) == std::vector<float>{1, 2, 5, 6, 9, 10});
+  CHECK(count_of("cudaMemcpy3DPeerAsync device 1 0 to 1") == 2);
+  CHECK(count_of("cudaMemPoolSetAccess device 0 pool of 0 for 1") == 1);
 }
 
 TEST_CASE("logical devices that share a GPU have memory there, each in its own count", "[backend]") {
@@ -165,4 +198,33 @@ TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again
   CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
   CHECK(count_of("cudaStreamDestroy") == 2);
   CHECK(count_of("cudaMemPoolDestroy") == 1);
+}
+
+TEST_CASE("before memory runs out, all places on the GPU give back what they keep", "[backend]") {
+  dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
+  mock::set_devices(2, 1000);
+  const all_is_well check;
+  const auto kept = dp::to<second>(support::counted<float>(dp::extents<50>{}));
+  { const auto gone = dp::to<second>(support::counted<float>(dp::extents<150>{})); }
+  { const auto gone = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<100>{})); }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 800);
+  mock::clear_calls();
+  {
+    const auto large = dp::to<first>(support::counted<float>(dp::extents<200>{}));
+    CHECK(support::values_of(large)[199] == 199);
+  }
+  CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 200);
+  CHECK(dp::memory_statistics<dp::cuda<2>>().reserved == 400);  // on the other GPU
+  CHECK(count_of("cudaMemPoolTrimTo device 0") == 2);
+  CHECK(count_of("cudaMemPoolTrimTo device 1") == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK_THROWS_AS(dp::to<first>(support::counted<float>(dp::extents<201>{})), dp::out_of_memory);
+}
+
+TEST_CASE("memory that went back is used again before the device is asked for more", "[backend]") {
+  const all_is_well check;
+  for (int i = 0; i < 3; ++i)
+    const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));
+  CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 400);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == 3);
 }

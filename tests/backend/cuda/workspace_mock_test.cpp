@@ -61,7 +61,7 @@ TEST_CASE("the workspace of reductions is made once for each stream, with ticket
 TEST_CASE("a workspace that could not be made is tried again", "[backend]") {
   mock::set_devices(3);
   const std::size_t before = mock::live_blocks();
-  mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation);
+  mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation, 1, 2);
   CHECK_THROWS_AS(workspace_of(2), dp::out_of_memory);
   mock::fail("cudaMemsetAsync", cudaErrorInvalidValue);
   CHECK_THROWS_AS(workspace_of(2), dp::error);

@@ -382,6 +382,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
                               std::size_t workspace_bytes, cudaStream_t stream) {
   const cublasStatus_t status = mock::begin("cublasLtMatmul");
   if (status != CUBLAS_STATUS_SUCCESS) return status;
+  if (devplace::test::mock_cuda::launch_of_library("cublasLtMatmul", stream) != cudaSuccess)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   mock::algorithm chosen;
   std::memcpy(&chosen, algorithm, sizeof chosen);
   const auto& o = mock::value_of<mock::operation>(operation);

@@ -19,7 +19,8 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  bool idle = false;  ///< given back to its pool, which keeps it
+  const void* pool;   ///< from which it was taken
+  bool idle = false;  ///< given back to that, which keeps it
 };
 
 /// A stream or a pool.
@@ -42,6 +43,7 @@ struct event {
 struct planned_failure {
   cudaError_t code;
   int calls_left;
+  int times;
 };
 
 struct runtime {
@@ -60,7 +62,8 @@ struct runtime {
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
-  std::map<const void*, std::string> kernels;  ///< names of the functions that stand for kernels in the program
+  std::map<const void*, std::string> kernels;         ///< names of the functions that stand for kernels in the program
+  std::map<std::string, std::size_t> kept_arguments;  ///< bytes of the kernels whose names contain the text
   std::vector<std::string> violations;
 };
 
@@ -80,9 +83,9 @@ cudaError_t begin(const std::string& function, const std::string& arguments = {}
   r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
   if (!r.driver) return answer(cudaErrorInsufficientDriver);
   const auto planned = r.failures.find(function);
-  if (planned != r.failures.end() && --planned->second.calls_left == 0) {
+  if (planned != r.failures.end() && --planned->second.calls_left <= 0) {
     const cudaError_t code = planned->second.code;
-    r.failures.erase(planned);
+    if (--planned->second.times == 0) r.failures.erase(planned);
     return answer(code);
   }
   const auto broken = r.broken.find(r.current);
@@ -171,7 +174,8 @@ std::string kernel_name(const char* mangled) {
   return name;
 }
 
-cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, cudaStream_t stream) {
+cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                          cudaStream_t stream) {
   const auto known = of_process().kernels.find(kernel);
   if (known == of_process().kernels.end()) {
     violate(std::string(call) + ": no kernel");
@@ -181,8 +185,13 @@ cudaError_t launch_kernel(const char* call, const void* kernel, dim3 grid, dim3 
     violate(std::string(call) + ": a grid or blocks that are empty, too large or not of one dimension");
   const cudaError_t code =
       begin_on(call, stream, known->second + ", " + std::to_string(grid.x) + " blocks of " + std::to_string(block.x));
-  if (code == cudaSuccess)
-    of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream});
+  if (code != cudaSuccess) return code;
+  of_process().launches.push_back({known->second, grid.x, block.x, of_process().current, stream, {}});
+  for (const auto& [name, bytes] : of_process().kept_arguments)
+    if (known->second.find(name) != std::string::npos) {
+      const auto* first = static_cast<const unsigned char*>(arguments[0]);
+      of_process().launches.back().argument.assign(first, first + bytes);
+    }
   return code;
 }
 
@@ -212,13 +221,16 @@ void clear_calls() {
 const std::vector<launch>& launches() {
   return of_process().launches;
 }
+void keep_arguments(const std::string& kernel, std::size_t bytes) {
+  of_process().kept_arguments[kernel] = bytes;
+}
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) {
   const cudaError_t code = begin_on(function, stream);
-  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream});
+  if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
   return code;
 }
-void fail(const std::string& function, cudaError_t code, int nth) {
-  of_process().failures[function] = {code, nth};
+void fail(const std::string& function, cudaError_t code, int nth, int times) {
+  of_process().failures[function] = {code, nth, times};
 }
 void break_devices(cudaError_t code) {
   for (int device = 0; device < of_process().devices; ++device)
@@ -338,7 +350,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   mock::runtime& r = mock::of_process();
   *total = *free = r.memory;
   for (const auto& [address, block] : r.blocks)
-    if (block.device == r.current && !block.idle) *free -= block.bytes;
+    if (block.device == r.current) *free -= block.bytes;
   return code;
 }
 
@@ -384,9 +396,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
-  std::uint64_t bytes = 0;  // of all pools of the device
+  std::uint64_t bytes = 0;
   for (const auto& [address, block] : mock::of_process().blocks)
-    bytes += block.device == reinterpret_cast<mock::on_device*>(pool)->device ? block.bytes : 0;
+    bytes += block.pool == pool ? block.bytes : 0;
   std::memcpy(value, &bytes, sizeof bytes);
   return cudaSuccess;
 }
@@ -394,7 +406,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* v
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
   auto& blocks = mock::of_process().blocks;
   for (auto at = blocks.begin(); at != blocks.end();) {
-    if (at->second.idle && at->second.device == reinterpret_cast<mock::on_device*>(pool)->device) {
+    if (at->second.idle && at->second.pool == pool) {
       std::free(reinterpret_cast<void*>(at->first));
       at = blocks.erase(at);
     } else {
@@ -414,14 +426,21 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   const cudaError_t code = mock::begin_on("cudaMallocFromPoolAsync", stream, mock::bytes_of(bytes));
   if (code != cudaSuccess) return code;
   mock::runtime& r = mock::of_process();
+  for (auto& [address, block] : r.blocks) {
+    if (!block.idle || block.pool != pool || block.bytes != bytes) continue;
+    block.idle = false;
+    *data = reinterpret_cast<void*>(address);
+    std::memset(*data, 0xCD, bytes);
+    return cudaSuccess;
+  }
   const int device = reinterpret_cast<mock::on_device*>(pool)->device;
   std::size_t used = 0;
   for (const auto& [address, block] : r.blocks)
-    used += block.device == device && !block.idle ? block.bytes : 0;
+    used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
-  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device};
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
   return cudaSuccess;
 }
 
@@ -506,6 +525,13 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   return code;
 }
 
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
+  mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
+  return code;
+}
+
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && mock::of_process().peers ? 1 : 0;
   return mock::begin("cudaDeviceCanAccessPeer");
@@ -554,8 +580,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   return mock::begin("cudaEventDestroy");
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void**) {
-  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim,
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* kernel, void** arguments) {
+  return mock::launch_kernel("cudaLaunchKernelExC", kernel, configuration->gridDim, configuration->blockDim, arguments,
                              configuration->stream);
 }
 
@@ -582,17 +608,14 @@ unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
 cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
   return mock::answer(cudaErrorInvalidConfiguration);
 }
-#if CUDART_VERSION >= 13000
 cudaError_t __cudaGetKernel(cudaKernel_t*, const void*) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
-#else
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return mock::answer(cudaErrorInvalidDeviceFunction);
 }
-#endif
 
 }  // extern "C"

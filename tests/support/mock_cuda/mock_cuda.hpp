@@ -38,16 +38,21 @@ struct launch {
   unsigned threads;  ///< of each block
   int device;
   cudaStream_t stream;
+  std::vector<unsigned char> argument;  ///< the bytes of the kernel, where keep_arguments() asked for them
 };
 
 /// The launches since the start or the last clear_calls(), which are among the calls too.
 const std::vector<launch>& launches();
 
+/// From now on the first argument of kernels whose name contains `kernel` is kept, which has `bytes` bytes.
+void keep_arguments(const std::string& kernel, std::size_t bytes);
+
 /// What the mock of a library calls when it is given work for a stream of the current device. Says how the call ends.
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
 
-/// The `nth` call of `function` from now on fails with `code`, once.
-void fail(const std::string& function, cudaError_t code, int nth = 1);
+/// The `nth` call of `function` from now on fails with `code`, and so do all until `times` have. (Memory that a pool
+/// cannot give is asked for twice, the second time after all pools on the device have given back what they keep.)
+void fail(const std::string& function, cudaError_t code, int nth = 1, int times = 1);
 
 /// From now on every call that reaches a device, or this one, answers `code`, as after a kernel that failed.
 void break_devices(cudaError_t code);

@@ -143,7 +143,14 @@ class block_run {
       throw violation("a block has " + std::to_string(block_size) +
                       " threads; kernels are written for whole warps of 32, and at most 1024 threads");
     for (unsigned i = 0; i < block_size; ++i)
-      fibers_.push_back(std::make_unique<fiber>());
+      fibers_.push_back(idle_fiber());
+  }
+  block_run(const block_run&) = delete;
+  block_run& operator=(const block_run&) = delete;
+  /// Keeps fibers for the next launch, but not those whose bodies did not come to their end.
+  ~block_run() {
+    for (std::unique_ptr<fiber>& each : fibers_)
+      if (each->done()) idle_fibers().push_back(std::move(each));
   }
 
   /// Begins block number `block` of `blocks`.
@@ -190,6 +197,17 @@ class block_run {
   friend class thread;
 
   using value_bytes = std::array<std::byte, 16>;
+
+  static std::vector<std::unique_ptr<fiber>>& idle_fibers() {
+    static std::vector<std::unique_ptr<fiber>> idle;
+    return idle;
+  }
+  static std::unique_ptr<fiber> idle_fiber() {
+    if (idle_fibers().empty()) return std::make_unique<fiber>();
+    std::unique_ptr<fiber> result = std::move(idle_fibers().back());
+    idle_fibers().pop_back();
+    return result;
+  }
 
   struct argument {
     const void* kernel;

@@ -9,9 +9,19 @@
 
 namespace devplace::detail {
 
+/// How many blocks of a kernel a multiprocessor shall hold at least: the compiler keeps off the registers what does not
+/// fit then, and nothing else. 0, unless the kernel has a member `least_blocks`: the compiler weighs.
+template <class Kernel>
+constexpr unsigned least_blocks() {
+  if constexpr (requires { Kernel::least_blocks; })
+    return Kernel::least_blocks;
+  else
+    return 0;
+}
+
 /// What is launched: every kernel is a body with its arguments (backend/cuda/kernels).
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::threads) simt_kernel(const Kernel kernel) {
+__global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_kernel(const Kernel kernel) {
   simt_thread thread;
   kernel(thread);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <devplace/backend/cuda/peer_access.hpp>
 #include <devplace/backend/cuda/pinned.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
@@ -24,7 +25,11 @@ struct implementation<backend::cuda, op::memory> {
     const detail::cuda_scope device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
     void* data = nullptr;
-    const cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    cudaError_t code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    if (code == cudaErrorMemoryAllocation) {
+      trim_all(device.visible());
+      code = cudaMallocFromPoolAsync(&data, bytes, device.pool(), device.stream());
+    }
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, ordinal, device.visible(), bytes);
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
@@ -63,11 +68,8 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
     detail::cuda_scope(from_ordinal).wait();
-    const detail::cuda_scope device(to_ordinal);
-    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
-                                           device.stream()),
-                       "cudaMemcpyPeerAsync", to_ordinal);
-    device.wait();
+    detail::copy_from_cuda_peer(to_ordinal, to, from_ordinal, from, bytes);
+    detail::cuda_scope(to_ordinal).wait();
   }
   static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
     const detail::cuda_scope device(ordinal);
@@ -92,6 +94,7 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
                                 const detail::row_block& block) {
     detail::cuda_scope(from_ordinal).wait();
+    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
     const detail::cuda_scope device(to_ordinal);
     cudaMemcpy3DPeerParms copy{};
     copy.dstDevice = device.visible();
@@ -124,6 +127,15 @@ struct implementation<backend::cuda, op::memory> {
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
+  }
+
+  /// Gives back what the pools of all places on a GPU keep, for one that needs more than its own has.
+  static void trim_all(int visible) {
+    static_cast<void>(cudaGetLastError());
+    for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
+      if (detail::cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
+          detail::device_map::of_process().visible(ordinal) == visible)
+        static_cast<void>(trim(ordinal));
   }
 
   static bool overlap(const void* a, const void* b, std::size_t bytes) {

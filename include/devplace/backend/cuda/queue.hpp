@@ -45,15 +45,21 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
   return queue;
 }
 
+/// Where a place's queue is to be, and who makes it.
+struct cuda_queue_slot {
+  std::mutex mutex;
+  std::atomic<const cuda_queue*> queue{nullptr};
+
+  static cuda_queue_slot& of(int ordinal) {
+    static auto& slots = *new std::array<cuda_queue_slot, counted_ordinals>;
+    return slots[static_cast<std::size_t>(ordinal)];
+  }
+};
+
 /// The queue of the place `ordinal`, whose device is the current one; made at first use. It stays until the process
 /// ends: CUDA may end before static objects do.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
-  struct slot {
-    std::mutex mutex;
-    std::atomic<const cuda_queue*> queue{nullptr};
-  };
-  static auto& slots = *new std::array<slot, counted_ordinals>;
-  slot& mine = slots[static_cast<std::size_t>(ordinal)];
+  cuda_queue_slot& mine = cuda_queue_slot::of(ordinal);
   const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
     const std::lock_guard lock(mine.mutex);  // not std::call_once, which some systems' threads never leave by exception
@@ -89,7 +95,9 @@ class cuda_scope {
   /// Waits for the work that the place was given so far, on whichever stream.
   void wait_for_all_streams() const {
     check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_);
-    for (const cudaStream_t stream : cuda_stream_pool::of(ordinal_).made())
+    const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
+    std::size_t index = 0;
+    while (const cudaStream_t stream = others.made(index++))
       check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal_);
   }
 

@@ -45,10 +45,10 @@ class cuda_stream_pool {
     idle_.push_back(stream);
   }
 
-  /// All of them, with and without an owner.
-  std::vector<cudaStream_t> made() const {
+  /// The `index`-th of them, with or without an owner; null behind the last. What was made stays.
+  cudaStream_t made(std::size_t index) const {
     const std::lock_guard lock(mutex_);
-    return made_;
+    return index < made_.size() ? made_[index] : nullptr;
   }
 
  private:

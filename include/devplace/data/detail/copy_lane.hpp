@@ -89,7 +89,7 @@ class copy_lane {
   template <class Tu>
   static void wait(const event_handle& copied) noexcept {
     try {
-      if (!events_of<Backend, Tu>().ready(copied.state()))
+      if (!events_of<Backend, Tu>().ready(copied.state(), copied.ordinal()))
         events_of<Backend, Tu>().wait(copied.state(), copied.ordinal());
     } catch (...) {  // the device tells those who wait for its results
     }

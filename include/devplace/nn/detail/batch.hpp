@@ -93,10 +93,11 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
 
 /// Forward of one replica on its part `x` of a batch, in a workspace that is allocated for it; the outputs are copied
 /// to the view `output`.
-template <class Net, class T, class Backend, class Tu, class Part, class Output>
-pass<T> run_forward(const replica<T>& r, const Part& x, devplace::detail::memory_block& workspace, mode m,
+template <class Net, class P, class Backend, class Tu, class Part, class Output>
+pass<P> run_forward(const replica<element_of_t<P>>& r, const Part& x, devplace::detail::memory_block& workspace, mode m,
                     const random_key& key, const Output& output) {
-  using run = engine<Net, T, Backend, Tu>;
+  using T = element_of_t<P>;
+  using run = engine<Net, P, Backend, Tu>;
   const std::size_t rows = checked_rows<typename run::input_extents>(x);
   workspace = devplace::detail::allocate<Backend, Tu>(r.ordinal, run::workspace_elements(rows, m) * sizeof(T),
                                                       devplace::memory_purpose::activations);
@@ -107,9 +108,9 @@ pass<T> run_forward(const replica<T>& r, const Part& x, devplace::detail::memory
 }
 
 /// Backward of one replica, and the loss's two sums behind its gradients: written, or added to an earlier pass's.
-template <class Net, class T, class Backend, class Tu>
-void run_backward(const pass<T>& p, const replica<T>& r, const T* x, const T* dy, const T* sums, bool add) {
-  using run = engine<Net, T, Backend, Tu>;
+template <class Net, class P, class Backend, class Tu, class T = element_of_t<P>>
+void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, const T* sums, bool add) {
+  using run = engine<Net, P, Backend, Tu>;
   if (p.batch != 0)
     run::backward(p, r, x, dy, add);
   else if (!add)

@@ -14,16 +14,17 @@ template <class Layer, class In>
 using output_t = typename Layer::template output<In>;
 
 /// What forward and backward of a layer have in common: views of one pass at `here<Backend>`.
-template <class Layer, class In, class T, class Backend, class Tu>
+template <class Layer, class In, class P, class Backend, class Tu>
 class call {
  public:
-  using value_type = T;
+  using precision_type = P;
+  using value_type = element_of_t<P>;
   using backend_type = Backend;
   using translation_unit = Tu;
   template <class Element, class Extents>
   using view_of = devplace::view<Element, Extents, here<Backend>>;
 
-  explicit call(const pass<T>& p) : mode(p.mode), key(p.key), pass_(p) {}
+  explicit call(const pass<P>& p) : mode(p.mode), key(p.key), pass_(p) {}
 
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< what random numbers are keyed by
@@ -34,26 +35,26 @@ class call {
   template <std::size_t Index>
   auto parameter() const {
     using entry = table_entry<Layer, Index, false>;
-    return window<const T>(pass_.parameters + entry::offset, typename entry::extents{});
+    return window<const value_type>(pass_.parameters + entry::offset, typename entry::extents{});
   }
 
   /// The layer's buffer number `Index`; forward may write it when training.
   template <std::size_t Index>
   auto buffer() const {
     using entry = table_entry<Layer, Index, true>;
-    return window<T>(pass_.buffers + entry::offset, typename entry::extents{});
+    return window<value_type>(pass_.buffers + entry::offset, typename entry::extents{});
   }
 
   /// What forward leaves for backward, [batch, Layer::saved<In>].
   auto saved() const {
     constexpr std::size_t columns = saved_per_sample<Layer, In>();
-    return window<T>(pass_.saved, extents<dyn, columns>{pass_.batch});
+    return window<value_type>(pass_.saved, extents<dyn, columns>{pass_.batch});
   }
 
   /// Memory for use inside this pass only, [batch, Layer::scratch<In>].
   auto scratch() const {
     constexpr std::size_t columns = scratch_per_sample<Layer, In>();
-    return window<T>(pass_.scratch, extents<dyn, columns>{pass_.batch});
+    return window<value_type>(pass_.scratch, extents<dyn, columns>{pass_.batch});
   }
 
  protected:
@@ -66,7 +67,7 @@ class call {
     return with_batch(batch, Sample{});
   }
 
-  pass<T> pass_;
+  pass<P> pass_;
 
  private:
   template <std::size_t... E>
@@ -76,12 +77,13 @@ class call {
 };
 
 /// Argument of `Layer::forward`.
-template <class Layer, class In, class T, class Backend, class Tu>
-class forward_call : public call<Layer, In, T, Backend, Tu> {
-  using base = call<Layer, In, T, Backend, Tu>;
+template <class Layer, class In, class P, class Backend, class Tu>
+class forward_call : public call<Layer, In, P, Backend, Tu> {
+  using base = call<Layer, In, P, Backend, Tu>;
+  using T = element_of_t<P>;
 
  public:
-  forward_call(const pass<T>& p, const T* x, T* y)
+  forward_call(const pass<P>& p, const T* x, T* y)
       : base(p),
         input(this->window(x, base::template batched<In>(p.batch))),
         output(this->window(y, base::template batched<output_t<Layer, In>>(p.batch))) {}
@@ -91,13 +93,14 @@ class forward_call : public call<Layer, In, T, Backend, Tu> {
 };
 
 /// Argument of `Layer::backward`.
-template <class Layer, class In, class T, class Backend, class Tu>
-class backward_call : public call<Layer, In, T, Backend, Tu> {
-  using base = call<Layer, In, T, Backend, Tu>;
+template <class Layer, class In, class P, class Backend, class Tu>
+class backward_call : public call<Layer, In, P, Backend, Tu> {
+  using base = call<Layer, In, P, Backend, Tu>;
+  using T = element_of_t<P>;
   using out = output_t<Layer, In>;
 
  public:
-  backward_call(const pass<T>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add)
+  backward_call(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add)
       : base(p),
         input(this->window(x, base::template batched<In>(p.batch))),
         output(this->window(y, base::template batched<out>(p.batch))),

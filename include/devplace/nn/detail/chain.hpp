@@ -102,16 +102,16 @@ struct chain<In, std::tuple<Plans...>> {
     return 2 * slot(batch, m) + inside;
   }
 
-  template <class Backend, class Tu, class T>
-  static void forward(const pass<T>& p, const T* x, T* y) {
+  template <class Backend, class Tu, class P, class T>
+  static void forward(const pass<P>& p, const T* x, T* y) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (forward_one<Index, Backend, Tu>(p, x, y), ...);
     }
     (std::make_index_sequence<n>{});
   }
 
-  template <class Backend, class Tu, class T>
-  static void backward(const pass<T>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+  template <class Backend, class Tu, class P, class T>
+  static void backward(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (backward_one<n - 1 - Index, Backend, Tu>(p, x, y, dy, dx, gradients, add), ...);
     }
@@ -145,8 +145,8 @@ struct chain<In, std::tuple<Plans...>> {
   }
 
   /// Activation `i`, wherever the layout has put it.
-  template <class T>
-  static T* activation(const pass<T>& p, std::size_t i, const T* x, const T* y) {
+  template <class P, class T>
+  static T* activation(const pass<P>& p, std::size_t i, const T* x, const T* y) {
     const chain_layout<n>& layout = p.mode == mode::train ? training : predicting;
     const std::size_t id = layout.storage[i];
     if (id == 0) return const_cast<T*>(x);
@@ -156,9 +156,9 @@ struct chain<In, std::tuple<Plans...>> {
   }
 
   /// The pass as layer `Index` sees it.
-  template <std::size_t Index, class T>
-  static pass<T> inner(const pass<T>& p) {
-    pass<T> result = p;
+  template <std::size_t Index, class P>
+  static pass<P> inner(const pass<P>& p) {
+    pass<P> result = p;
     result.parameters = p.parameters + sum_before(plan_parameters, Index);
     result.buffers = p.buffers + sum_before(plan_buffers, Index);
     result.scratch = p.scratch + 2 * slot(p.batch, p.mode);
@@ -189,8 +189,8 @@ struct chain<In, std::tuple<Plans...>> {
       return false;
   }
 
-  template <std::size_t Index, class Backend, class Tu, class T>
-  static void forward_one(const pass<T>& p, const T* x, T* y) {
+  template <std::size_t Index, class Backend, class Tu, class P, class T>
+  static void forward_one(const pass<P>& p, const T* x, T* y) {
     if constexpr (!absorbed<Index>()) {
       const T* in = activation(p, Index, x, y);
       T* out = activation(p, Index + 1, x, y);
@@ -202,28 +202,28 @@ struct chain<In, std::tuple<Plans...>> {
     }
   }
 
-  template <std::size_t Index, class Backend, class Tu, class T>
-  static void backward_one(const pass<T>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+  template <std::size_t Index, class Backend, class Tu, class P, class T>
+  static void backward_one(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
     if constexpr (!absorbed<Index>()) {
       constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
       constexpr bool parameters_here = plan_parameters[Index] != 0;
       constexpr std::size_t last = absorbs_next<Index>() ? Index + 1 : Index;
       if (!parameters_before && !parameters_here && dx == nullptr) return;
-      const T* above = last + 1 == n ? dy : gradient<T>(p, last + 1);
-      T* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<T>(p, Index) : nullptr;
+      const T* above = last + 1 == n ? dy : gradient(p, last + 1);
+      T* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient(p, Index) : nullptr;
       T* const own = gradients + sum_before(plan_parameters, Index);
       const T* in = activation(p, Index, x, y);
       const T* out = activation(p, last + 1, x, y);
       if constexpr (absorbs_next<Index>())
         plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, Tu>(
-            inner<Index>(p), in, out, above, gradient<T>(p, last), below, own, add);
+            inner<Index>(p), in, out, above, gradient(p, last), below, own, add);
       else
         plan<Index>::template backward<Backend, Tu>(inner<Index>(p), in, out, above, below, own, add);
     }
   }
 
-  template <class T>
-  static T* gradient(const pass<T>& p, std::size_t i) {
+  template <class P>
+  static element_of_t<P>* gradient(const pass<P>& p, std::size_t i) {
     return p.scratch + training.gradient_slot[i] * slot(p.batch, mode::train);
   }
 };

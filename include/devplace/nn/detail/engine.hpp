@@ -39,9 +39,10 @@ struct tail_functor {
   }
 };
 
-/// The work of one replica of `Net` in precision `T`, for all devices of a backend: ordinals are values here.
-template <class Net, class T, class Backend, class Tu>
+/// The work of one replica of `Net` in precision `P`, for all devices of a backend: ordinals are values here.
+template <class Net, class P, class Backend, class Tu>
 struct engine {
+  using T = element_of_t<P>;
   using plan = network_plan<Net>;
   using input_extents = network_input_t<Net>;
   using output_extents = typename plan::output;
@@ -75,8 +76,8 @@ struct engine {
   }
 
   /// One pass over `batch` samples in a workspace.
-  static pass<T> make_pass(const replica<T>& r, T* workspace, std::size_t batch, mode m, const random_key& key) {
-    pass<T> p;
+  static pass<P> make_pass(const replica<T>& r, T* workspace, std::size_t batch, mode m, const random_key& key) {
+    pass<P> p;
     p.batch = batch;
     p.ordinal = r.ordinal;
     p.parameters = r.parameter_data();
@@ -89,13 +90,13 @@ struct engine {
   }
 
   /// Where a pass leaves the network's output.
-  static T* output_of(const pass<T>& p) { return p.saved + plan::saved_elements(p.batch, p.mode); }
+  static T* output_of(const pass<P>& p) { return p.saved + plan::saved_elements(p.batch, p.mode); }
 
-  static void forward(const pass<T>& p, const T* x) { plan::template forward<Backend, Tu>(p, x, output_of(p)); }
+  static void forward(const pass<P>& p, const T* x) { plan::template forward<Backend, Tu>(p, x, output_of(p)); }
 
   /// Writes (or adds) the gradients of the sum of the losses into the replica's arena, and the gradient of the input
   /// where `dx` is not null.
-  static void backward(const pass<T>& p, const replica<T>& r, const T* x, const T* dy, bool add, T* dx = nullptr) {
+  static void backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add, T* dx = nullptr) {
     plan::template backward<Backend, Tu>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
   }
 

@@ -9,14 +9,15 @@
 #include <devplace/config.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/ops/detail/philox.hpp>
+#include <devplace/ops/detail/random_body.hpp>
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
 
 /// Every element draws from a Philox block of its own, which the seed, the parameter's path and the element's index
 /// select: neither device nor number of threads nor the other parameters matter. Numbers are formed in double, so that
-/// a float model starts from the rounded values of the double one. Uniform draws have the same bits everywhere; normal
-/// ones may differ in the last bits between devices, whose logarithms and cosines differ.
+/// a float model starts from the rounded values of the double one, and in arithmetic that is the same everywhere: all
+/// draws have the same bits on every place.
 template <class T>
 struct initial_values {
   T* data;
@@ -30,10 +31,11 @@ struct initial_values {
       const devplace::detail::philox_block random = devplace::detail::random_sequence(seed, path).block(i);
       const double first = unit_interval(random.word[0], random.word[1]);
       if (how.kind == initialization::distribution::uniform) {
-        value += how.spread * (2 * first - 1);
+        value = std::fma(how.spread, 2 * first - 1, how.center);
       } else {  // Box and Muller 1958
         const double second = unit_interval(random.word[2], random.word[3]);
-        value += how.spread * (std::sqrt(-2 * std::log(1 - first)) * std::cos(6.283185307179586 * second));
+        const double radius = std::sqrt(-2 * devplace::detail::portable_log(1 - first));
+        value = std::fma(how.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, how.center);
       }
     }
     data[i] = static_cast<T>(value);

@@ -9,10 +9,15 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
-// Index functors that turn random words into numbers. Arithmetic is written so that no compiler can fuse or split a
-// product and a sum differently: where the two meet it is std::fma, or the product is exact. Hence the same bits with
-// and without FMA instructions, on CPUs and GPUs.
+// Functors that turn random words into numbers: in loops of the CPU, and `several` elements at once in a thread of a
+// GPU.
+//
+// Arithmetic is written so that no compiler can fuse or split a product and a sum differently: where the two meet it is
+// std::fma, or the product is exact. Hence the same bits with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
+
+/// Random elements that are worth a thread of their own.
+inline constexpr std::size_t random_grain = 4096;
 
 /// Random 32-bit words that an element of type T takes.
 template <class T>
@@ -29,7 +34,7 @@ DEVPLACE_HD constexpr T unit_interval(const std::uint32_t* words) {
   }
 }
 
-/// Element i of a uniform distribution between low and high; `last` is the number before high.
+/// A uniform distribution between low and high; `last` is the number before high.
 template <class T>
 struct uniform_body {
   T* destination;
@@ -37,6 +42,9 @@ struct uniform_body {
   T low, width, last;
 
   static constexpr std::size_t per_block = 4 / words_of<T>;
+  static constexpr unsigned at_once = per_block;
+  static constexpr std::size_t grain = random_grain;
+  static constexpr std::size_t indices(std::size_t elements) { return elements; }
 
   DEVPLACE_HD T element(const std::uint32_t* words) const {
     const T unit = unit_interval<T>(words);
@@ -48,9 +56,12 @@ struct uniform_body {
     return value < last ? value : last;
   }
 
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const philox_block block = random.block(i / per_block);
-    destination[i] = element(block.word + i % per_block * words_of<T>);
+  /// Elements first to first + at_once, `first` being a multiple of it.
+  DEVPLACE_HD void several(std::size_t first, T* values) const {
+    const philox_block block = random.block(first / per_block);
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < at_once; ++k)
+      values[k] = element(block.word + k * words_of<T>);
   }
 
   void range(std::size_t begin, std::size_t end) const {
@@ -132,7 +143,7 @@ DEVPLACE_HD inline cosine_and_sine normal_pair(const philox_block& block) {
   return {radius * direction.cosine, radius * direction.sine};
 }
 
-/// Elements 2 i and 2 i + 1 of a normal distribution.
+/// A normal distribution. Index i stands for elements 2 i and 2 i + 1.
 template <class T>
 struct normal_body {
   T* destination;
@@ -140,14 +151,33 @@ struct normal_body {
   random_sequence random;
   double mean, deviation;
 
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const cosine_and_sine pair = normal_pair(random.block(i));
-    destination[2 * i] = static_cast<T>(std::fma(deviation, pair.cosine, mean));
-    if (2 * i + 1 < size) destination[2 * i + 1] = static_cast<T>(std::fma(deviation, pair.sine, mean));
+  static constexpr unsigned at_once = 16 / sizeof(T);
+  static constexpr std::size_t grain = random_grain / 4;
+  static constexpr std::size_t indices(std::size_t elements) { return (elements + 1) / 2; }
+
+  void operator()(std::size_t i) const {
+    T values[2];
+    pair(i, values);
+    destination[2 * i] = values[0];
+    if (2 * i + 1 < size) destination[2 * i + 1] = values[1];
+  }
+
+  /// Elements first to first + at_once, `first` being a multiple of it.
+  DEVPLACE_HD void several(std::size_t first, T* values) const {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < at_once; k += 2)
+      pair((first + k) / 2, values + k);
+  }
+
+ private:
+  DEVPLACE_HD void pair(std::size_t i, T* values) const {
+    const cosine_and_sine normal = normal_pair(random.block(i));
+    values[0] = static_cast<T>(std::fma(deviation, normal.cosine, mean));
+    values[1] = static_cast<T>(std::fma(deviation, normal.sine, mean));
   }
 };
 
-/// Element i of dropout, the samples having `columns` elements each.
+/// Dropout of samples that have `columns` elements each, four of which share a block.
 template <class T>
 struct dropout_body {
   T* destination;
@@ -160,10 +190,9 @@ struct dropout_body {
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
 
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t column = i % columns;
-    const random_sequence random = of_sample(i / columns);
-    destination[i] = element(source[i], random.block(column / 4).word[column % 4]);
+  /// The words of columns 4 group to 4 group + 3.
+  DEVPLACE_HD constexpr philox_block words(std::size_t row, std::size_t group) const {
+    return of_sample(row).block(group);
   }
 
   void range(std::size_t begin, std::size_t end) const {

@@ -12,25 +12,23 @@ namespace devplace::optim::detail {
 
 /// What a place knows of the steps of its replica's optimizer, in the memory that step_arguments gives a rule. An
 /// update reads its numbers here and leaves those of the next step, so that the same launch can be made again and
-/// again. `Hyper` are the hyperparameters in double, whose `factors<T>(t)` are the numbers of step t.
+/// again. `Hyper` are the hyperparameters in double; its `set(factors, t)` makes the numbers of step t.
 template <class Hyper, class T>
 struct step_record {
-  using factors_type = decltype(Hyper{}.template factors<T>(1));
-
   Hyper hyper;
-  std::int64_t step;  ///< the one that comes next; 1 is the first
-  factors_type next;  ///< its numbers
-  unsigned ticket;    ///< blocks of the running update that are done; 0 between updates
+  std::int64_t step;                         ///< the one that comes next; 1 is the first
+  typename Hyper::template factors<T> next;  ///< its numbers
+  unsigned ticket;                           ///< blocks of the running update that are done; 0 between updates
 
   DEVPLACE_HD void begin(const Hyper& with, std::int64_t at) {
     hyper = with;
     step = at;
-    next = hyper.template factors<T>(at);
+    hyper.set(next, at);
     ticket = 0;
   }
   DEVPLACE_HD void advance() {
     ++step;
-    next = hyper.template factors<T>(step);
+    hyper.set(next, step);
   }
 };
 
@@ -39,20 +37,21 @@ struct step_record {
 struct adam_hyper {
   double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
 
-  /// Bias corrections are computed in double.
   template <class T>
-  DEVPLACE_HD adam_factors<T> factors(std::int64_t t) const {
-    const double correction1 = 1 - std::pow(beta1, static_cast<double>(t));
-    const double correction2 = 1 - std::pow(beta2, static_cast<double>(t));
-    return {.beta1 = static_cast<T>(beta1),
-            .rest1 = static_cast<T>(1 - beta1),
-            .beta2 = static_cast<T>(beta2),
-            .rest2 = static_cast<T>(1 - beta2),
-            .kept = static_cast<T>(1 - learning_rate * decay_of_parameter),
-            .l2 = static_cast<T>(decay_of_gradient),
-            .step_size = static_cast<T>(learning_rate / correction1),
-            .root_scale = static_cast<T>(1 / std::sqrt(correction2)),
-            .epsilon = static_cast<T>(epsilon)};
+  using factors = adam_factors<T>;
+
+  /// Bias corrections are computed in double. Each number is written when it is known: a GPU has few registers left.
+  template <class T>
+  DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
+    to.beta1 = static_cast<T>(beta1);
+    to.rest1 = static_cast<T>(1 - beta1);
+    to.beta2 = static_cast<T>(beta2);
+    to.rest2 = static_cast<T>(1 - beta2);
+    to.kept = static_cast<T>(1 - learning_rate * decay_of_parameter);
+    to.l2 = static_cast<T>(decay_of_gradient);
+    to.epsilon = static_cast<T>(epsilon);
+    to.step_size = static_cast<T>(learning_rate / (1 - std::pow(beta1, static_cast<double>(t))));
+    to.root_scale = static_cast<T>(1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t))));
   }
 };
 
@@ -61,16 +60,19 @@ struct sgd_hyper {
   double learning_rate, momentum, dampening, weight_decay;
   bool nesterov;
 
+  template <class T>
+  using factors = sgd_factors<T>;
+
   /// The first step has no momentum yet.
   template <class T>
-  DEVPLACE_HD sgd_factors<T> factors(std::int64_t t) const {
+  DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
     const bool first = t <= 1;
-    return {.l2 = static_cast<T>(weight_decay),
-            .kept = first ? T{0} : static_cast<T>(momentum),
-            .added = first ? T{1} : static_cast<T>(1 - dampening),
-            .direct = nesterov ? T{1} : T{0},
-            .inertial = nesterov ? static_cast<T>(momentum) : T{1},
-            .learning_rate = static_cast<T>(learning_rate)};
+    to.l2 = static_cast<T>(weight_decay);
+    to.kept = first ? T{0} : static_cast<T>(momentum);
+    to.added = first ? T{1} : static_cast<T>(1 - dampening);
+    to.direct = nesterov ? T{1} : T{0};
+    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
+    to.learning_rate = static_cast<T>(learning_rate);
   }
 };
 

@@ -108,10 +108,10 @@ const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, con
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
 /// gradients of the batches before.
-template <class Net, class T, class Backend, class Tu, class PlacedLoss, class Targets>
+template <class Net, class P, class Backend, class Tu, class PlacedLoss, class Targets, class T = element_of_t<P>>
 void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>& memory, const PlacedLoss& loss,
                           std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
-  using run = nn::detail::engine<Net, T, Backend, Tu>;
+  using run = nn::detail::engine<Net, P, Backend, Tu>;
   using layout = step_layout<Net>;
   using where = here<Backend>;
   const devplace::detail::device_of<where> device{r.ordinal};
@@ -126,7 +126,7 @@ void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>&
                          view<T, batch_extents, where>{output_gradient, outputs, device},
                          view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
                          view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
-  nn::detail::run_backward<Net, T, Backend, Tu>(p, r, x, output_gradient, r.loss_sums(), add);
+  nn::detail::run_backward<Net, P, Backend, Tu>(p, r, x, output_gradient, r.loss_sums(), add);
   devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1,
                                                 pending_functor<T>{memory.pending(), r.loss_sums(), add});
 }

@@ -9,9 +9,12 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -50,6 +53,7 @@ void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>,
   y = dp::relu(x);
   y = x + bias;
   dp::fill(y, T{1});
+  dp::take_rows_into(y, x, dp::argmax<1>(x));
 }
 
 template <class T>
@@ -59,8 +63,17 @@ void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::re
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, gradient);
 }
 
-void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy,
-         const matrix<double>& dx) {
+/// Random numbers, dropout and scaled bytes.
+template <class T>
+void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
+  dp::uniform_into(y, dp::seed{1}, 0, 0, 1);
+  dp::normal_into(y, dp::seed{1}, 0, 0, 1);
+  dp::dropout_into(y, y, 0.5, {});
+  dp::scale_bytes_into(y, bytes, dp::byte_scale<T>());
+}
+
+void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy, const matrix<double>& dx,
+         const matrix<std::uint8_t>& bytes) {
   rows(y, x, targets);
   rows(dy, dx, targets);
   dp::tensor<float, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> bias(dp::extents<dp::dyn>{10});
@@ -72,4 +85,6 @@ void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix
   dp::tensor positive = dp::relu(x + y);
   updates(dp::optim::step_arguments<float>{});
   updates(dp::optim::step_arguments<double>{});
+  draws(y, bytes);
+  draws(dy, bytes);
 }

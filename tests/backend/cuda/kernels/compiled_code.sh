@@ -4,8 +4,8 @@
 
 # compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and looks at what came out.
 # - no kernel keeps anything in local memory, that is, off the registers: no stack frame and no spills;
-# - optimizers, elementwise operations, reductions of what lies in one line, and what stands behind products and before
-#   their gradients, read and write 16 bytes at once;
+# - optimizers, elementwise operations, reductions of what lies in one line, random numbers, dropout, scaled bytes, and
+#   what stands behind products and before their gradients, read and write 16 bytes at once;
 # - kernels take no more registers than registers.txt has for them. Run with RECORD=1 to write that file anew.
 set -eu
 nvcc=$1 architecture=$2 source=$3
@@ -73,6 +73,15 @@ products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_k
 # and of a row that is left. Each in float and double.
 if [ "$products" -lt 48 ]; then
   echo "Kernels beside products have $products accesses of 16 bytes; 48 are due."
+  status=1
+fi
+
+# Random numbers: one write of uniform and of normal ones; dropout: a read and a write, of doubles two; bytes: a read, and
+# 16 / 4 or 16 / 2 writes. Each in float and double.
+draws=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /random_kernel|dropout_kernel|scale_bytes_kernel/ }
+  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$work/code.ptx" | wc -l)
+if [ "$draws" -lt 24 ]; then
+  echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; 24 are due."
   status=1
 fi
 

@@ -63,7 +63,7 @@ void check_update(const Hyper& hyper, const Make& make) {
       record.begin(hyper, 4);
       auto numbers = make(one_by_one, &divisor).numbers();
       for (unsigned step = 4; step < 7; ++step) {
-        numbers.by = hyper.template factors<float>(step);
+        hyper.set(numbers.by, step);
         for (std::size_t i = 0; i < n; ++i)
           numbers.element(i, numbers.source.factor());
         simt::launch(step - 2, kernel, step);

@@ -74,6 +74,8 @@ struct update_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = widest_access<typename Update::value_type>;
 
+  static constexpr unsigned least_blocks = 3;  // in double Adam needs 70 registers
+
   /// Enough to fill a GPU several times; each block has to say that it is done.
   static constexpr std::size_t most_blocks = 2048;
 

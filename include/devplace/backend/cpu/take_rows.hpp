@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <devplace/ops/detail/row_taker.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/thread_team.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+[[noreturn]] inline void throw_no_such_row(std::int64_t index, std::size_t position, std::size_t rows) {
+  throw argument_error("take_rows: index " + std::to_string(index) + " at position " + std::to_string(position) +
+                       " names no row of the operand, which has " + std::to_string(rows) +
+                       "; indices count from 0, and none is negative.");
+}
+
+}  // namespace detail
+
+template <>
+struct implementation<backend::cpu, op::take_rows> {
+  template <class T, class Index>
+  static void run(int, const detail::row_taker<T, Index>& take) {
+    for (std::size_t i = 0; i < take.count; ++i)
+      if (!take.exists(i)) detail::throw_no_such_row(static_cast<std::int64_t>(take.indices[i]), i, take.rows);
+    const std::size_t grain = 1 + 16384 / (take.columns + 1);
+    detail::parallel_for(take.count, grain, [&take](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const T* const row = take.from + take.source(i) * take.columns;
+        T* const to = take.to + i * take.columns;
+        for (std::size_t k = 0; k < take.columns; ++k)
+          to[k] = row[k];
+      }
+    });
+  }
+};
+
+}  // namespace devplace

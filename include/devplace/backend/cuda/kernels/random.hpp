@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/random_body.hpp>
+
+namespace devplace::detail {
+
+/// n random elements: a thread makes Body::at_once of them, 16 bytes, and writes them at once where they lie so
+/// (`wide`) and are all there.
+template <class Body>
+struct random_kernel {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned width = Body::at_once;
+
+  std::size_t n;
+  bool wide;
+  Body body;
+
+  /// Of one thread, all together.
+  std::size_t rounds() const { return (n + width - 1) / width; }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    using value = std::remove_pointer_t<decltype(body.destination)>;
+    const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
+    const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = thread * width; i < n; i += stride * width) {
+      packed<value, width> values;
+      body.several(i, values.value);
+      if (wide && i + width <= n) {
+        t.store(body.destination + i, values);
+      } else {
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned k = 0; k < width; ++k)
+          if (i + k < n) body.destination[i + k] = values.value[k];
+      }
+    }
+  }
+};
+
+template <class Body>
+random_kernel<Body> make_random_kernel(std::size_t n, const Body& body) {
+  return {n, reinterpret_cast<std::uintptr_t>(body.destination) % 16 == 0, body};
+}
+
+/// Dropout of `rows` samples: a thread takes the four elements of a sample that share a block of random words, by wide
+/// accesses where all such groups lie for them.
+template <class T>
+struct dropout_kernel {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned group = 4;
+  static constexpr unsigned width = widest_access<T>;
+
+  std::size_t rows;
+  bool wide;
+  dropout_body<T> body;
+
+  DEVPLACE_HD std::size_t groups_of_row() const { return (body.columns + group - 1) / group; }
+  DEVPLACE_HD std::size_t groups() const { return rows * groups_of_row(); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
+    const std::size_t stride = std::size_t{t.grid_size()} * threads;
+    for (std::size_t i = thread; i < groups(); i += stride) {
+      const std::size_t row = i / groups_of_row(), column = i % groups_of_row() * group;
+      const philox_block block = body.words(row, column / group);
+      const std::size_t first = row * body.columns + column;
+      if (wide) {
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned k = 0; k < group; k += width) {
+          packed<T, width> x = t.template load<T, width>(body.source + first + k);
+          DEVPLACE_DEVICE_UNROLL
+          for (unsigned j = 0; j < width; ++j)
+            x.value[j] = body.element(x.value[j], block.word[k + j]);
+          t.store(body.destination + first + k, x);
+        }
+      } else {
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned k = 0; k < group; ++k)
+          if (column + k < body.columns)
+            body.destination[first + k] = body.element(body.source[first + k], block.word[k]);
+      }
+    }
+  }
+};
+
+template <class T>
+dropout_kernel<T> make_dropout_kernel(std::size_t n, const dropout_body<T>& body) {
+  const auto addresses =
+      reinterpret_cast<std::uintptr_t>(body.destination) | reinterpret_cast<std::uintptr_t>(body.source);
+  return {n / body.columns, addresses % 16 == 0 && body.columns % 4 == 0, body};
+}
+
+}  // namespace devplace::detail

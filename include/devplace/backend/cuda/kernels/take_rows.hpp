@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/ops/detail/row_taker.hpp>
+
+namespace devplace::detail {
+
+/// What a wide_kernel does for take_rows: element i of the result, or some from there on that are of one row.
+template <class T, class Index>
+struct wide_row_taker {
+  static constexpr unsigned width = widest_access<T>;
+  row_taker<T, Index> take;
+
+  bool is_wide() const {
+    return take.columns % width == 0 && begins_wide<width>(take.from) && begins_wide<width>(take.to);
+  }
+
+  DEVPLACE_DEVICE void one(std::size_t i) const {
+    const std::size_t row = i / take.columns;
+    take.to[i] = take.exists(row) ? take.from[take.source(row) * take.columns + i % take.columns] : no_element<T>();
+  }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
+    const std::size_t row = i / take.columns;
+    packed<T, width> elements;
+    if (take.exists(row)) {
+      elements = t.template load<T, width>(take.from + take.source(row) * take.columns + i % take.columns);
+    } else {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < width; ++k)
+        elements.value[k] = no_element<T>();
+    }
+    t.store(take.to + i, elements);
+  }
+};
+
+template <class T, class Index>
+wide_kernel<wide_row_taker<T, Index>> make_take_rows_kernel(const row_taker<T, Index>& take) {
+  const wide_row_taker<T, Index> wide{take};
+  const std::size_t n = take.count * take.columns;
+  return {n, wide.is_wide() ? n / wide.width : 0, wide};
+}
+
+}  // namespace devplace::detail

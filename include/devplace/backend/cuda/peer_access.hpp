@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include <devplace/backend/cuda/queue.hpp>
+
+namespace devplace::detail {
+
+/// Whether work of the place `ordinal` reaches the memory of the place `other`, over NVLink or PCIe; from the first
+/// question on, as memory of a pool must be opened pool by pool (cudaDeviceEnablePeerAccess is about cudaMalloc's).
+/// Asked of CUDA once for each pair.
+inline bool cuda_reaches(int ordinal, int other) {
+  enum : signed char { unknown, yes, no };
+  static std::array<std::array<std::atomic<signed char>, counted_ordinals>, counted_ordinals> answers{};
+  const int visible = cuda_visible_device(ordinal), peer = cuda_visible_device(other);
+  if (visible == peer) return true;
+  std::atomic<signed char>& answer = answers[static_cast<std::size_t>(ordinal)][static_cast<std::size_t>(other)];
+  if (const signed char known = answer.load(std::memory_order_acquire); known != unknown) return known == yes;
+  int reachable = 0;
+  {
+    const cuda_device_guard device(ordinal);
+    check_cuda(cudaDeviceCanAccessPeer(&reachable, visible, peer), "cudaDeviceCanAccessPeer", ordinal);
+  }
+  if (reachable != 0) {
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = visible;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    const cuda_scope owner(other);
+    check_cuda(cudaMemPoolSetAccess(owner.pool(), &access, 1), "cudaMemPoolSetAccess", other);
+  }
+  answer.store(reachable != 0 ? yes : no, std::memory_order_release);
+  return reachable != 0;
+}
+
+/// Gives a copy between devices to the current stream of the place that it fills. It goes from device to device where
+/// they reach each other; where not, CUDA stages it through pinned memory of its own.
+inline void copy_from_cuda_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  static_cast<void>(cuda_reaches(to_ordinal, from_ordinal));
+  const cuda_scope device(to_ordinal);
+  check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, cuda_visible_device(from_ordinal), bytes, device.stream()),
+             "cudaMemcpyPeerAsync", to_ordinal);
+}
+
+}  // namespace devplace::detail

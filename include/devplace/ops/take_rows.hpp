@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_taker.hpp>
+#include <devplace/place/backend.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// The extents of x with another first one.
+template <class E, std::size_t First, class = std::make_index_sequence<E::rank - 1>>
+struct with_first_extent;
+template <class E, std::size_t First, std::size_t... K>
+struct with_first_extent<E, First, std::index_sequence<K...>> {
+  using type = extents<First, E::static_extent(K + 1)...>;
+  static constexpr type from([[maybe_unused]] const E& e, std::size_t first) { return type(first, e.extent(K + 1)...); }
+};
+
+template <class X, class Indices>
+struct taken_rows {
+  static_assert(operand_extents_t<X>::rank > 0, "devplace: take_rows: a scalar has no rows.");
+  static_assert(operand_extents_t<Indices>::rank == 1,
+                "devplace: take_rows: the indices must have rank 1; reshape them first.");
+  static_assert(!floating_element<operand_element_t<Indices>>,
+                "devplace: take_rows: the indices must be integers, int64, int32 or uint8; convert them with "
+                "cast<std::int64_t>(x).");
+  static_assert(on_one_device<X, Indices>,
+                "devplace: take_rows: the operand and the indices live on different places; move one with "
+                "to<on<...>>(x).");
+  using with_first = with_first_extent<operand_extents_t<X>, operand_extents_t<Indices>::static_extent(0)>;
+  using extents_type = typename with_first::type;
+};
+
+/// Whether n bytes and m bytes have some in common.
+inline bool share_memory(const void* a, std::size_t n, const void* b, std::size_t m) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
+  return n != 0 && m != 0 && x < y + m && y < x + n;
+}
+
+}  // namespace detail
+
+/// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: samples of a batch, rows of a table
+/// of embeddings. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; rank 1 takes single elements.
+/// All are on one place. y shares no memory with x and the indices; argument_error if it does. Asynchronous on devices;
+/// allocates nothing.
+///
+/// An index that is negative or not below n throws argument_error, on simulated devices from the next call that waits,
+/// and y is as it was. A GPU cannot throw, and does not stop for it either, as stopping would take the whole device
+/// from the process: it makes the row NaN, so that what is computed from it shows it, and rows of integers, which have
+/// no NaN, the lowest number of their type. It reads nothing beyond x.
+template <class Tu = detail::this_tu, tensor_like Y, tensor_like X, tensor_like Indices>
+void take_rows_into(Y&& y, const X& x, const Indices& indices) {
+  using value = detail::operand_element_t<X>;
+  using result = detail::taken_rows<X, Indices>;
+  static_assert(detail::on_one_device<X, Y>,
+                "devplace: take_rows: the result and the operand live on different places; move one with "
+                "to<on<...>>(x).");
+  static_assert(detail::writable<Y>, "devplace: take_rows: the elements of the result are const.");
+  static_assert(std::is_same_v<detail::operand_element_t<Y>, value>,
+                "devplace: take_rows: the result must have the operand's element type.");
+  static_assert(detail::compatible<detail::operand_extents_t<Y>, typename result::extents_type>,
+                "devplace: take_rows: the result must have a row for each index, with the extents of the operand's "
+                "rows.");
+  const auto to = detail::as_view(y);
+  const auto from = detail::as_view(x);
+  const auto chosen = detail::as_view(indices);
+  detail::require_one_device("take_rows", to, from, chosen);
+  const auto wanted = result::with_first::from(from.extents(), chosen.size());
+  if (!(to.extents() == wanted))
+    detail::throw_other_extents("take_rows", "the result", detail::sizes_of(to.extents()), "the rows that are taken",
+                                detail::sizes_of(wanted));
+  const std::size_t bytes = to.size() * sizeof(value);
+  if (detail::share_memory(to.data(), bytes, from.data(), from.size() * sizeof(value)) ||
+      detail::share_memory(to.data(), bytes, chosen.data(), chosen.size() * sizeof(detail::operand_element_t<Indices>)))
+    throw argument_error(
+        "take_rows: the result shares memory with the operand or the indices; give it memory of its "
+        "own.");
+  if (chosen.size() == 0) return;
+  const std::size_t columns = to.size() / chosen.size();
+  detail::dispatch<op::take_rows, detail::operand_backend_t<X>, Tu>(
+      to.ordinal(), detail::row_taker<value, detail::operand_element_t<Indices>>{
+                        from.data(), chosen.data(), to.data(), from.extent(0), chosen.size(), columns});
+}
+
+/// The same into a new tensor on x's place.
+template <class Tu = detail::this_tu, tensor_like X, tensor_like Indices>
+auto take_rows(const X& x, const Indices& indices) {
+  using result = detail::taken_rows<X, Indices>;
+  detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
+      result::with_first::from(detail::as_view(x).extents(), detail::as_view(indices).size()), Tu{});
+  take_rows_into<Tu>(y, x, indices);
+  return y;
+}
+
+}  // namespace devplace
+
+#include <devplace/backend/cpu/take_rows.hpp>
+#include DEVPLACE_CUDA_BACKEND(take_rows)

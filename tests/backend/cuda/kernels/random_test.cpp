@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/backend/cuda/kernels/random.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <devplace/ops/random.hpp>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+
+namespace {
+
+constexpr std::size_t room = 6000;
+
+/// What a kernel and the CPU's loops make of the same, and what lies behind it.
+template <class T>
+struct twice {
+  alignas(16) std::array<T, room> by_kernel, by_cpu;
+
+  twice() {
+    by_kernel.fill(T{-7});
+    by_cpu.fill(T{-7});
+  }
+  bool same_bits() const { return std::memcmp(by_kernel.data(), by_cpu.data(), sizeof by_cpu) == 0; }
+};
+
+template <class T>
+void check_fills(std::size_t n, std::size_t offset) {
+  INFO(n << " elements of " << sizeof(T) << " bytes, offset " << offset);
+  using cpu = dp::implementation<dp::backend::cpu, dp::op::random_fill>;
+  const dp::detail::random_sequence random(5, 6);
+  const auto check = [&](const auto& body_for) {
+    twice<T> result;
+    cpu::run(0, n, body_for(result.by_cpu.data() + offset));
+    const auto kernel = dp::detail::make_random_kernel(n, body_for(result.by_kernel.data() + offset));
+    CHECK(kernel.wide == (offset == 0));
+    simt::launch(2, kernel, 1);
+    CHECK(result.same_bits());
+    CHECK(result.by_kernel[offset] != T{-7});
+  };
+  check([&](T* to) { return dp::detail::uniform_body<T>{to, random, T{-2}, T{5}, T(2.9999)}; });
+  check([&](T* to) { return dp::detail::normal_body<T>{to, n, random, 0.25, 3.0}; });
+}
+
+template <class T>
+void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
+  INFO(rows << " times " << columns << " elements of " << sizeof(T) << " bytes, offset " << offset);
+  using cpu = dp::implementation<dp::backend::cpu, dp::op::dropout>;
+  const std::size_t n = rows * columns;
+  alignas(16) std::array<T, room> x{};
+  for (std::size_t i = 0; i < room; ++i)
+    x[i] = static_cast<T>(i) - T{0.5};
+  twice<T> result;
+  const auto body_for = [&](std::array<T, room>& y, const T* from) {
+    return dp::detail::dropout_body<T>{y.data() + offset, from, columns, 1000, {{3, 4}}, 1ULL << 30, T{1.25}};
+  };
+  cpu::run(0, n, body_for(result.by_cpu, x.data() + offset));
+  const auto kernel = dp::detail::make_dropout_kernel(n, body_for(result.by_kernel, x.data() + offset));
+  CHECK(kernel.wide == (offset == 0 && columns % 4 == 0));
+  simt::launch(2, kernel, 1);
+  CHECK(result.same_bits());
+  CHECK(std::count(result.by_cpu.begin(), result.by_cpu.end(), T{0}) > 0);
+  // The gradient is the same function, here in place.
+  std::copy_n(x.data() + offset, n, result.by_kernel.data() + offset);
+  simt::launch(3, dp::detail::make_dropout_kernel(n, body_for(result.by_kernel, result.by_kernel.data() + offset)), 2);
+  CHECK(result.same_bits());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("kernels that draw numbers give the CPU's bits", "[cuda]", float, double) {
+  for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 1024u, 4999u})
+    for (const std::size_t offset : {0u, 1u})
+      check_fills<TestType>(n, offset);
+}
+
+TEMPLATE_TEST_CASE("the kernel of dropout drops what the CPU drops, to the bit", "[cuda]", float, double) {
+  for (const std::size_t columns : {1u, 3u, 4u, 10u, 37u, 256u})
+    for (const std::size_t offset : {0u, 1u})
+      check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);
+}

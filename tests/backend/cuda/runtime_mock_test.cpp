@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/runtime.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/device_query.hpp>
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/copy_async.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+
+namespace dp = devplace;
+namespace mock = devplace::test::mock_cuda;
+using dp::detail::cuda_device_guard;
+
+namespace {
+
+int current_device() {
+  int device = -1;
+  cudaGetDevice(&device);
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("guards restore the device in the order of their ends", "[backend]") {
+  {
+    const cuda_device_guard outer(1);
+    CHECK(current_device() == 1);
+    {
+      const cuda_device_guard inner(0);
+      CHECK(current_device() == 0);
+    }
+    CHECK(current_device() == 1);
+    const cuda_device_guard same(1);
+    CHECK(same.visible() == 1);
+  }
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("a guard restores the device when an exception leaves it", "[backend]") {
+  CHECK_THROWS_AS(
+      [] {
+        const cuda_device_guard outer(1);
+        const cuda_device_guard inner(0);
+        throw std::runtime_error("a program's own.");
+      }(),
+      std::runtime_error);
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("a program that works on another device finds it current after every call, also after one that fails",
+          "[backend]") {
+  using other = dp::on<dp::cuda<1>>;
+  using pinned = dp::on<dp::pinned>;
+  dp::synchronize<dp::cuda<1>>();
+  const auto host = support::counted<float>(dp::extents<6>{});
+  const auto a = dp::to<dp::on<dp::cuda<0>>>(host);
+  const auto staging = dp::to<pinned>(host);
+  // Reaching a peer is asked for once, so that it fails in the first round only.
+  std::vector<const char*> functions{"cudaDeviceCanAccessPeer", "cudaMemPoolSetAccess", "cudaMemcpyPeerAsync",
+                                     "cudaMallocFromPoolAsync", "cudaMemcpyAsync",      "cudaStreamSynchronize",
+                                     "cudaHostAlloc",           "cudaEventRecord",      "cudaEventCreateWithFlags",
+                                     "cudaMemPoolTrimTo",       "cudaMemGetInfo"};
+  for (const int mine : {0, 1}) {
+    REQUIRE(cudaSetDevice(mine) == cudaSuccess);
+    for (const char* function : functions) {
+      INFO(function << " while device " << mine << " is current");
+      mock::fail(function, cudaErrorInvalidValue);
+      int failed = 0;
+      const auto attempt = [&](auto f) {
+        try {
+          f();
+        } catch (const dp::error&) {
+          ++failed;
+        }
+        CHECK(current_device() == mine);
+      };
+      attempt([&] { static_cast<void>(dp::to<other>(a)); });
+      attempt([&] { static_cast<void>(dp::to<pinned>(a)); });
+      attempt([&] { static_cast<void>(dp::to_async<other>(staging).get()); });
+      attempt([&] { dp::event<dp::cuda<1>>().record(); });
+      attempt([&] { static_cast<void>(dp::trim_memory<dp::cuda<1>>()); });
+      attempt([&] { static_cast<void>(dp::list_devices()); });
+      attempt([&] { const dp::stream<dp::cuda<1>> made; });
+      CHECK(failed == 1);
+    }
+    functions.erase(functions.begin(), functions.begin() + 2);
+  }
+  CHECK(mock::violations() == std::vector<std::string>{});
+}

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Operations that need memory of their own, on two streams of one GPU at the same time.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <devplace/memory/stream.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/tensor/copy.hpp>
+
+#include "support/catch.hpp"
+#include "support/cuda_device.hpp"
+#include "support/host_values.hpp"
+
+namespace dp = devplace;
+using gpu = dp::cuda<0>;
+using device = dp::on<gpu>;
+
+TEST_CASE("sums on two streams of a GPU do not meet", "[backend]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  const dp::stream<gpu> streams[2];
+  using long_array = dp::extents<1 << 22>;
+  dp::tensor<float, long_array, device> ones{long_array{}}, threes{long_array{}};
+  dp::fill(ones, 1.0F);
+  dp::fill(threes, 3.0F);
+  dp::synchronize<gpu>();
+  dp::tensor<float, dp::extents<2, 200>, device> sums{dp::extents<2, 200>{}};
+  for (std::size_t i = 0; i < 200; ++i)
+    for (std::size_t k = 0; k < 2; ++k) {
+      const dp::stream_scope in(streams[k]);
+      dp::sum_into(sums[k][i], k == 0 ? ones : threes);
+    }
+  dp::synchronize<gpu>();
+  const auto values = support::values_of(sums);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    REQUIRE(values[i] == (i < 200 ? 1 << 22 : 3 << 22));
+}
+
+TEST_CASE("products are in the order of the stream in whose scope they are asked for", "[backend]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  using square = dp::extents<512, 512>;
+  const auto make = [] { return dp::tensor<float, square, device>{square{}}; };
+  const dp::stream<gpu> streams[2];
+  dp::tensor<float, square, device> a[2] = {make(), make()}, product[2] = {make(), make()};
+  dp::synchronize<gpu>();
+  for (int round = 1; round <= 20; ++round) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const dp::stream_scope in(streams[k]);
+      dp::fill(a[k], static_cast<float>(round) + static_cast<float>(k));  // what the product is to see
+      dp::matmul_into(product[k], a[k], a[k]);
+      dp::fill(a[k], 0.0F);  // and this is too late
+    }
+    for (std::size_t k = 0; k < 2; ++k) {
+      const dp::stream_scope in(streams[k]);
+      const float x = static_cast<float>(round) + static_cast<float>(k);
+      const auto elements = support::values_of(product[k]);
+      REQUIRE(std::count(elements.begin(), elements.end(), 512 * x * x) == 512 * 512);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ops/special_values_case.hpp"
+#include "support/cuda_device.hpp"
+
+namespace special_values = devplace::test::special_values;
+using backend = devplace::backend::cuda;
+
+TEST_CASE("NaN, infinities and -0 in functions of elements, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_functions<backend>();
+}
+
+TEST_CASE("NaN, infinities and -0 in operators, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_operators<backend>();
+}
+
+TEST_CASE("NaN, infinities and -0 in reductions, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_reductions<backend>();
+}
+
+TEST_CASE("NaN and infinities in softmax and log_softmax, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_softmax<backend>();
+}
+
+TEST_CASE("NaN and infinities in cross_entropy, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_cross_entropy<backend>();
+}

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ops/special_values_case.hpp"
+
+namespace special_values = devplace::test::special_values;
+using backend = devplace::backend::cuda;
+
+TEST_CASE("NaN, infinities and -0 in functions of elements, on a simulated device", "[ops]") {
+  special_values::check_functions<backend>();
+}
+
+TEST_CASE("NaN, infinities and -0 in operators, on a simulated device", "[ops]") {
+  special_values::check_operators<backend>();
+}
+
+TEST_CASE("NaN, infinities and -0 in reductions, on a simulated device", "[ops]") {
+  special_values::check_reductions<backend>();
+}
+
+TEST_CASE("NaN and infinities in softmax and log_softmax, on a simulated device", "[ops]") {
+  special_values::check_softmax<backend>();
+}
+
+TEST_CASE("NaN and infinities in cross_entropy, on a simulated device", "[ops]") {
+  special_values::check_cross_entropy<backend>();
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/backend/cuda/kernels/assign.hpp>
+#include <devplace/backend/cuda/kernels/for_each.hpp>
+#include <devplace/backend/cuda/kernels/reduce.hpp>
+#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/backend/cuda/kernels/take_rows.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/for_each_row.hpp>
+
+#include "support/simt/emulator.hpp"
+
+// A backend whose memory is the CPU's and whose operations are CUDA's kernels in the emulator: library code that takes
+// views at here<simt::backend> runs what a GPU would run. An operation on rows needs its header of
+// backend/cuda/kernels too.
+
+namespace devplace::test::simt {
+
+struct backend {};
+
+inline std::string place_name(backend, int) {
+  return "the emulator";
+}
+
+/// Fewer blocks than a GPU would be given, so that they go round.
+template <class Kernel>
+void launch_some(std::size_t blocks, const Kernel& kernel) {
+  launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 7)), kernel, 1);
+}
+
+}  // namespace devplace::test::simt
+
+namespace devplace {
+
+template <>
+struct implementation<test::simt::backend, op::memory> : implementation<backend::cpu, op::memory> {};
+
+template <>
+struct implementation<test::simt::backend, op::assign> {
+  template <class Body>
+  static void run(int, std::size_t n, const Body& body) {
+    const auto kernel = detail::make_assign_kernel(n, body);
+    test::simt::launch_some(kernel.blocks(), kernel);
+  }
+};
+
+template <>
+struct implementation<test::simt::backend, op::for_each> {
+  template <class F>
+  static void run(int, std::size_t n, std::size_t, const F& f) {
+    test::simt::launch_some(n, detail::for_each_kernel<F>{n, f});
+  }
+};
+
+template <>
+struct implementation<test::simt::backend, op::for_each_row> {
+  template <class F>
+  static void run(int, std::size_t rows, std::size_t columns, std::size_t, const F& f) {
+    detail::with_row_kernel(rows, columns, f,
+                            [](std::size_t blocks, const auto& kernel) { test::simt::launch_some(blocks, kernel); });
+  }
+};
+
+template <>
+struct implementation<test::simt::backend, op::reduce> {
+  template <class Source, class Reducer>
+  static void run(int, const detail::reduction_plan<Source, Reducer>& plan) {
+    if (plan.inner == 1)
+      launch(detail::make_reduce_kernel<true>(plan));
+    else
+      launch(detail::make_reduce_kernel<false>(plan));
+  }
+
+ private:
+  template <class Kernel>
+  static void launch(Kernel kernel) {
+    std::vector<unsigned> tickets(detail::most_partial_blocks);
+    std::vector<typename Kernel::accumulator> partials(detail::most_partial_blocks * detail::most_block_columns);
+    kernel.tickets = tickets.data();
+    kernel.partials = partials.data();
+    test::simt::launch_some(kernel.layout.blocks(), kernel);
+  }
+};
+
+template <>
+struct implementation<test::simt::backend, op::take_rows> {
+  template <class T, class Index>
+  static void run(int, const detail::row_taker<T, Index>& take) {
+    const auto kernel = detail::make_take_rows_kernel(take);
+    if (kernel.n != 0) test::simt::launch_some(kernel.blocks(), kernel);
+  }
+};
+
+}  // namespace devplace

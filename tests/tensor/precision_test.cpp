@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/tensor/precision.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("precisions are float, double and tf32, whose elements are float", "[tensor]") {
+  STATIC_REQUIRE(dp::precision<float>);
+  STATIC_REQUIRE(dp::precision<double>);
+  STATIC_REQUIRE(dp::precision<dp::tf32>);
+  STATIC_REQUIRE(!dp::precision<std::int32_t>);
+  STATIC_REQUIRE(std::same_as<dp::element_of_t<dp::tf32>, float>);
+  STATIC_REQUIRE(std::same_as<dp::element_of_t<double>, double>);
+  STATIC_REQUIRE(!dp::element<dp::tf32>);
+}
