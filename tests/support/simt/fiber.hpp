@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include <sys/mman.h>
 #include <ucontext.h>
