@@ -54,6 +54,23 @@ class stream_handle {
   release_function release_ = nullptr;
 };
 
+/// While it lives, this thread's work for a cuda place goes to another stream; other backends have no such choice.
+class current_stream_change {
+ public:
+  current_stream_change(backend::cpu, int, void*) {}
+  current_stream_change(backend::cuda, int ordinal, void* stream)
+      : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
+  current_stream_change(const current_stream_change&) = delete;
+  current_stream_change& operator=(const current_stream_change&) = delete;
+  ~current_stream_change() {
+    if (slot_ != nullptr) *slot_ = previous_;
+  }
+
+ private:
+  void** slot_ = nullptr;
+  void* previous_ = nullptr;
+};
+
 /// The streams of a backend, or one sentence that says how to get them.
 template <class Backend, class Tu>
 constexpr auto streams_of() {
@@ -132,21 +149,10 @@ class [[nodiscard]] stream_scope {
  public:
   /// Other places, and other threads, are not touched.
   template <place P>
-  explicit stream_scope(const stream<P>& s) {
-    if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>) {
-      slot_ = &detail::current_stream(place_traits<P>::ordinal);
-      previous_ = std::exchange(*slot_, s.native_handle());
-    }
-  }
-  stream_scope(const stream_scope&) = delete;
-  stream_scope& operator=(const stream_scope&) = delete;
-  ~stream_scope() {
-    if (slot_ != nullptr) *slot_ = previous_;
-  }
+  explicit stream_scope(const stream<P>& s) : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
 
  private:
-  void** slot_ = nullptr;
-  void* previous_ = nullptr;
+  detail::current_stream_change change_;
 };
 
 }  // namespace devplace

@@ -4,11 +4,8 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-#include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
@@ -53,7 +50,7 @@ class copy_lane {
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend, Tu>(used_[1 - buffer]);
     {
-      const turn own_stream(*this);
+      const current_stream_change own_stream(Backend{}, ordinal_, stream_.native());
       follow_event<Backend, Tu>(ordinal_, used_[buffer]);
       copies();
       record_event<Backend, Tu>(copied_[slot]);
@@ -66,26 +63,6 @@ class copy_lane {
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
-  /// While it lives, the thread's work goes to the lane's stream.
-  class turn {
-   public:
-    explicit turn(const copy_lane& lane) {
-      if constexpr (std::is_same_v<Backend, backend::cuda>) {
-        slot_ = &current_stream(lane.ordinal_);
-        previous_ = std::exchange(*slot_, lane.stream_.native());
-      }
-    }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() {
-      if (slot_ != nullptr) *slot_ = previous_;
-    }
-
-   private:
-    void** slot_ = nullptr;
-    void* previous_ = nullptr;
-  };
-
   template <class Tu>
   static void wait(const event_handle& copied) noexcept {
     try {
