@@ -8,6 +8,7 @@
 
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/data/loader.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -175,6 +176,32 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
     step(batch.images, batch.labels);
     CHECK(launched_on(0) == forward_and_backward + (changes ? names{"begin_steps"} : names{}) + update);
     CHECK(only_launches());
+  }
+}
+
+TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits for nothing and reads nothing back",
+          "[train]") {
+  using where = dp::on<dp::cuda<0>>;
+  dp::image_set data{dp::tensor<std::uint8_t, dp::extents<dp::dyn, dp::dyn, dp::dyn>, dp::on<dp::cpu>>(
+                         dp::extents<dp::dyn, dp::dyn, dp::dyn>(150, 28, 28)),
+                     dp::tensor<std::uint8_t, dp::extents<dp::dyn>, dp::on<dp::cpu>>(dp::extents<dp::dyn>(150))};
+  std::fill_n(data.images.data(), data.images.size(), std::uint8_t{1});
+  std::fill_n(data.labels.data(), data.labels.size(), std::uint8_t{1});
+  dp::loader<where> batches{data, {.batch = 32, .shuffle = dp::seed{2}}};
+  dp::model<net, where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    mock::clear_calls();
+    for (const auto& [images, labels] : batches.epoch(epoch))
+      step(images, labels);
+    if (epoch == 0) continue;
+    std::size_t others = mock::calls().size() - mock::launches().size();
+    for (const char* expected : {"cudaEventRecord ", "cudaStreamWaitEvent ", "cudaEventQuery "})
+      others -= calls_of(expected);
+    CHECK(calls_of("cudaMemcpyAsync device 0 to device") == 5 * 2);  // bytes and labels
+    CHECK(others == 5 * 2);
+    CHECK(launched_on(0).size() == 5 * (1 + forward_and_backward.size() + 1 + count.size()));
+    CHECK(mock::violations().empty());
   }
 }
 
