@@ -39,7 +39,8 @@ void operations(matrix& a, const labels& classes) {
     dp::matmul<dp::tf32>(dp::transposed(b), b);
   }
 #endif
-#if defined(MATMUL_OPTIONS_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the precision
+#if defined(MATMUL_OPTIONS_PRECISION)  // expect: devplace: matmul: the operands' elements are not those of the
+                                       // precision
   {
     dp::tensor<double, dp::extents<3, 3>, dp::on<dp::cpu>> b(dp::extents<3, 3>{});
     dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});

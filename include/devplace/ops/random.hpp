@@ -151,22 +151,7 @@ void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint6
   detail::random_order::run(order, n, {start.value, stream}, static_cast<std::uint64_t*>(workspace.data()));
 }
 
-template <>
-struct implementation<backend::cpu, op::random_fill> {
-  template <class Body>
-  static void run(int ordinal, std::size_t n, const Body& body) {
-    implementation<backend::cpu, op::for_each>::run(ordinal, Body::indices(n), Body::grain, body);
-  }
-};
-
-template <>
-struct implementation<backend::cpu, op::dropout> {
-  template <class Body>
-  static void run(int ordinal, std::size_t n, const Body& body) {
-    implementation<backend::cpu, op::for_each>::run(ordinal, n, detail::random_grain, body);
-  }
-};
-
 }  // namespace devplace
 
+#include <devplace/backend/cpu/random.hpp>
 #include DEVPLACE_CUDA_BACKEND(random)

@@ -10,7 +10,6 @@
 #include <devplace/ops/detail/byte_scale.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -51,17 +50,7 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
                                                                           from.data(), scale);
 }
 
-template <>
-struct implementation<backend::cpu, op::scale_bytes> {
-  template <class T>
-  static void run(int, std::size_t n, T* to, const std::uint8_t* from, const byte_scale<T>& scale) {
-    constexpr std::size_t grain = 32768;  // bytes that are worth a thread
-    detail::parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
-      detail::scale_byte_range(to + begin, from + begin, end - begin, scale);
-    });
-  }
-};
-
 }  // namespace devplace
 
+#include <devplace/backend/cpu/scale_bytes.hpp>
 #include DEVPLACE_CUDA_BACKEND(scale_bytes)

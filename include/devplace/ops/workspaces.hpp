@@ -24,12 +24,7 @@ void prepare_workspaces(int ordinal) {
 
 }  // namespace detail
 
-/// On the CPU operations work on the stack, and in what the matrix engine keeps for each thread.
-template <>
-struct implementation<backend::cpu, op::workspaces> {
-  static void run(int) {}
-};
-
 }  // namespace devplace
 
+#include <devplace/backend/cpu/workspaces.hpp>
 #include DEVPLACE_CUDA_BACKEND(workspaces)
