@@ -36,8 +36,7 @@ TEST_CASE("the workspace of reductions is made once for each stream, with ticket
   mock::set_devices(3);
   void* const first = workspace_of(0);
   const auto* tickets = static_cast<const unsigned char*>(first);  // the mock's memory is the host's
-  CHECK(std::count(tickets, tickets + use::ticket_bytes, 0) ==
-        static_cast<std::ptrdiff_t>(use::ticket_bytes));
+  CHECK(std::count(tickets, tickets + use::ticket_bytes, 0) == static_cast<std::ptrdiff_t>(use::ticket_bytes));
   CHECK(workspace<0>() == use::bytes);
   CHECK(workspace<1>() == 0);
   mock::clear_calls();
