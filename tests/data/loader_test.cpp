@@ -332,6 +332,20 @@ TEST_CASE("options out of their range are refused with a sentence", "[data]") {
   CHECK_THROWS_WITH((dp::loader<here>{uneven, {.batch = 2}}), ContainsSubstring("9 samples and 8 labels"));
 }
 
+TEST_CASE("a split over one processor is dealt out through the same buffers as on devices", "[data]") {
+  const dp::image_set data = numbered_images(41);
+  const dp::loader_options how{.batch = 8, .shuffle = dp::seed{1}, .workers = 1};
+  dp::loader<here> plain{data, how};
+  dp::loader<dp::replicated_on<dp::cpu>> split{data, how};
+  const auto expected = read_epoch(plain, 1);
+  std::vector<float> samples;
+  for (const auto& batch : split.epoch(1)) {
+    const auto part = batch.images.local(0);
+    samples.insert(samples.end(), part.data(), part.data() + part.size());
+  }
+  CHECK(samples == expected.samples);
+}
+
 namespace {
 
 template <class Loader>

@@ -121,6 +121,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::optim::adam),
       LAYOUT(dp::optim::adamw),
       LAYOUT(dp::optim::clip_norm),
+      LAYOUT(dp::byte_scale<float>),
       LAYOUT(dp::optim::clip_arguments<float>),
       LAYOUT(dp::optim::step_arguments<float>),
       LAYOUT(dp::image_set),

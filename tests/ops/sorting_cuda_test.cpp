@@ -16,3 +16,24 @@ TEST_CASE("a GPU sorts, scans and shuffles as the CPU does", "[ops][sort]") {
   dp::test::check_sums<device, std::uint8_t>(1000000);
   dp::test::check_permutations<device>();
 }
+
+TEST_CASE("running sums go on from piece to piece of a long array", "[ops][scan]") {
+  if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
+  const std::size_t n = 5000;
+  std::vector<std::int32_t> values(n);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<std::int32_t>(i % 17) - 5;
+  dp::tensor<std::int32_t, dp::dextents<1>, device> x(dp::dextents<1>{n});
+  support::set_values(x.view(), values);
+  dp::tensor<std::int64_t, dp::dextents<1>, device> y(dp::dextents<1>{n});
+  const dp::detail::scan_plan<std::int32_t> plan{x.data(), y.data(), n};
+  dp::implementation<dp::backend::cuda, dp::op::scan>::run(0, plan, 999);
+  const auto sums = support::values_of(y);
+  std::int64_t sum = 0;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum += values[i];
+    wrong += sums[i] == sum ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/data/loader.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -21,6 +22,7 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -150,6 +152,12 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
   using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;  // 33 rows and 32
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == smaller::bytes);
+  {
+    const dp::image_set images = support::numbered_images(130);
+    const dp::loader<where> batches{images, {.batch = 65}};
+    CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes + plan::loader);
+    CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == smaller::bytes + smaller::loader);
+  }
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
   for (int i = 0; i < 3; ++i)
     step(x, y);

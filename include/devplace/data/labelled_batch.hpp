@@ -7,8 +7,8 @@ namespace devplace {
 /// Samples and their labels, or targets, for one step of training: `const auto& [images, labels] = batch`.
 template <class Images, class Labels>
 struct labelled_batch {
-  Images images;
-  Labels labels;
+  Images images;  ///< one sample for each index of the first axis
+  Labels labels;  ///< as many
 };
 
 namespace detail {

@@ -8,6 +8,7 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
 
@@ -66,12 +67,14 @@ struct linear {
   }
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& between) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
+    using call = std::remove_cvref_t<decltype(c)>;
+    using tu = typename call::translation_unit;
+    using value_type = typename call::value_type;
     if constexpr (Bias)
       devplace::detail::relu_gradient_into<tu>(between, c.output_gradient, c.output, c.template parameter_gradient<1>(),
                                                factor_of_old(c));
     else
-      devplace::detail::relu_gradient_into<tu>(between, c.output_gradient, c.output);
+      between = where(c.output > value_type{0}, c.output_gradient, value_type{0});
     weight_gradient(c, between);
     input_gradient(c, between);
   }

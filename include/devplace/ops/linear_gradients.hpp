@@ -9,7 +9,6 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/ops/for_each.hpp>
 #include <devplace/ops/matmul.hpp>
 
 // What the backward pass of a linear layer and of a relu behind it consists of beside plain products. The views are
@@ -30,8 +29,8 @@ struct relu_gradient {};
 
 namespace detail {
 
-/// to = dy where y > 0, else 0, all [rows, columns] without gaps; `to` may be `dy`. And sums = the sums of the columns
-/// of `to` + beta sums; with beta 0, sums is not read.
+/// to = dy where y > 0, else 0 (where y is NaN too), all [rows, columns] without gaps; `to` may be `dy`. And sums = the
+/// sums of the columns of `to` + beta sums; with beta 0, sums is not read.
 template <class T>
 struct relu_gradient_arguments {
   std::size_t rows, columns;
@@ -40,15 +39,6 @@ struct relu_gradient_arguments {
   const T* y;
   T* sums;
   T beta;
-};
-
-/// The same of one element: where the activation is NaN the gradient is 0, as for other values that are not above 0.
-template <class T>
-struct relu_gradient_functor {
-  T* to;
-  const T* dy;
-  const T* y;
-  DEVPLACE_HD void operator()(std::size_t i) const { to[i] = y[i] > T{0} ? dy[i] : T{0}; }
 };
 
 /// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
@@ -65,15 +55,8 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
   dispatch<op::linear_gradients, typename Weight::backend_type, Tu>(weight.ordinal(), g, bias.data());
 }
 
-/// to = dy where y > 0, else 0. Shapes: all the same; `to` may be `dy`.
-template <class Tu, class To, class Dy, class Y>
-void relu_gradient_into(const To& to, const Dy& dy, const Y& y) {
-  using functor = relu_gradient_functor<typename To::value_type>;
-  for_each_index<typename To::backend_type, Tu>(to.ordinal(), to.size(), 16384,
-                                                functor{to.data(), dy.data(), y.data()});
-}
-
-/// The same, and sums = the sums of the columns of `to` + beta sums. Shapes: sums [n], the others [m, n].
+/// to = dy where y > 0, else 0, and sums = the sums of the columns of `to` + beta sums. Shapes: sums [n], the others
+/// [m, n]; `to` may be `dy`.
 template <class Tu, class To, class Dy, class Y, class Sums, class T = typename To::value_type>
 void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {
   dispatch<op::relu_gradient, typename To::backend_type, Tu>(

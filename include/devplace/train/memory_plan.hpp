@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
@@ -70,8 +71,8 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// What training takes on the fullest place, in bytes, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
 /// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
-/// batches, class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`, on the CPU
-/// the packing buffers of the matrix engine (one set for each thread).
+/// batches (`loader`), class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`,
+/// on the CPU the packing buffers of the matrix engine (one set for each thread).
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
 struct memory_plan;
 
@@ -111,6 +112,12 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
       parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
   /// What comes on top where the trainer clips: the norm's workspace.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+  /// What comes on top where a loader brings images of bytes (an image_set) to devices: two batches, and the bytes of
+  /// one, which the device scales. Batches on the CPU are the loader's own affair.
+  static constexpr std::size_t loader =
+      std::is_same_v<placement_backend_t<Where>, backend::cpu>
+          ? 0
+          : rows * (nn::detail::sample_size<nn::detail::network_input_t<Net>> * (2 * sizeof(T) + 1) + 2);
   /// What comes on top once for each place on a GPU, however much is trained there: what products and reductions work
   /// in. It is taken at the first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;

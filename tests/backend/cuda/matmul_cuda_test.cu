@@ -211,3 +211,20 @@ TEST_CASE("a product's type says whether it is in TF32", "[backend]") {
   CHECK(plans_of(s, dp::detail::product_math::strict).size() == 1);
   CHECK(plans_of(s, dp::detail::product_math::tf32).size() == 1);
 }
+
+TEST_CASE("cuBLASLt takes the descriptors of every kind of product, which needs no device", "[backend]") {
+  using dp::detail::library_epilogue;
+  using dp::detail::product_math;
+  const float vector = 0;
+  for (const bool doubles : {false, true})
+    for (const auto epilogue : {library_epilogue::none, library_epilogue::bias, library_epilogue::row_sums})
+      for (const auto math : {product_math::strict, product_math::tf32}) {
+        dp::detail::product_key key;
+        key.m = 64, key.n = 256, key.k = 784, key.lda = 784, key.ldb = 784, key.ldc = 256, key.transpose_b = true;
+        key.doubles = doubles, key.epilogue = epilogue, key.math = math;
+        key.align_a = key.align_b = key.align_c = key.align_vector = 256;
+        // Without a handle only the last call can fail.
+        CHECK_THROWS_WITH(dp::detail::make_product_plan(nullptr, key, &vector, 0),
+                          Catch::Matchers::ContainsSubstring("cublasLtMatmulAlgoGetHeuristic on cuda:0 failed"));
+      }
+}

@@ -282,6 +282,16 @@ TEST_CASE("where cuBLASLt has no epilogue, or no algorithm at all, our kernels s
   CHECK(largest_error(p.g, p.c) < 1e-5);
 }
 
+TEST_CASE("a product that cuBLASLt offered and then does not support is computed by our kernel from then on",
+          "[backend]") {
+  small_product<float> p;
+  lt::fail("cublasLtMatmul", CUBLAS_STATUS_NOT_SUPPORTED);
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  lt::clear_calls();
+  CHECK(largest_error(p.g, p.c) < 1e-5);
+  CHECK(lt::calls() == std::vector<std::string>{});
+}
+
 TEST_CASE("products with one row, column or summand do not ask cuBLASLt", "[backend]") {
   small_product<float> p;
   const auto sizes = GENERATE(shape{1, 8, 5}, shape{6, 1, 5}, shape{6, 8, 1}, shape{1, 1, 1});

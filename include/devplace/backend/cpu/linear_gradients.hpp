@@ -5,11 +5,29 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/gemm.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 
 namespace devplace {
 
 namespace detail {
+
+/// The gradient of a relu's input. In place too an element depends on those of the same index alone, hence the pragma.
+template <class T>
+struct relu_gradient_body {
+  T* to;
+  const T* dy;
+  const T* y;
+
+  void operator()(std::size_t i) const { to[i] = y[i] > T{0} ? dy[i] : T{0}; }
+  void range(std::size_t begin, std::size_t end) const {
+    DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
+    for (std::size_t i = begin; i < end; ++i)
+      (*this)(i);
+    DEVPLACE_INDEPENDENT_ITERATIONS_END
+  }
+};
 
 /// sums = the sums of the columns of x [rows, columns] + beta sums.
 template <class T>
@@ -37,7 +55,7 @@ struct implementation<backend::cpu, op::relu_gradient> {
   template <class T>
   static void run(int, const detail::relu_gradient_arguments<T>& g) {
     implementation<backend::cpu, op::for_each>::run(0, g.rows * g.columns, 16384,
-                                                    detail::relu_gradient_functor<T>{g.to, g.dy, g.y});
+                                                    detail::relu_gradient_body<T>{g.to, g.dy, g.y});
     detail::column_sums_on_cpu<T>(g.rows, g.columns, g.to, g.sums, g.beta);
   }
 };

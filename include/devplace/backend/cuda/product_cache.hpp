@@ -82,10 +82,13 @@ bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilog
   product_plan& plan = cache.plan_of(key, vector, ordinal);
   if (!plan.offered) return false;
   set_product_vector(plan, vector, ordinal, key);
-  check_cublaslt(cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a,
-                                plan.second.get(), &g.beta, g.c, plan.result.get(), g.c, plan.result.get(),
-                                &plan.algorithm, workspace, cuda_product_workspace::bytes, device.stream()),
-                 "cublasLtMatmul", ordinal, key);
+  const cublasStatus_t status =
+      cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a, plan.second.get(),
+                     &g.beta, g.c, plan.result.get(), g.c, plan.result.get(), &plan.algorithm, workspace,
+                     cuda_product_workspace::bytes, device.stream());
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]]  // the heuristics knew no better
+    return plan.offered = false;
+  check_cublaslt(status, "cublasLtMatmul", ordinal, key);
   after_launch(device, ordinal, "a product of cuBLASLt");
   return true;
 }

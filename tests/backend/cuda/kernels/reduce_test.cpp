@@ -7,9 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <new>
+#include <string>
 #include <vector>
 
 #include <devplace/ops/detail/reducers.hpp>
@@ -66,7 +65,89 @@ std::vector<float> fractions(std::size_t n) {
 
 using shape = std::array<std::size_t, 3>;
 
+enum class fault { none, fences, tickets, barriers };
+
+/// A thread that leaves something out.
+template <fault Fault>
+class careless_thread {
+ public:
+  explicit careless_thread(simt::thread& t) : t_(t) {}
+  unsigned thread_index() const { return t_.thread_index(); }
+  unsigned block_index() const { return t_.block_index(); }
+  unsigned grid_size() const { return t_.grid_size(); }
+  void sync() {
+    if (Fault != fault::barriers) t_.sync();
+  }
+  void fence() {
+    if (Fault != fault::fences) t_.fence();
+  }
+  unsigned ticket(unsigned* counter, unsigned limit) {
+    return t_.ticket(counter, Fault == fault::tickets ? limit + 1 : limit);
+  }
+  template <class T>
+  T shuffle_xor(T value, unsigned mask) {
+    return t_.shuffle_xor(value, mask);
+  }
+  template <class T, std::size_t N, int Tag = 0>
+  auto shared() {
+    return t_.shared<T, N, Tag>();
+  }
+  template <class T, unsigned N>
+  auto load(const T* from) const {
+    return t_.load<T, N>(from);
+  }
+  template <class T>
+  void publish(T* to, const T& value) {
+    t_.publish(to, value);
+  }
+  template <class T>
+  T observe(const T* from) {
+    return t_.observe(from);
+  }
+
+ private:
+  simt::thread& t_;
+};
+
+template <class Kernel, fault Fault>
+struct with_fault {
+  static constexpr unsigned threads = Kernel::threads;
+  Kernel kernel;
+  void operator()(simt::thread& t) const {
+    careless_thread<Fault> careless(t);
+    kernel(careless);
+  }
+};
+
+/// What the emulator says of a sum over several blocks by such threads.
+template <fault Fault>
+std::string finding() {
+  scratch memory;
+  const std::vector<float> x = small_integers(20'000);
+  float sum = 0;
+  using reducer = dp::detail::sum_reducer<float>;
+  auto kernel =
+      dp::detail::make_reduce_kernel<true>(dp::detail::reduction_plan<dp::detail::element_source<float>, reducer>{
+          1, x.size(), 1, {x.data()}, reducer{&sum, 0}});
+  kernel.tickets = memory.tickets.data();
+  kernel.partials = memory.room.data();
+  try {
+    simt::launch(static_cast<unsigned>(kernel.layout.blocks()), with_fault<decltype(kernel), Fault>{kernel}, 1);
+  } catch (const simt::violation& found) {
+    return found.what();
+  }
+  return sum == 0 ? "no sum" : "";
+}
+
 }  // namespace
+
+TEST_CASE("planted: the reduction kernel without its fences, its barriers or the end of its tickets", "[cuda]") {
+  CHECK(finding<fault::none>().empty());
+  CHECK_THAT(finding<fault::fences>(), Catch::Matchers::ContainsSubstring("no chain of barriers, fences and a ticket"));
+  CHECK_THAT(finding<fault::tickets>(), Catch::Matchers::ContainsSubstring("a ticket counter is left at"));
+  CHECK_THAT(finding<fault::barriers>(), Catch::Matchers::ContainsSubstring("without a barrier between") ||
+                                             Catch::Matchers::ContainsSubstring("was never written"));
+}
 
 TEST_CASE("layouts of reductions: few sums are split over blocks, short ones share a block", "[cuda]") {
   const reduction_layout all = reduction_layout_of(1, 10'000'000, 1, 4);
