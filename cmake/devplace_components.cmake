@@ -66,6 +66,9 @@ function(devplace_find_components)
       if(NOT TARGET CUDA::cudart_static OR NOT TARGET CUDA::cublasLt)
         set(missing "no CUDA Toolkit with cudart and cublasLt. Install it or set CUDAToolkit_ROOT; "
                     "component simulated_cuda runs the same placements without it.")
+      elseif(CUDAToolkit_VERSION VERSION_LESS 12.4)
+        set(missing "CUDA Toolkit ${CUDAToolkit_VERSION} is older than 12.4. Install a newer one, or set "
+                    "CUDAToolkit_ROOT to it; component simulated_cuda runs the same placements without it.")
       else()
         # Since CUDA 13 libcu++ lies in a folder that only nvcc adds by itself; C++ files need it said.
         foreach(dir IN LISTS CUDAToolkit_INCLUDE_DIRS)

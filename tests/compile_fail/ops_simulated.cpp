@@ -45,6 +45,24 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
   dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
 #endif
+#if defined(SORT_OVER_PLACES)  // expect: SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST
+  {
+    dp::tensor<float, dp::extents<4>, dp::sharded<0, 0, 1>> parts(dp::extents<4>{});
+    dp::sort(parts);
+  }
+#endif
+#if defined(PERMUTATION_OVER_PLACES)  // expect: DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT
+  {
+    dp::tensor<std::int64_t, dp::extents<4>, dp::replicated<0, 1>> copies(dp::extents<4>{});
+    dp::permutation_into(copies, dp::seed{1});
+  }
+#endif
+#if defined(CUMSUM_OVER_PLACES)  // expect: ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST
+  {
+    dp::tensor<float, dp::extents<4>, dp::sharded<0, 0, 1>> parts(dp::extents<4>{});
+    dp::cumsum(parts);
+  }
+#endif
 #if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
 #endif

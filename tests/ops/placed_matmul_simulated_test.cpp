@@ -78,6 +78,9 @@ TEST_CASE("replicated by replicated is replicated", "[ops][algebra]") {
   const auto c = dp::matmul(dp::transposed(a), b);
   STATIC_REQUIRE(std::same_as<decltype(c), const dp::tensor<float, dp::extents<5, 4>, whole>>);
   CHECK(value_of(c) == product(5, 4, 3, exchanged_element_of(of_a, 5), element_of(of_b, 4)));
+  const auto in_tf32 = dp::matmul<dp::tf32>(dp::transposed(a), b);
+  STATIC_REQUIRE(std::same_as<decltype(in_tf32), decltype(c)>);
+  CHECK(value_of(in_tf32) == value_of(c));
   const auto d = dp::matmul(dp::transposed(b), a);
   CHECK(value_of(d) == product(4, 5, 3, exchanged_element_of(of_b, 4), element_of(of_a, 5)));
 }

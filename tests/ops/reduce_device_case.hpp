@@ -9,6 +9,7 @@
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/workspaces.hpp>
 #include <devplace/tensor/copy.hpp>
 
 #include "support/catch.hpp"
@@ -68,8 +69,8 @@ void check_reductions() {
   CHECK(support::values_of(sum(to<on<Place>>(bytes))) == support::values_of(sum(bytes)));
 }
 
-/// A sum of fractions has the same bits in every run and at every alignment, and needs no memory of its
-/// own once that of reductions is there.
+/// A sum of fractions has the same bits in every run and at every alignment, and once the device's workspaces are there
+/// it allocates nothing.
 template <class Place>
 void check_bits_of_sums() {
   const auto fraction = [](std::size_t i) {
@@ -89,7 +90,7 @@ void check_bits_of_sums() {
     values.push_back(support::values_of(total)[0]);
     return values;
   };
-  detail::prepare_reduce<backend, detail::this_tu>(x.view().ordinal());
+  detail::prepare_workspaces<backend, detail::this_tu>(x.view().ordinal());
   const auto allocations = memory_statistics<Place>().allocations;
   const auto first = reduce(x);
   for (int run = 0; run < 5; ++run)

@@ -9,6 +9,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/detail/relu_gradient_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
 
 // What the backward pass of a linear layer and of a relu behind it consists of beside plain products. The views are
@@ -28,18 +29,6 @@ struct relu_gradient {};
 }  // namespace op
 
 namespace detail {
-
-/// to = dy where y > 0, else 0 (where y is NaN too), all [rows, columns] without gaps; `to` may be `dy`. And sums = the
-/// sums of the columns of `to` + beta sums; with beta 0, sums is not read.
-template <class T>
-struct relu_gradient_arguments {
-  std::size_t rows, columns;
-  T* to;
-  const T* dy;
-  const T* y;
-  T* sums;
-  T beta;
-};
 
 /// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
 /// [out], dy [n, out], x [n, in]. The product is in precision P, the sums are in its element type.

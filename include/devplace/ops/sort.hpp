@@ -10,6 +10,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/sorted_elements.hpp>
@@ -22,6 +23,9 @@ namespace devplace {
 // Sorting along the last axis, as torch.sort and torch.topk: stable, -0 as 0, NaN above all numbers. Every place gives
 // the same order. On CUDA devices CUB sorts, all rows at once; its headers are why these operations are not in all.hpp.
 // Their scratch memory is the place's own and counted as workspace.
+
+/// Named in the message when what lies over several places is sorted.
+struct SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
 
 namespace detail {
 
@@ -72,6 +76,7 @@ constexpr void check_sort_operands() {
 /// y = x with each row (along the last axis) sorted. Shapes: y and x the same, any rank above 0; y may not be x. In the
 /// order of the place's work. Different run-time extents throw shape_error.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+  requires detail::whole_on_one_place<Y, X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, detail::operand_element_t<X>, X>();
   const auto to = detail::as_view(y);
@@ -85,6 +90,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
 /// positions = where in its row each element of the sorted row was, counted from 0: int64, of x's extents. Equal
 /// elements keep their order, also when it descends.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+  requires detail::whole_on_one_place<Y, X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, std::int64_t, X>();
   const auto to = detail::as_view(positions);
@@ -97,6 +103,7 @@ void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::asce
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
 template <class Tu = detail::this_tu, tensor_like X>
+  requires detail::whole_on_one_place<X>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_like_t<X> y(x.extents(), Tu{});
   sort_into<Tu>(y, x, order);
@@ -105,6 +112,7 @@ auto sort(const X& x, sort_order order = sort_order::ascending) {
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
 template <class Tu = detail::this_tu, tensor_like X>
+  requires detail::whole_on_one_place<X>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents(), Tu{});
   argsort_into<Tu>(positions, x, order);
@@ -115,6 +123,7 @@ auto argsort(const X& x, sort_order order = sort_order::ascending) {
 /// new tensors on x's place whose last axis has k. Of equal elements the one that comes first in the row is first; a
 /// NaN counts as largest. Throws argument_error when a row has fewer than k.
 template <class Tu = detail::this_tu, tensor_like X>
+  requires detail::whole_on_one_place<X>
 auto top_k(const X& x, std::size_t k) {
   const auto from = detail::as_view(x);
   using from_extents = detail::operand_extents_t<X>;
@@ -128,6 +137,22 @@ auto top_k(const X& x, std::size_t k) {
   detail::sort_rows<Tu>(from, k, sort_order::descending, values.data(), positions.data());
   return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
 }
+
+template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
+  requires(!detail::whole_on_one_place<Y, X>)
+void sort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
+template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
+  requires(!detail::whole_on_one_place<Y, X>)
+void argsort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
+template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
+  requires(!detail::whole_on_one_place<X>)
+void sort(const X&, sort_order = sort_order::ascending) = delete;
+template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
+  requires(!detail::whole_on_one_place<X>)
+void argsort(const X&, sort_order = sort_order::ascending) = delete;
+template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
+  requires(!detail::whole_on_one_place<X>)
+void top_k(const X&, std::size_t) = delete;
 
 }  // namespace devplace
 

@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/relu_gradient.hpp>
 #include <devplace/backend/cuda/product.hpp>
-#include <devplace/ops/linear_gradients.hpp>
+#include <devplace/ops/detail/relu_gradient_arguments.hpp>
 
 namespace devplace::detail {
 

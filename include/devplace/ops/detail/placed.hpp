@@ -24,6 +24,10 @@ inline constexpr bool is_placed_tensor<tensor<T, E, W>> = !single_place<W>;
 template <class X>
 concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X>>;
 
+/// Whether none of these lies over several places.
+template <class... X>
+concept whole_on_one_place = (!placed_tensor<X> && ...);
+
 /// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
 /// the same indices, now and by the same rule for other extents later.
 template <class T, class Where, class Tu, class Extents, class Source>

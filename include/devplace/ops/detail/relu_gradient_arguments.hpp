@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace devplace::detail {
+
+/// to = dy where y > 0, else 0 (where y is NaN too), all [rows, columns] without gaps; `to` may be `dy`. And sums = the
+/// sums of the columns of `to` + beta sums; with beta 0, sums is not read.
+template <class T>
+struct relu_gradient_arguments {
+  std::size_t rows, columns;
+  T* to;
+  const T* dy;
+  const T* y;
+  T* sums;
+  T beta;
+};
+
+}  // namespace devplace::detail
