@@ -19,7 +19,8 @@ TEST_CASE("simulated devices stand beside the CPU and say what they are", "[plac
     CHECK_THAT(found[i].support, Catch::Matchers::ContainsSubstring("simulated CUDA"));
     CHECK(found[i].memory_total > 0);
   }
-  CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("simulated CUDA"));
+  CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("simulated CUDA") &&
+                                                 Catch::Matchers::ContainsSubstring("numbered by CUDA_DEVICE_ORDER="));
   for (std::size_t i = 1; i < found.size(); ++i)
     CHECK(found[i].peers.size() == found.size() - 2);  // each reaches all the others
   CHECK(found[0].peers.empty());

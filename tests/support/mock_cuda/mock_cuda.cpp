@@ -12,6 +12,8 @@
 #include <set>
 #include <utility>
 
+#include "support/mock_cuda/work_order.hpp"
+
 namespace devplace::test::mock_cuda {
 
 namespace {
@@ -58,6 +60,7 @@ struct runtime {
   std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
+  work_order order;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
@@ -119,6 +122,20 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
   return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
+/// Notes that work of a stream uses bytes, and a violation if nothing orders that with other work that does. Ordinary
+/// memory is copied before a call returns.
+void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const auto lies_in = [&](const auto& blocks) {
+    const auto behind = blocks.upper_bound(address);
+    return behind != blocks.begin() && address - std::prev(behind)->first < std::prev(behind)->second.bytes;
+  };
+  runtime& r = of_process();
+  if (!lies_in(r.blocks) && !lies_in(r.pinned)) return;
+  const std::string problem = r.order.use(stream, data, bytes, writes);
+  if (!problem.empty()) violate(std::string(call) + ": " + problem);
+}
+
 void require_host_memory(const char* call, const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto at = of_process().blocks.upper_bound(address);
@@ -133,7 +150,7 @@ const char* direction(cudaMemcpyKind kind) {
 
 /// A copy of rows, which a plain copy is one of.
 void copy_rows(const char* call, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-               std::size_t width, std::size_t rows, cudaMemcpyKind kind) {
+               std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
   if (width == 0 || rows == 0) return;
   const int device = of_process().current;
   const std::size_t to_bytes = (rows - 1) * to_pitch + width;
@@ -146,6 +163,8 @@ void copy_rows(const char* call, void* to, std::size_t to_pitch, const void* fro
     require_host_memory(call, from);
   else
     require_device_memory(call, from, from_bytes, device);
+  use(call, stream, from, from_bytes, false);
+  use(call, stream, to, to_bytes, true);
   if (!of_process().violations.empty()) return;
   for (std::size_t row = 0; row < rows; ++row)
     std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
@@ -370,13 +389,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaStreamSynchronize", stream);
   for (mock::event* e : mock::of_process().events)
     if (e->device == mock::of_process().current) e->waited_for = true;
+  if (code == cudaSuccess) mock::of_process().order.host_waits_for_stream(stream);
   return code;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaStreamQuery", stream);
   if (code != cudaSuccess) return code;
-  return mock::of_process().done ? cudaSuccess : mock::answer(cudaErrorNotReady);
+  if (!mock::of_process().done) return mock::answer(cudaErrorNotReady);
+  mock::of_process().order.host_waits_for_stream(stream);
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* created, const cudaMemPoolProps* properties) {
@@ -431,6 +453,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
     block.idle = false;
     *data = reinterpret_cast<void*>(address);
     std::memset(*data, 0xCD, bytes);
+    r.order.take(stream, *data, bytes);
     return cudaSuccess;
   }
   const int device = reinterpret_cast<mock::on_device*>(pool)->device;
@@ -441,6 +464,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
   r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
+  r.order.take(stream, *data, bytes);
   return cudaSuccess;
 }
 
@@ -456,12 +480,15 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
     mock::violate("cudaFreeAsync: memory of another device");
   else
     at->second.idle = true;
+  if (const std::string problem = mock::of_process().order.give(stream, data); !problem.empty())
+    mock::violate("cudaFreeAsync: " + problem);
   return code;
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaMemsetAsync", stream, mock::bytes_of(bytes));
   mock::require_device_memory("cudaMemsetAsync", to, bytes, mock::of_process().current);
+  if (code == cudaSuccess) mock::use("cudaMemsetAsync", stream, to, bytes, true);
   if (code == cudaSuccess && mock::of_process().violations.empty()) std::memset(to, value, bytes);
   return code;
 }
@@ -473,10 +500,13 @@ cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned flags) {
   *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   std::memset(*data, 0xCD, bytes);
   mock::of_process().pinned[reinterpret_cast<std::uintptr_t>(*data)] = {bytes};
+  mock::of_process().order.take(nullptr, *data, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void* data) {
+  if (const std::string problem = mock::of_process().order.give(nullptr, data); !problem.empty())
+    mock::violate("cudaFreeHost: " + problem);
   if (mock::of_process().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
     mock::violate("cudaFreeHost: not the start of pinned memory");
   else
@@ -489,14 +519,15 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
       mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
   const auto x = reinterpret_cast<std::uintptr_t>(to), y = reinterpret_cast<std::uintptr_t>(from);
   if ((x < y ? y - x : x - y) < bytes) mock::violate("cudaMemcpyAsync: the ranges overlap");
-  if (code == cudaSuccess) mock::copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind);
+  if (code == cudaSuccess) mock::copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
   return code;
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
   const cudaError_t code = mock::begin_on("cudaMemcpy2DAsync", stream, mock::direction(kind));
-  if (code == cudaSuccess) mock::copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, kind);
+  if (code == cudaSuccess)
+    mock::copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, kind, stream);
   return code;
 }
 
@@ -507,6 +538,8 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   if (code != cudaSuccess || bytes == 0) return code;
   mock::require_device_memory("cudaMemcpyPeerAsync", to, bytes, to_device);
   mock::require_device_memory("cudaMemcpyPeerAsync", from, bytes, from_device);
+  mock::use("cudaMemcpyPeerAsync", stream, from, bytes, false);
+  mock::use("cudaMemcpyPeerAsync", stream, to, bytes, true);
   if (mock::violations().empty()) std::memmove(to, from, bytes);
   return code;
 }
@@ -519,6 +552,8 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_
   const cudaPitchedPtr &to = copy->dstPtr, &from = copy->srcPtr;
   mock::require_device_memory("cudaMemcpy3DPeerAsync", to.ptr, (rows - 1) * to.pitch + width, copy->dstDevice);
   mock::require_device_memory("cudaMemcpy3DPeerAsync", from.ptr, (rows - 1) * from.pitch + width, copy->srcDevice);
+  mock::use("cudaMemcpy3DPeerAsync", stream, from.ptr, (rows - 1) * from.pitch + width, false);
+  mock::use("cudaMemcpy3DPeerAsync", stream, to.ptr, (rows - 1) * to.pitch + width, true);
   for (std::size_t row = 0; row < rows && mock::violations().empty(); ++row)
     std::memmove(static_cast<char*>(to.ptr) + row * to.pitch, static_cast<const char*>(from.ptr) + row * from.pitch,
                  width);
@@ -545,30 +580,38 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream) {
   if (e->device != mock::of_process().current) mock::violate("cudaEventRecord: an event of another device");
   e->recorded = true;
   e->waited_for = false;
+  mock::of_process().order.record(e, stream);
   return code;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned) {
   if (!reinterpret_cast<mock::event*>(handle)->recorded)
     mock::violate("cudaStreamWaitEvent: the event was never recorded, so nothing is waited for");
-  return mock::begin_on("cudaStreamWaitEvent", stream);
+  const cudaError_t code = mock::begin_on("cudaStreamWaitEvent", stream);
+  if (code == cudaSuccess) mock::of_process().order.wait(stream, handle);
+  return code;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   reinterpret_cast<mock::event*>(handle)->waited_for = true;
-  return mock::begin("cudaEventSynchronize");
+  const cudaError_t code = mock::begin("cudaEventSynchronize");
+  if (code == cudaSuccess) mock::of_process().order.host_waits_for_event(handle);
+  return code;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const auto* e = reinterpret_cast<mock::event*>(handle);
   const cudaError_t code = mock::begin("cudaEventQuery");
   if (code != cudaSuccess) return code;
-  return mock::answer(mock::of_process().done || e->waited_for || !e->recorded ? cudaSuccess : cudaErrorNotReady);
+  if (!mock::of_process().done && !e->waited_for && e->recorded) return mock::answer(cudaErrorNotReady);
+  mock::of_process().order.host_waits_for_event(handle);
+  return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   auto* e = reinterpret_cast<mock::event*>(handle);
   mock::of_process().events.erase(e);
+  mock::of_process().order.forget_event(e);
   delete e;
   return mock::begin("cudaEventDestroy");
 }
