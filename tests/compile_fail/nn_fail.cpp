@@ -50,7 +50,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     fast.predict(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
   }
 #endif
-#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: (no matching|no member)
+#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: (no matching|no member|no instance)
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
     auto pass = model.forward(x);

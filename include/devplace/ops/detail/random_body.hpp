@@ -57,7 +57,7 @@ struct uniform_body {
   }
 
   /// Elements first to first + at_once, `first` being a multiple of it.
-  DEVPLACE_HD void several(std::size_t first, T* values) const {
+  DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     const philox_block block = random.block(first / per_block);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < at_once; ++k)
@@ -163,7 +163,7 @@ struct normal_body {
   }
 
   /// Elements first to first + at_once, `first` being a multiple of it.
-  DEVPLACE_HD void several(std::size_t first, T* values) const {
+  DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < at_once; k += 2)
       pair((first + k) / 2, values + k);
