@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""devplace next to PyTorch on one GPU, in one run: gpu.py <bench_peers_gpu_cuda> [--json FILE] [--minutes 3]
+"""devplace next to PyTorch on one GPU, in one run.
 
 Both take turns, in rounds, and medians count. PyTorch does the same work three ways: as it is (eager, with the fused
 Adam), by torch.compile, and as a CUDA graph captured by hand. Strict float means no TF32 on either side. What moves
@@ -218,11 +218,11 @@ def questions(quick):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("program")
-    arguments.add_argument("--json", help="write the table to this file as well")
-    arguments.add_argument("--minutes", type=float, default=3, help="after these torch.compile is left out")
-    arguments.add_argument("--device", default="cuda", help="PyTorch's device")
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("program", help="devplace's side: bench_peers_gpu_cuda in the build's folder benchmarks")
+    arguments.add_argument("--json", metavar="FILE", help="write the table to this file as well")
+    arguments.add_argument("--minutes", type=float, default=3, help="after these torch.compile is left out (3)")
+    arguments.add_argument("--device", default="cuda", help="PyTorch's device (cuda)")
     arguments.add_argument("--quick", action="store_true", help="small sizes, to see whether everything works")
     given = arguments.parse_args()
     deadline = time.monotonic() + 60 * given.minutes

@@ -36,6 +36,12 @@ void forgets(dp::loader<where>& batches) {
 }
 #endif
 
+#if defined(LOADER_IN_PINNED_MEMORY)  // expect: devplace: a loader brings batches to where a model computes
+void nowhere(const dp::image_set& data) {
+  dp::loader<dp::on<dp::pinned>> batches{data, {.batch = 64}};
+}
+#endif
+
 #if defined(EPOCH_OF_TEMPORARY)  // expect: KEEP_THE_LOADER_IN_A_VARIABLE
 void dangles(const dp::image_set& data) {
   for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0))

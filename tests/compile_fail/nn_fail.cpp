@@ -10,6 +10,7 @@
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace dp = devplace;
@@ -90,6 +91,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
   { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
+#endif
+#if defined(MODEL_IN_PINNED_MEMORY)  // expect: devplace: a model cannot lie in pinned memory
+  { dp::model<net, dp::on<dp::pinned>> nowhere{dp::seed{1}}; }
+#endif
+#if defined(MEMORY_PLAN_OF_A_NETWORK)  // expect: devplace: memory_plan: the arguments are a model with its placement
+  static_assert(dp::memory_plan<net, dp::batch<64>, dp::optim::sgd>::bytes < 1000);
 #endif
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
   { dp::optimizer wrong{model, 3.0}; }

@@ -31,6 +31,9 @@ void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const
 #if defined(STREAM_COPIED)  // expect: (use of deleted function|call to implicitly-deleted copy)
   dp::stream<dp::cuda<0>> copy = s;
 #endif
+#if defined(SCOPE_OF_A_TEMPORARY_STREAM)  // expect: KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE
+  { const dp::stream_scope lost(dp::stream<dp::cuda<0>>{}); }
+#endif
 #if defined(STREAM_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
   { dp::stream<dp::pinned> none; }
 #endif
@@ -66,6 +69,18 @@ void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const d
 #endif
 #if defined(AFTER_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES
   copy.after(s);
+#endif
+#if defined(AFTER_OF_A_TEMPORARY)  // expect: KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get
+  dp::to_async<dp::on<dp::cuda<0>>>(p).after();
+#endif
+#if defined(AFTER_OF_A_TEMPORARY_COPY)  // expect: KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get
+  dp::copy_async(x, p).after(s);
+#endif
+#if defined(ASYNC_TO_A_PLACE)  // expect: NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0
+  dp::to_async<dp::cuda<0>>(p, s);
+#endif
+#if defined(TO_A_PLACE)  // expect: NAME_A_PLACEMENT_AS_IN_to_on_cpu
+  dp::to<dp::cpu>(x);
 #endif
 #if defined(PENDING_USED_AS_A_TENSOR)  // expect: (no matching function|no match for|no member named|has no member)
   dp::copy(x, copy);

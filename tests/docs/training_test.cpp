@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/training.md quotes.
+// What docs/training.md quotes, and docs/cuda.md of precision.
 
 #include <cstdint>
 #include <span>
@@ -69,8 +69,9 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
     step.optimizer().rule().learning_rate *= 0.8;
   }
   const double right = dp::accuracy(model, data.test, options);
+  const double among_five = dp::accuracy(model, data.test, options, {.top = 5});
   CHECK(right > 0.9);
-  CHECK(dp::accuracy(model, data.test, options, {.top = 5}) > right);
+  CHECK(among_five > right);
 }
 
 TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
@@ -98,6 +99,18 @@ using namespace dp::literals;
 using trained = dp::model<net, dp::on<dp::cpu>>;
 using memory = dp::memory_plan<trained, dp::batch<64>, dp::optim::adam>;
 static_assert(memory::bytes < 1_MiB, "training must fit beside the solver");
+using on_gpu = dp::memory_plan<dp::model<net, dp::on<dp::cuda<0>>>, dp::batch<64>, dp::optim::adam>;
+static_assert(on_gpu::bytes + on_gpu::loader + on_gpu::clipping + on_gpu::gpu_workspace < 40_MiB);
+
+TEST_CASE("docs/cuda.md: precision of products", "[docs]") {
+  const auto a = dp::normal<float, where>(dp::extents<3, 4>{}, dp::seed{1});
+  const auto b = dp::normal<float, where>(dp::extents<4, 5>{}, dp::seed{2});
+  const auto strict = dp::matmul(a, b);                // float
+  const auto rounded = dp::matmul<dp::tf32>(a, b);     // on a GPU by TF32's tensor cores
+  dp::model<net, where, dp::tf32> model{dp::seed{1}};  // all products of its layers; a loader<where> feeds it
+  CHECK(strict(2, 4) == rounded(2, 4));
+  CHECK(model.parameter<0>()(0, 0) == dp::model<net, where>{dp::seed{1}}.parameter<0>()(0, 0));
+}
 
 TEST_CASE("docs/training.md: parameters in files", "[docs]") {
   const support::temporary_folder temporary;

@@ -93,6 +93,7 @@ TEST_CASE("streams are moved, not copied", "[memory][stream]") {
   a = std::move(b);
   CHECK_NOTHROW(a.synchronize());
   CHECK_NOTHROW(stream::own().synchronize());
+  CHECK_NOTHROW(stream::current().synchronize());
 }
 
 TEST_CASE("a stream of a device that does not exist says so", "[memory][stream]") {
@@ -102,6 +103,7 @@ TEST_CASE("a stream of a device that does not exist says so", "[memory][stream]"
 TEST_CASE("the cpu's streams are empty", "[memory][stream]") {
   const dp::stream<dp::cpu> none;
   const dp::stream_scope on(none);
+  CHECK(dp::stream<dp::cpu>::current().native_handle() == nullptr);
   dp::event<dp::cpu> e;
   e.record(none);
   none.wait(e);

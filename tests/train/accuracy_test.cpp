@@ -108,4 +108,7 @@ TEST_CASE("accuracy over images scales them as the options say", "[train]") {
   CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}) == 0);
   CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}, {.top = 2}) == 0);
   CHECK(dp::accuracy(identity(), set, {.batch = 1, .scale = -1.0}, {.top = 3}) == 1);
+  set.labels(0) = 2;
+  CHECK(dp::accuracy(identity(), set) == 0.5);
+  CHECK(dp::accuracy(identity(), set, {.top = 2}) == 1);
 }

@@ -112,6 +112,16 @@ class stream {
     return stream(detail::streams_of<backend_of_t<P>, Tu>().own(place_traits<P>::ordinal));
   }
 
+  /// The stream to which this thread's work for the place goes now, as torch.cuda.current_stream: that of the innermost
+  /// stream_scope, or the place's own. It owns nothing; a stream of a scope must stay.
+  template <class Tu = detail::this_tu>
+  static stream current() {
+    if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
+      if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
+        return stream(detail::stream_handle(scoped, place_traits<P>::ordinal, nullptr));
+    return own<Tu>();
+  }
+
   /// Waits, on the host, until all that the stream was given has been done; throws what failed.
   template <class Tu = detail::this_tu>
   void synchronize() const {
@@ -133,7 +143,8 @@ class stream {
     requires(!std::is_same_v<P, Other>)
   void wait(const event<Other>&) const = delete;
 
-  /// The cudaStream_t, for the program's own calls of CUDA; null where there is none (cpu, simulated devices).
+  /// The cudaStream_t, for kernels and calls of CUDA of the program's own, by `static_cast<cudaStream_t>`; null where
+  /// there is none (cpu, simulated devices).
   void* native_handle() const { return handle_.native(); }
 
  private:
@@ -142,14 +153,20 @@ class stream {
   detail::stream_handle handle_;
 };
 
+/// Named in the message when a scope is made of a stream that ends with the statement.
+struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
+
 /// While it lives, what its thread asks of the stream's place goes to that stream, as `with torch.cuda.stream(s)`:
 /// operations, copies, events that are recorded or waited for, and memory, which is then given back in that stream's
 /// order, however long it lives. To be destroyed by the same thread, the last one first; the stream must stay.
-class [[nodiscard]] stream_scope {
+class stream_scope {
  public:
   /// Other places, and other threads, are not touched.
   template <place P>
-  explicit stream_scope(const stream<P>& s) : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
+  [[nodiscard]] explicit stream_scope(const stream<P>& s)
+      : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
+  template <place P, class FIX = KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE>
+  explicit stream_scope(const stream<P>&&) = delete;
 
  private:
   detail::current_stream_change change_;

@@ -49,6 +49,8 @@ class model {
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
+  static_assert(devplace::detail::computes<backend_type>,
+                "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
   using plan = nn::detail::network_plan<Net>;
 
  public:

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
@@ -28,7 +28,8 @@ struct with_first_extent<E, First, std::index_sequence<K...>> {
 
 template <class X, class Indices>
 struct taken_rows {
-  static_assert(operand_extents_t<X>::rank > 0, "devplace: take_rows: a scalar has no rows.");
+  static_assert(operand_extents_t<X>::rank > 0,
+                "devplace: take_rows: a scalar has no rows; pass an operand of rank 1 or more.");
   static_assert(operand_extents_t<Indices>::rank == 1,
                 "devplace: take_rows: the indices must have rank 1; reshape them first.");
   static_assert(!floating_element<operand_element_t<Indices>>,
@@ -40,12 +41,6 @@ struct taken_rows {
   using with_first = with_first_extent<operand_extents_t<X>, operand_extents_t<Indices>::static_extent(0)>;
   using extents_type = typename with_first::type;
 };
-
-/// Whether n bytes and m bytes have some in common.
-inline bool share_memory(const void* a, std::size_t n, const void* b, std::size_t m) {
-  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
-  return n != 0 && m != 0 && x < y + m && y < x + n;
-}
 
 }  // namespace detail
 
@@ -65,9 +60,11 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   static_assert(detail::on_one_device<X, Y>,
                 "devplace: take_rows: the result and the operand live on different places; move one with "
                 "to<on<...>>(x).");
-  static_assert(detail::writable<Y>, "devplace: take_rows: the elements of the result are const.");
-  static_assert(std::is_same_v<detail::operand_element_t<Y>, value>,
-                "devplace: take_rows: the result must have the operand's element type.");
+  static_assert(detail::writable<Y>,
+                "devplace: take_rows: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(
+      std::is_same_v<detail::operand_element_t<Y>, value>,
+      "devplace: take_rows: the result has another element type than the operand; convert with cast<T>(x) first.");
   static_assert(detail::compatible<detail::operand_extents_t<Y>, typename result::extents_type>,
                 "devplace: take_rows: the result must have a row for each index, with the extents of the operand's "
                 "rows.");

@@ -26,7 +26,7 @@ struct device_information {
   const char* unit_name = "";    ///< `cores` or `SMs`
   std::size_t memory_total = 0;  ///< bytes
   std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
-  std::string support;           ///< what this program was compiled with for it
+  std::string support;           ///< what this program was compiled with for it; of GPUs also what the driver supports
   std::string device;            ///< where numbers differ: `visible device 0, physical device 2`; else empty
 
   // Of GPUs alone.

@@ -75,6 +75,7 @@ void start_copy(const To& to, const From& from) {
 struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
 struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
 struct USE_to_OR_copy_BETWEEN_DEVICES;
+struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
 ///@}
 
 /// Copies elements between pinned memory and a device while the host goes on: on stream `s` of the device, or on this
@@ -165,5 +166,8 @@ void copy_async(To&&, From&&, const stream<Other>&) = delete;
 template <single_place Where, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like From, place Other>
   requires(!std::is_same_v<Other, detail::copier_t<Where, detail::placement_of_t<From>>>)
 void to_async(From&&, const stream<Other>&) = delete;
+
+template <place Where, class FIX = NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0, tensor_like From, class... Stream>
+void to_async(From&&, const Stream&...) = delete;
 
 }  // namespace devplace

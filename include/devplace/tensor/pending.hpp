@@ -72,8 +72,11 @@ class copy_in_flight {
 
 }  // namespace detail
 
-/// Named in the message when a copy is to come before a stream of another device.
+/// Named in the messages when a copy is to come before a stream of another device, or ends with the statement.
+///@{
 struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
+struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
+///@}
 
 /// A tensor that device `P` is filling (to_async), out of reach until it is waited for. Move-only; keeps a source that
 /// was a temporary; a source that is a variable must stay, unchanged, until this is destroyed or has been waited for.
@@ -141,6 +144,8 @@ class [[nodiscard]] pending {
   template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
     requires(!std::is_same_v<P, Other>)
   void after(const stream<Other>&) & = delete;
+  template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
+  void after(const Stream&...) && = delete;
   ///@}
 
  private:
@@ -192,6 +197,8 @@ class [[nodiscard]] pending<void, P> {
   template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
     requires(!std::is_same_v<P, Other>)
   void after(const stream<Other>&) & = delete;
+  template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
+  void after(const Stream&...) && = delete;
   ///@}
 
  private:

@@ -136,5 +136,10 @@ double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_opt
   loader<Where, element_of_t<P>> batches(data, options);
   return accuracy<Tu>(m, batches.template epoch<Tu>(0), how);
 }
+/// The same with the loader's own scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
+template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+double accuracy(const model<Net, Where, P>& m, const image_set& data, const accuracy_options& how) {
+  return accuracy<Tu>(m, data, loader_options{.batch = 256}, how);
+}
 
 }  // namespace devplace

@@ -74,7 +74,11 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// batches (`loader`), class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`,
 /// on the CPU the packing buffers of the matrix engine (one set for each thread).
 template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
-struct memory_plan;
+struct memory_plan {
+  static_assert(sizeof(Batch) == 0,
+                "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
+                "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
+};
 
 /// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>

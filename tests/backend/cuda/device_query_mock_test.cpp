@@ -32,7 +32,7 @@ TEST_CASE("devices are described with their name, SMs and memory", "[backend]") 
   CHECK(found[2].processor == "Mock GPU 1");
   CHECK(found[2].units == 7);
   CHECK(found[2].memory_total == 5000);
-  CHECK_THAT(found[2].support, ContainsSubstring("compute capability 9.0"));
+  CHECK_THAT(found[2].support, ContainsSubstring(", driver for up to 12.8, compute capability 9.0"));
   CHECK(found[2].capability_major == 9);
   CHECK(found[2].capability_minor == 0);
   CHECK(found[2].uuid == "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <devplace/memory/event.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/copy_async.hpp>
 
@@ -38,6 +39,22 @@ bool holds(const dp::tensor<float, large, pinned>& x, float first) {
 }
 
 }  // namespace
+
+// docs/cuda.md quotes this kernel and its launch.
+__global__ void triple(float* x, std::size_t n) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < n) x[i] *= 3;
+}
+
+TEST_CASE("a kernel of the program's own runs in the order of a place's work", "[backend][stream]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
+  const auto s = dp::stream<dp::cuda<0>>::current();  // also inside a stream_scope
+  triple<<<1, 32, 0, static_cast<cudaStream_t>(s.native_handle())>>>(x.data(), x.size());
+  CHECK(cudaGetLastError() == cudaSuccess);
+  const dp::tensor sum = x + x;  // after the kernel, as it was asked for after it
+  CHECK(support::values_of(sum) == std::vector<float>{6, 12, 18});
+}
 
 TEST_CASE("pinned memory goes to a CUDA device and back beside other work", "[backend][async]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();

@@ -56,7 +56,8 @@ TEST_CASE("work goes to the stream of the innermost scope, and back to the place
     const dp::stream_scope outer(side);
     const auto b = a.clone();
     {
-      const dp::stream_scope inner(dp::stream<gpu>::own());
+      const auto own = dp::stream<gpu>::own();
+      const dp::stream_scope inner(own);
       const auto c = a.clone();
     }
     CHECK(support::values_of(b) == std::vector<float>{0, 1});
@@ -84,6 +85,19 @@ TEST_CASE("a scope is of one place and one thread", "[backend][stream]") {
   CHECK(mock::calls() == strings{"cudaMallocFromPoolAsync device 0 8 bytes", "cudaFreeAsync device 0 stream of 0",
                                  "cudaMallocFromPoolAsync device 1 8 bytes on own",
                                  "cudaFreeAsync device 0 stream of 1 on own"});
+}
+
+TEST_CASE("the current stream is that of the innermost scope, or the place's own", "[backend][stream]") {
+  const auto side = side_stream();
+  const auto own = dp::stream<gpu>::own();
+  CHECK(dp::stream<gpu>::current().native_handle() == own.native_handle());
+  {
+    const dp::stream_scope on(side);
+    CHECK(dp::stream<gpu>::current().native_handle() == side.native_handle());
+    CHECK(dp::stream<dp::cuda<0>>::current().native_handle() == dp::stream<dp::cuda<0>>::own().native_handle());
+  }
+  CHECK(dp::stream<gpu>::current().native_handle() == own.native_handle());
+  CHECK(own.native_handle() != side.native_handle());
 }
 
 TEST_CASE("a scope ends when an exception leaves it", "[backend][stream]") {

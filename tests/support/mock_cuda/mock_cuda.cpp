@@ -364,6 +364,11 @@ cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
   return mock::begin("cudaDeviceGetPCIBusId");
 }
 
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 12080;
+  return mock::begin("cudaDriverGetVersion");
+}
+
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   const cudaError_t code = mock::begin("cudaMemGetInfo");
   mock::runtime& r = mock::of_process();

@@ -93,9 +93,7 @@ template <>
 struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::cuda_place_count("a query of the devices"); }
   static std::string why_unavailable(int ordinal) { return detail::why_no_cuda_device(ordinal); }
-  static std::string support() {
-    return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
-  }
+  static std::string support() { return "CUDA " + detail::cuda_version_text(CUDART_VERSION); }
   static std::string numbering() { return detail::cuda_devices().numbering.text(); }
   static device_information describe(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
@@ -103,21 +101,23 @@ struct implementation<backend::cuda, op::device_query> {
     detail::check_cuda(cudaGetDeviceProperties(&properties, device.visible()), "cudaGetDeviceProperties", ordinal);
     std::size_t free = 0, total = 0;
     detail::check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", ordinal);
-    return {
-        detail::place_name(backend::cuda{}, ordinal),
-        properties.name,
-        properties.multiProcessorCount,
-        "SMs",
-        total,
-        free,
-        support() + ", compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor),
-        detail::cuda_binding(ordinal, device.visible()),
-        detail::cuda_uuid_text(properties.uuid),
-        properties.major,
-        properties.minor,
-        static_cast<std::size_t>(properties.l2CacheSize),
-        detail::cuda_attributes(ordinal, device.visible()),
-        detail::cuda_peers(ordinal, device.visible())};
+    int driver = 0;
+    detail::check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", ordinal);
+    return {detail::place_name(backend::cuda{}, ordinal),
+            properties.name,
+            properties.multiProcessorCount,
+            "SMs",
+            total,
+            free,
+            support() + ", driver for up to " + detail::cuda_version_text(driver) + ", compute capability " +
+                std::to_string(properties.major) + "." + std::to_string(properties.minor),
+            detail::cuda_binding(ordinal, device.visible()),
+            detail::cuda_uuid_text(properties.uuid),
+            properties.major,
+            properties.minor,
+            static_cast<std::size_t>(properties.l2CacheSize),
+            detail::cuda_attributes(ordinal, device.visible()),
+            detail::cuda_peers(ordinal, device.visible())};
   }
 };
 

@@ -11,6 +11,7 @@
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/memory/row_block.hpp>
 
 namespace devplace {
@@ -56,7 +57,7 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
-    if (overlap(to, from, bytes)) {  // CUDA leaves this undefined
+    if (detail::share_memory(to, bytes, from, bytes)) {  // CUDA leaves this undefined
       const detail::memory_block between = allocate(ordinal, bytes, memory_purpose::workspace);
       copy_within(ordinal, between.data(), from, bytes);
       copy_within(ordinal, to, between.data(), bytes);
@@ -136,11 +137,6 @@ struct implementation<backend::cuda, op::memory> {
       if (detail::cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire) != nullptr &&
           detail::device_map::of_process().visible(ordinal) == visible)
         static_cast<void>(trim(ordinal));
-  }
-
-  static bool overlap(const void* a, const void* b, std::size_t bytes) {
-    const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
-    return x < y ? y - x < bytes : x - y < bytes;
   }
 
   [[noreturn]] static void throw_out_of_memory(cudaError_t code, int ordinal, int visible, std::size_t bytes) {

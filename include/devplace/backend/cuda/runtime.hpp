@@ -36,6 +36,11 @@ inline const cuda_device_list& cuda_devices() {
   return list;
 }
 
+/// 13000 as CUDA's documentation has it, 13.0.
+inline std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 /// Number of cuda places: the devices that CUDA gives to this process, or what the device map binds to them; freezes
 /// the map.
 inline int cuda_place_count(const char* used_by) {
@@ -51,8 +56,7 @@ inline std::string why_no_cuda_device(int ordinal) {
       list.code == cudaSuccess ? "" : " (cudaGetDeviceCount: " + cuda_error_text(list.code) + ")";
   if (list.code == cudaErrorInsufficientDriver)
     return name + " needs an NVIDIA driver, and this machine has none or one older than the CUDA Toolkit of this " +
-           "program, " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
-           answer + "; install or update the driver, or run on cpu";
+           "program, " + cuda_version_text(CUDART_VERSION) + answer + "; install or update the driver, or run on cpu";
   if (list.count == 0)
     return name + " does not exist: CUDA finds no device for this process" + answer + "; see nvidia-smi" +
            (list.numbering.choice_given

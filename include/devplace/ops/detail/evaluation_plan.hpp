@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
+#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/broadcast.hpp>
 
 namespace devplace::detail {
@@ -60,9 +60,8 @@ constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* ope
 /// Whether writing the result where it goes would change elements that are still to be read. An operand that is the
 /// destination itself is read before it is written, element by element.
 inline bool overlaps(const void* destination, std::size_t bytes, std::size_t size, const operand_layout& operand) {
-  const auto to = reinterpret_cast<std::uintptr_t>(destination), from = reinterpret_cast<std::uintptr_t>(operand.data);
-  if (to >= from + operand.bytes || from >= to + bytes) return false;
-  return to != from || bytes != operand.bytes || size != operand.size;
+  if (!share_memory(destination, bytes, operand.data, operand.bytes)) return false;
+  return destination != operand.data || bytes != operand.bytes || size != operand.size;
 }
 inline bool any_overlaps(const void* destination, std::size_t bytes, std::size_t size, const operand_layout* operands,
                          std::size_t count) {
