@@ -113,7 +113,8 @@ struct implementation<backend::cuda, op::memory> {
     const std::size_t before = reserved(device.pool());
     detail::check_cuda(cudaMemPoolTrimTo(device.pool(), 0), "cudaMemPoolTrimTo", ordinal);
     count_reserved(detail::counters(backend::cuda{}, ordinal), device.pool());
-    return before - reserved(device.pool());
+    const std::size_t after = reserved(device.pool());
+    return before > after ? before - after : 0;  // another thread may have taken more meanwhile
   }
 
  private:
