@@ -166,7 +166,8 @@ TEST_CASE("every error that CUDA calls the process's end loses the device, a har
   for (const cudaError_t code :
        {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
         cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
-        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable})
+        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorMpsClientTerminated,
+        cudaErrorExternalDevice, static_cast<cudaError_t>(226), static_cast<cudaError_t>(721)})
     CHECK(loses_the_device(code));
   for (const cudaError_t code : {cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation, cudaErrorInvalidValue,
                                  cudaErrorInvalidDevice, cudaErrorLaunchOutOfResources})

@@ -435,6 +435,13 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to 
   }
 }
 
+TEST_CASE("a product on a device that a kernel has lost says that, and not what cuBLASLt made of it", "[backend]") {
+  small_product<float> p;
+  dp::detail::multiply(0, p.g, emulated{});
+  cuda::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::device_lost);
+}
+
 TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
   small_product<float> p;
   p.g.ldc = std::size_t{1} << 29;
