@@ -147,3 +147,19 @@ TEST_CASE("a copy that CUDA refuses is an error where the batch is asked for", "
   CHECK(at->labels.data()[0] == 16 % 10);
   CHECK(mock::violations() == calls{});
 }
+
+TEST_CASE("where CUDA refuses one of a batch's copies, the others end before their memory goes", "[data]") {
+  const dp::image_set data = support::numbered_images(40);
+  {
+    dp::loader<device> batches{data, {.batch = 8}};
+    auto epoch = batches.epoch(0);
+    auto at = epoch.begin();
+    mock::fail("cudaMemcpyAsync", cudaErrorInvalidValue, 2);
+    CHECK_THROWS_AS(++at, dp::error);
+    mock::fail("cudaMemcpyAsync", cudaErrorInvalidValue, 2);
+    mock::fail("cudaEventRecord", cudaErrorInvalidValue, 2);  // after the one with the buffer
+    CHECK_THROWS_AS(++at, dp::error);
+  }
+  CHECK(mock::live_pinned() == 0);
+  CHECK(mock::violations() == calls{});
+}

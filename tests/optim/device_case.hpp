@@ -59,6 +59,7 @@ double steps_differ_by(const Rule& rule) {
     device_array<Place, T> parameters(start.parameters), gradients(start.gradients), first(start.first_state);
     device_array<Place, T> second(start.second_state), divisor({64}), factor({0}), norm({0});
     device_array<Place, double> work(workspace);
+    std::vector<std::uint64_t> sent(optim::step_memory_bytes / 8);
     device_array<Place, std::uint64_t> steps(std::vector<std::uint64_t>(optim::step_memory_bytes / 8));
     optim::step_arguments<T> a;
     a.n = n;
@@ -69,8 +70,9 @@ double steps_differ_by(const Rule& rule) {
     a.divisor = divisor.data();
     a.gradient_factor = factor.data();
     a.step_memory = steps.data();
+    a.sent = sent.data();
     for (a.step = 1; a.step <= 3; ++a.step) {
-      a.changed = a.step == 1;
+      a.resend = a.step == 1;
       optim::clip_norm_into<Place>(
           optim::clip_norm{0.5},
           optim::clip_arguments<T>{0, n, gradients.data(), divisor.data(), factor.data(), norm.data(), work.data()});

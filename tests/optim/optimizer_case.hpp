@@ -27,6 +27,7 @@ struct optimizer_case {
   T divisor = 1;
   T gradient_factor = 1;
   alignas(devplace::detail::alignment) std::array<std::byte, optim::step_memory_bytes> step_memory{};
+  alignas(devplace::detail::alignment) std::array<std::byte, optim::step_memory_bytes> sent{};
 
   /// Numbers without a pattern: parameters in [-1, 1), gradients in [-3, 3).
   explicit optimizer_case(std::size_t n) : parameters(n), gradients(n), first_state(n), second_state(n) {
@@ -47,6 +48,7 @@ struct optimizer_case {
     a.gradient_factor = &gradient_factor;
     a.step = step;
     a.step_memory = step_memory.data();
+    a.sent = sent.data();
     return a;
   }
 
@@ -55,7 +57,7 @@ struct optimizer_case {
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
       optim::step_arguments<T> a = arguments(step);
-      a.changed = step == 1;
+      a.resend = step == 1;
       rule.template step<backend::cpu, devplace::detail::this_tu>(a);
       for (T& g : gradients)
         g = T{0.5} - g * T{0.75};

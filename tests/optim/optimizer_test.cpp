@@ -47,6 +47,17 @@ struct sign_descent {
 static_assert(dp::optim::optimizer_rule<sign_descent>);
 static_assert(!dp::optim::optimizer_rule<double>);
 
+/// A schedule of a user's own: the rule that it is, with numbers that depend on the step.
+struct slowing_sgd : dp::optim::sgd {
+  template <class Backend, class Tu, class T>
+  void step(const dp::optim::step_arguments<T>& a) const {
+    dp::optim::sgd now = *this;
+    now.learning_rate /= static_cast<double>(a.step);
+    now.step<Backend, Tu>(a);
+  }
+};
+static_assert(dp::optim::optimizer_rule<slowing_sgd>);
+
 using cpu_model = dp::model<nn::linear<6, 3>, dp::on<dp::cpu>, double>;
 
 auto gradients_of(cpu_model& model, std::size_t rows, const nn::cross_entropy& loss) {
@@ -55,6 +66,10 @@ auto gradients_of(cpu_model& model, std::size_t rows, const nn::cross_entropy& l
   auto [output, saved] = model.forward(x);
   const auto result = loss(output, y);
   return model.backward(std::move(saved), result.gradient);
+}
+
+std::vector<double> weights_of(const cpu_model& model) {
+  return {model.parameter<0>().data(), model.parameter<0>().data() + 18};
 }
 
 }  // namespace
@@ -93,9 +108,29 @@ TEST_CASE("a changed learning rate counts from the next step", "[optim]") {
   cpu_model model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 1}};
   optimizer.rule().learning_rate = 0;
-  const std::vector<double> before(model.parameter<0>().data(), model.parameter<0>().data() + 18);
+  const std::vector<double> before = weights_of(model);
   optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{}));
-  CHECK(std::vector<double>(model.parameter<0>().data(), model.parameter<0>().data() + 18) == before);
+  CHECK(weights_of(model) == before);
+  optimizer.rule().learning_rate = 1;
+  optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{}));
+  const std::vector<double> moved = weights_of(model);
+  CHECK(moved != before);
+  optimizer.rule().learning_rate = 0;
+  optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{}));
+  CHECK(weights_of(model) == moved);
+}
+
+TEST_CASE("a rule that steps by another one may change its numbers from step to step", "[optim]") {
+  cpu_model model{dp::seed{1}}, by_hand{dp::seed{1}};
+  const slowing_sgd rule{{.learning_rate = 0.5, .momentum = 0.9}};
+  dp::optimizer slowing{model, rule};
+  dp::optimizer plain{by_hand, static_cast<const dp::optim::sgd&>(rule)};
+  for (int step = 1; step <= 3; ++step) {
+    plain.rule().learning_rate = 0.5 / step;
+    slowing.step(model, gradients_of(model, 5, nn::cross_entropy{}));
+    plain.step(by_hand, gradients_of(by_hand, 5, nn::cross_entropy{}));
+    CHECK(weights_of(model) == weights_of(by_hand));
+  }
 }
 
 TEST_CASE("gradients of another model are refused", "[optim]") {

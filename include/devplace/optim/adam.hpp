@@ -31,9 +31,6 @@ struct adam {
   void step(const step_arguments<T>& arguments) const {
     detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, weight_decay, 0}, arguments);
   }
-
-  /// Whether all hyperparameters are equal.
-  friend bool operator==(const adam&, const adam&) = default;
 };
 
 }  // namespace devplace::optim

@@ -30,9 +30,6 @@ struct adamw {
   void step(const step_arguments<T>& arguments) const {
     detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, 0, weight_decay}, arguments);
   }
-
-  /// Whether all hyperparameters are equal.
-  friend bool operator==(const adamw&, const adamw&) = default;
 };
 
 }  // namespace devplace::optim

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -49,21 +47,13 @@ template <class Rule, class T>
 struct replica_state {
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
+  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes> sent{};  ///< on the host
 };
-
-/// Whether a rule is as it was; one that cannot be compared may always have changed.
-template <class Rule>
-bool is_unchanged(const Rule& now, const std::optional<Rule>& before) {
-  if constexpr (std::equality_comparable<Rule>)
-    return before && *before == now;
-  else
-    return false;
-}
 
 /// One update of one replica's parameters; ordinals are values here.
 template <class Rule, class T, class Backend, class Tu>
-void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_state<Rule, T>& state,
-            std::size_t elements, bool divide, const T* factor, std::int64_t step, bool changed) {
+void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
+            bool divide, const T* factor, std::int64_t step, bool resend) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = elements;
@@ -75,7 +65,8 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, const replica_sta
   arguments.gradient_factor = factor;
   arguments.step = step;
   arguments.step_memory = state.steps.data();
-  arguments.changed = changed;
+  arguments.sent = state.sent.data();
+  arguments.resend = resend;
   rule.template step<Backend, Tu>(arguments);
 }
 
@@ -172,18 +163,16 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     last_update_ = state.updates;
     ++steps_;
     // After a failure a place may not have been told what it was sent, or may not have done what it counts as done.
-    const bool changed = !optim::detail::is_unchanged(rule_, sent_) || sent_failures_ != state.failures;
-    if (changed) sent_.reset();  // until every place has been told
+    const bool resend = !sent_ || sent_failures_ != state.failures;
+    if (resend) sent_ = false;  // until every place has been told
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
         nn::detail::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                           factors[k], steps_, changed);
+                                                           factors[k], steps_, resend);
         });
-      if (changed) {
-        sent_ = rule_;
-        sent_failures_ = state.failures;
-      }
+      sent_ = true;
+      sent_failures_ = state.failures;
       spread();
       nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
@@ -220,7 +209,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
   std::uint64_t last_update_ = 0;    ///< the model's number of updates after this optimizer's last one
-  std::optional<Rule> sent_;         ///< the rule as all places know it
+  bool sent_ = false;                ///< whether all places have been told of the rule and the step
   std::uint64_t sent_failures_ = 0;  ///< of the model's devices, when they were told
 };
 

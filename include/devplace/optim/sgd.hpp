@@ -50,9 +50,6 @@ struct sgd {
       detail::run_update<Backend, Tu>(a.ordinal, a.n,
                                       detail::sgd_update<T, false>{source, a.parameters, nullptr, steps});
   }
-
-  /// Whether all hyperparameters are equal.
-  friend bool operator==(const sgd&, const sgd&) = default;
 };
 
 }  // namespace devplace::optim

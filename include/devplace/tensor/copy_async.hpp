@@ -117,8 +117,8 @@ auto to_async(From&& source) {
   using device = detail::copier_t<Where, typename source_type::placement_type>;
   using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
   const auto from = detail::as_view(source);
-  return pending<result_type, device>(Tu{}, result_type(from.extents(), Tu{}),
-                                      detail::kept_source(std::forward<From>(source)),
+  result_type result(from.extents(), Tu{});  // before a source is taken, which stays whole if this fails
+  return pending<result_type, device>(Tu{}, std::move(result), detail::kept_source(std::forward<From>(source)),
                                       [&](result_type& to) { detail::start_copy<Tu>(to.view(), from); });
 }
 template <single_place Where, class Tu = detail::this_tu, tensor_like From>

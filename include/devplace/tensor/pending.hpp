@@ -56,8 +56,9 @@ class copy_in_flight {
   }
 
   void wait() {
-    if (!std::exchange(flying_, false)) return;
-    wait_(done_);
+    if (!flying_) return;
+    wait_(done_);  // throws each time for a copy that failed
+    flying_ = false;
     source_ = {};
   }
 

@@ -142,6 +142,14 @@ TEST_CASE("whichever call of a copy fails, nothing leaks, and nothing that is co
   CHECK(mock::violations() == strings{});
 }
 
+TEST_CASE("a tensor that could not be copied for want of memory is still there", "[backend][async]") {
+  auto source = counted();
+  mock::fail("cudaMallocFromPoolAsync", cudaErrorInvalidValue);
+  CHECK_THROWS_AS(dp::to_async<device>(std::move(source)), dp::error);
+  REQUIRE(source.data() != nullptr);
+  CHECK(source(2) == 2);
+}
+
 TEST_CASE("a device that fails during a copy says so where it is waited for, and not in the destructor",
           "[backend][async]") {
   auto forgotten = std::optional(dp::to_async<device>(counted()));

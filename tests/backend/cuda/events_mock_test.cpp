@@ -28,9 +28,9 @@ TEST_CASE("events are recorded, waited for and followed on the devices that they
     done.before<dp::cuda<0>>();
     done.wait();
     CHECK(done.ready());
-    CHECK(mock::calls() == std::vector<std::string>{"cudaEventRecord device 1", "cudaEventQuery device 0",
-                                                    "cudaStreamWaitEvent device 0", "cudaEventSynchronize device 0",
-                                                    "cudaEventQuery device 0"});
+    CHECK(mock::calls() == std::vector<std::string>{"cudaEventRecord device 1", "cudaEventQuery device 1",
+                                                    "cudaStreamWaitEvent device 0", "cudaEventSynchronize device 1",
+                                                    "cudaEventQuery device 1"});
   }
   CHECK(mock::live_events() == 0);
   CHECK(mock::violations() == std::vector<std::string>{});

@@ -117,6 +117,12 @@ TEST_CASE("other devices can still be used, and those that can are listed", "[ba
   const auto a = dp::to<other>(counted());
   lose_device_0();
   CHECK(support::values_of(dp::to<host>(a)) == std::vector<float>{0, 1, 2, 3});
+  {
+    auto staged = dp::to_async<other>(dp::to<dp::on<dp::pinned>>(counted()));
+    CHECK(support::values_of(staged.get()) == std::vector<float>{0, 1, 2, 3});
+  }
+  CHECK(mock::live_pinned() == 0);
+  CHECK(mock::live_blocks() == 1);
   CHECK_FALSE(dp::available<device>());
   CHECK(dp::available<other>());
   CHECK_FALSE(dp::available<dp::replicated<0, 1>>());
@@ -166,7 +172,8 @@ TEST_CASE("every error that CUDA calls the process's end loses the device, a har
   for (const cudaError_t code :
        {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
         cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
-        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable})
+        cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorMpsClientTerminated,
+        cudaErrorExternalDevice, static_cast<cudaError_t>(226), static_cast<cudaError_t>(721)})
     CHECK(loses_the_device(code));
   for (const cudaError_t code : {cudaSuccess, cudaErrorNotReady, cudaErrorMemoryAllocation, cudaErrorInvalidValue,
                                  cudaErrorInvalidDevice, cudaErrorLaunchOutOfResources})

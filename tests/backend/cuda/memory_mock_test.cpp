@@ -71,7 +71,7 @@ TEST_CASE("a tensor goes to the device of its type and back, and the current dev
     CHECK(support::values_of(dp::to<host>(c)) == support::values_of(a));
     CHECK(mock::live_blocks() == 2);
   }
-  CHECK(count_of("cudaFreeAsync device 0 stream of 1") == 2);
+  CHECK(count_of("cudaFreeAsync device 1 stream of 1") == 2);
   CHECK(current_device() == 0);
 }
 

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <devplace/backend/cuda/product_gradients.hpp>
@@ -300,6 +303,31 @@ TEST_CASE("products with one row, column or summand do not ask cuBLASLt", "[back
   CHECK(lt::calls() == std::vector<std::string>{});
 }
 
+TEST_CASE("of two threads that sum columns on a stream, neither comes between the kernels of the other", "[backend]") {
+  const device_array<float> matrix(256 * 8), weights(256), a(8), b(8);
+  const auto product_into = [&](const device_array<float>& y) {
+    gemm_arguments<float> g;
+    g.m = 1, g.n = 8, g.k = 256;
+    g.a = weights.data(), g.lda = 256, g.b = matrix.data(), g.ldb = 8, g.c = y.data(), g.ldc = 8;
+    return g;
+  };
+  std::mutex mutex;
+  std::vector<int> order;
+  const auto note = [&](int thread) {
+    const std::lock_guard lock(mutex);
+    order.push_back(thread);
+    return order.size();
+  };
+  std::thread other;
+  dp::detail::multiply(0, product_into(a), [&](std::size_t, const auto&) {
+    if (note(1) != 1) return;
+    other = std::thread([&] { dp::detail::multiply(0, product_into(b), [&](std::size_t, const auto&) { note(2); }); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // so that the other one could
+  });
+  other.join();
+  CHECK(order == std::vector<int>{1, 1, 2, 2});
+}
+
 TEST_CASE("TF32 is used where it is asked for", "[backend]") {
   small_product<float> p;
   p.a.data()[0] = 1.0f + 1.0f / 4096;  // TF32 cannot tell it from 1
@@ -405,6 +433,13 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to 
     CHECK(lt::live_descriptors() == descriptors);
     CHECK(largest_error(p.g, p.c) < 1e-5);
   }
+}
+
+TEST_CASE("a product on a device that a kernel has lost says that, and not what cuBLASLt made of it", "[backend]") {
+  small_product<float> p;
+  dp::detail::multiply(0, p.g, emulated{});
+  cuda::break_devices(cudaErrorIllegalAddress);
+  CHECK_THROWS_AS(dp::detail::multiply(0, p.g, emulated{}), dp::device_lost);
 }
 
 TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {

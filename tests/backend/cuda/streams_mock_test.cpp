@@ -64,13 +64,13 @@ TEST_CASE("work goes to the stream of the innermost scope, and back to the place
     CHECK(mock::calls() ==
           strings{"cudaMallocFromPoolAsync device 1 8 bytes on side",
                   "cudaMemcpyAsync device 1 within, 8 bytes on side", "cudaMallocFromPoolAsync device 1 8 bytes on own",
-                  "cudaMemcpyAsync device 1 within, 8 bytes on own", "cudaFreeAsync device 0 stream of 1 on own",
+                  "cudaMemcpyAsync device 1 within, 8 bytes on own", "cudaFreeAsync device 1 stream of 1 on own",
                   "cudaMemcpyAsync device 1 to host, 8 bytes on side", "cudaStreamSynchronize device 1 on side"});
     mock::clear_calls();
   }
   // Each went back in the order of the stream on which it was taken; b was destroyed in the scope, a outside.
   CHECK(mock::calls() ==
-        strings{"cudaFreeAsync device 0 stream of 1 on side", "cudaFreeAsync device 0 stream of 1 on own"});
+        strings{"cudaFreeAsync device 1 stream of 1 on side", "cudaFreeAsync device 1 stream of 1 on own"});
   CHECK(mock::live_blocks() == 0);
   CHECK(mock::violations() == strings{});
 }
@@ -84,7 +84,7 @@ TEST_CASE("a scope is of one place and one thread", "[backend][stream]") {
   std::thread([] { const dp::tensor<float, dp::extents<2>, device> a{dp::extents<2>{}}; }).join();
   CHECK(mock::calls() == strings{"cudaMallocFromPoolAsync device 0 8 bytes", "cudaFreeAsync device 0 stream of 0",
                                  "cudaMallocFromPoolAsync device 1 8 bytes on own",
-                                 "cudaFreeAsync device 0 stream of 1 on own"});
+                                 "cudaFreeAsync device 1 stream of 1 on own"});
 }
 
 TEST_CASE("the current stream is that of the innermost scope, or the place's own", "[backend][stream]") {
@@ -145,7 +145,7 @@ TEST_CASE("memory goes back after all that a stream was given that uses it", "[b
   }
   CHECK(mock::calls() == strings{"cudaEventCreateWithFlags device 1", "cudaEventRecord device 1 on side",
                                  "cudaStreamWaitEvent device 1 on own", "cudaEventDestroy device 1",
-                                 "cudaFreeAsync device 0 stream of 1 on own"});
+                                 "cudaFreeAsync device 1 stream of 1 on own"});
   CHECK(mock::live_events() == 0);
   CHECK(current_device() == 0);
 }
@@ -160,7 +160,7 @@ TEST_CASE("where the order cannot be made by an event the host waits before memo
     a.reset();
     const strings& calls = mock::calls();
     CHECK(std::count(calls.begin(), calls.end(), "cudaStreamSynchronize device 1 on side") == 1);
-    CHECK(calls.back() == "cudaFreeAsync device 0 stream of 1 on own");
+    CHECK(calls.back() == "cudaFreeAsync device 1 stream of 1 on own");
     CHECK(mock::live_events() == 0);
     CHECK(current_device() == 0);
   }
@@ -175,7 +175,7 @@ TEST_CASE("memory outlives the stream on which it was taken", "[backend][stream]
   side.reset();
   mock::clear_calls();
   a.reset();
-  CHECK(mock::calls() == strings{"cudaFreeAsync device 0 stream of 1 on side"});
+  CHECK(mock::calls() == strings{"cudaFreeAsync device 1 stream of 1 on side"});
   const dp::stream<gpu> again;  // the same, which is never destroyed
   mock::clear_calls();
   again.synchronize();

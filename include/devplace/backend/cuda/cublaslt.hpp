@@ -3,19 +3,23 @@
 #pragma once
 
 #include <cublasLt.h>
+#include <cuda_runtime_api.h>
 
 #include <memory>
 #include <string>
 #include <type_traits>
 
 #include <devplace/backend/cuda/product_key.hpp>
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 
 namespace devplace::detail {
 
-/// Throws what a failed call of cuBLASLt means; `what` is the product that it was for.
+/// Throws what a failed call of cuBLASLt means; `what` is the product that it was for. Where the device is lost, that.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
+  if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
+    throw_cuda_error(code, call, ordinal);
+  static_cast<void>(cudaGetLastError());  // of the query
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
                                what + ": " + cublasLtGetStatusString(status) + " (" +
                                std::to_string(static_cast<int>(status)) + "). ";

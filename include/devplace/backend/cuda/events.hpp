@@ -33,12 +33,13 @@ struct implementation<backend::cuda, op::events> {
     detail::check_cuda(cudaStreamWaitEvent(device.stream(), of(state), 0), "cudaStreamWaitEvent", ordinal);
   }
   static void wait(void* state, int ordinal) {
-    detail::require_cuda_device_kept(ordinal);
+    const detail::cuda_device_guard device(ordinal);
     detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
   }
   static bool ready(void* state, int ordinal) {
-    return detail::cuda_device_lost(ordinal) ||
-           !detail::cuda_query_pending(cudaEventQuery(of(state)), "cudaEventQuery", ordinal);
+    if (detail::cuda_device_lost(ordinal)) return true;
+    const detail::cuda_device_guard device(ordinal);
+    return !detail::cuda_query_pending(cudaEventQuery(of(state)), "cudaEventQuery", ordinal);
   }
   static detail::device_failure drain(int ordinal) {
     try {

@@ -31,7 +31,7 @@ inline std::string kernel_in(std::string_view text) {
 /// A kernel's type, as the compiler writes it; it stays for the life of the process.
 template <class Kernel>
 const char* kernel_name() {
-  static const std::string name = kernel_in(__PRETTY_FUNCTION__);
+  static const std::string& name = *new std::string(kernel_in(__PRETTY_FUNCTION__));  // also while statics end
   return name.c_str();
 }
 

@@ -39,9 +39,11 @@ inline bool loses_the_device(cudaError_t code) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
       return true;
-    default:
-      return is_hardware_fault(code);
+    default:  // the numbers are cudaErrorContained and cudaErrorTensorMemoryLeak, which CUDA 12.4 does not name
+      return is_hardware_fault(code) || static_cast<int>(code) == 226 || static_cast<int>(code) == 721;
   }
 }
 

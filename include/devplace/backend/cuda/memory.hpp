@@ -114,7 +114,8 @@ struct implementation<backend::cuda, op::memory> {
     const std::size_t before = reserved(device.pool());
     detail::check_cuda(cudaMemPoolTrimTo(device.pool(), 0), "cudaMemPoolTrimTo", ordinal);
     count_reserved(detail::counters(backend::cuda{}, ordinal), device.pool());
-    return before - reserved(device.pool());
+    const std::size_t after = reserved(device.pool());
+    return before > after ? before - after : 0;  // another thread may have taken more meanwhile
   }
 
  private:
@@ -160,13 +161,14 @@ struct implementation<backend::cuda, op::memory> {
     counters.idle.fetch_add(block.bytes, std::memory_order_relaxed);
     if (detail::cuda_device_lost(block.ordinal)) return;
     const int visible = detail::device_map::of_process().visible(block.ordinal);
+    const detail::quiet_cuda_device_guard device(visible);
     const detail::cuda_queue& queue = detail::cuda_queue_of(block.ordinal, visible);
     const auto stream_of = [&](void* named) {
       return named == nullptr ? queue.stream : static_cast<cudaStream_t>(named);
     };
     const cudaStream_t stream = stream_of(block.stream);
     for (const detail::stream_use* use = block.uses->get(); use != nullptr; use = use->next.get())
-      if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream), visible);
+      if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream));
     static_cast<void>(cudaFreeAsync(block.data, stream));
   }
 };

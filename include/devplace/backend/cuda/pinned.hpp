@@ -8,26 +8,39 @@
 #include <string>
 
 #include <devplace/backend/cpu/host_copies.hpp>
-#include <devplace/backend/cuda/runtime.hpp>
+#include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 
 namespace devplace {
 
+namespace detail {
+
+/// The place in whose device's context CUDA takes pinned memory: cuda<0>, or the first one whose device is not lost.
+inline int home_of_pinned_memory() {
+  const int count = cuda_place_count("work or memory on a device");
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    if (!cuda_device_lost(ordinal)) return ordinal;
+  return 0;
+}
+
+}  // namespace detail
+
 /// Page-locked memory of the host, which every device of the process can copy from and to by itself. CUDA takes it in
-/// the context of a device, here that of cuda<0>, so that no other device is woken up. Neither taking nor giving back
-/// is cheap: both may wait for all devices.
+/// the context of a device, here that of cuda<0> while it works, so that no other device is woken up. Neither taking
+/// nor giving back is cheap: both may wait for all devices.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
   template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
-    const detail::cuda_device_guard device(0);
+    const int home = detail::home_of_pinned_memory();
+    const detail::cuda_device_guard device(home);
     void* data = nullptr;
     const cudaError_t code = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, bytes);
-    detail::check_cuda(code, "cudaHostAlloc for pinned memory", 0);
+    detail::check_cuda(code, "cudaHostAlloc for pinned memory", home);
     detail::count_allocation(detail::counters(backend::pinned{}, 0), bytes, purpose);
-    return {data, bytes, 0, purpose, &release};
+    return {data, bytes, home, purpose, &release};
   }
 
  private:
@@ -45,7 +58,9 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
   /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
-    if (!detail::cuda_device_lost(0)) static_cast<void>(cudaFreeHost(block.data));
+    if (detail::cuda_device_lost(block.ordinal)) return;
+    const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
+    static_cast<void>(cudaFreeHost(block.data));
   }
 };
 

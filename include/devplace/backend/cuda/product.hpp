@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cuda/kernels/product.hpp>
@@ -39,6 +40,7 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
   constexpr unsigned wide = widest_access<T>;
   const cuda_scope device(ordinal);
   auto* const workspace = static_cast<T*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
+  const std::lock_guard lock(product_cache_of(ordinal).mutex);
   const auto with = [&](const auto& source) {
     launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
   };

@@ -18,7 +18,8 @@
 namespace devplace::detail {
 
 /// cuBLASLt on one place and the plans of its products: a step uses the same few again and again. A call holds the
-/// mutex, as plans are changed by it (their epilogue's vector).
+/// mutex, as plans are changed by it (their epilogue's vector), and so does who gives a stream several kernels that
+/// share its workspace: those of another thread must not come between them.
 struct product_cache {
   /// A network of 20 linear layers has 60 products for each size of batch.
   static constexpr std::size_t capacity = 512;

@@ -108,19 +108,34 @@ class cuda_scope {
   cudaStream_t stream_;
 };
 
-/// What `later` is given from now on it does after what `earlier`, a stream of the same device, has been given. Where
-/// CUDA does not make the event for it, the host waits instead.
-inline void order_behind(cudaStream_t later, cudaStream_t earlier, int visible) noexcept {
-  int previous = visible;
-  static_cast<void>(cudaGetDevice(&previous));
-  if (previous != visible) static_cast<void>(cudaSetDevice(visible));
+/// Makes a device of CUDA's numbering the current one of this thread for the object's lifetime, in destructors: what
+/// they give back to a device may not meet the failure of another one, and no answer is an error.
+class quiet_cuda_device_guard {
+ public:
+  explicit quiet_cuda_device_guard(int visible) noexcept {
+    if (cudaGetDevice(&previous_) != cudaSuccess || previous_ == visible) return;
+    changed_ = cudaSetDevice(visible) == cudaSuccess;
+  }
+  quiet_cuda_device_guard(const quiet_cuda_device_guard&) = delete;
+  quiet_cuda_device_guard& operator=(const quiet_cuda_device_guard&) = delete;
+  ~quiet_cuda_device_guard() {
+    if (changed_) static_cast<void>(cudaSetDevice(previous_));
+  }
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+/// What `later` is given from now on it does after what `earlier`, a stream of the same device, the current one, has
+/// been given. Where CUDA does not make the event for it, the host waits instead.
+inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
                        cudaEventRecord(reached, earlier) == cudaSuccess &&
                        cudaStreamWaitEvent(later, reached, 0) == cudaSuccess;
   if (!ordered) static_cast<void>(cudaStreamSynchronize(earlier));
   if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
-  if (previous != visible) static_cast<void>(cudaSetDevice(previous));
 }
 
 /// To be called when a kernel has been given to a place's stream: remembers its name for errors that come later. With

@@ -33,8 +33,9 @@ struct cuda_reduction_workspace {
 
 /// The workspace of one kind, `Use`, that the stream of `scope` has, from the pool of the place `ordinal`; taken at the
 /// stream's first use and aligned to 256 bytes, with `Use::zeroed` bytes of zeros at its start. Each stream has one of
-/// its own, as two operations side by side must not share one; within a stream each operation may overwrite it. It
-/// stays until the process ends: CUDA may end before static objects do.
+/// its own, as two operations side by side must not share one; within a stream each operation may overwrite it. One of
+/// several kernels has to keep other threads' kernels from between them (product_cache). It stays until the process
+/// ends: CUDA may end before static objects do.
 template <class Use>
 void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct of_place {

@@ -52,8 +52,13 @@ class copy_lane {
     {
       const current_stream_change own_stream(Backend{}, ordinal_, stream_.native());
       follow_event<Backend, Tu>(ordinal_, used_[buffer]);
-      copies();
-      record_event<Backend, Tu>(copied_[slot]);
+      try {
+        copies();
+      } catch (...) {  // some of them may be under way
+        note_copies<Tu>(slot);
+        throw;
+      }
+      note_copies<Tu>(slot);
     }
     follow_event<Backend, Tu>(ordinal_, copied_[slot]);
   }
@@ -63,6 +68,17 @@ class copy_lane {
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
+  /// wait_for(slot) waits from now on for what the lane's stream, the current one, has been given so far.
+  template <class Tu>
+  void note_copies(std::size_t slot) {
+    try {
+      record_event<Backend, Tu>(copied_[slot]);
+    } catch (...) {  // wait_for() cannot wait for these copies any more
+      streams_of<Backend, Tu>().synchronize(ordinal_, stream_.native());
+      throw;
+    }
+  }
+
   template <class Tu>
   static void wait(const event_handle& copied) noexcept {
     try {

@@ -37,6 +37,8 @@ struct step_record {
 struct adam_hyper {
   double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
 
+  friend bool operator==(const adam_hyper&, const adam_hyper&) = default;
+
   template <class T>
   using factors = adam_factors<T>;
 
@@ -59,6 +61,8 @@ struct adam_hyper {
 struct sgd_hyper {
   double learning_rate, momentum, dampening, weight_decay;
   bool nesterov;
+
+  friend bool operator==(const sgd_hyper&, const sgd_hyper&) = default;
 
   template <class T>
   using factors = sgd_factors<T>;
