@@ -17,9 +17,11 @@ namespace devplace::detail {
 /// Throws what a failed call of cuBLASLt means; `what` is the product that it was for. Where the device is lost, that.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
-  if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
-    throw_cuda_error(code, call, ordinal);
-  static_cast<void>(cudaGetLastError());  // of the query
+  if (cuda_devices().count != 0) {  // descriptors can be made without one
+    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
+      throw_cuda_error(code, call, ordinal);
+    static_cast<void>(cudaGetLastError());  // of the query
+  }
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
                                what + ": " + cublasLtGetStatusString(status) + " (" +
                                std::to_string(static_cast<int>(status)) + "). ";
