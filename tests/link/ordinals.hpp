@@ -51,9 +51,12 @@ float use_device() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, where> x(dp::extents<dp::dyn, 6>{4});
   const auto outputs = dp::parallel_apply(replicas, std::tie(x));
   dp::check_replicas(std::get<0>(replicas));
-  using several = std::conditional_t<I % 2 == 0, dp::replicated<9, I, 8>, dp::replicated<I, 8>>;
-  return dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back() +
-         dp::item(dp::sum(std::get<0>(outputs))) + use_replicas<several>();
+  float total = dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back() +
+                dp::item(dp::sum(std::get<0>(outputs)));
+  // Three sets of places tell as much as eight, and cost less to compile.
+  if constexpr (I < 2 || I == 7)
+    total += use_replicas<std::conditional_t<I % 2 == 0, dp::replicated<9, I, 8>, dp::replicated<I, 8>>>();
+  return total;
 }
 
 template <int... I>
