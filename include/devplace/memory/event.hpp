@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/device_failure.hpp>
@@ -23,38 +23,7 @@ struct events {};
 
 namespace detail {
 
-/// Sole owner of a backend's event. Like a memory_block it carries the function that releases it, so that its size is
-/// the same in every translation unit.
-class event_handle {
- public:
-  using release_function = void (*)(void* state, int ordinal) noexcept;
-
-  event_handle() = default;
-  event_handle(void* state, int ordinal, release_function release)
-      : state_(state), ordinal_(ordinal), release_(release) {}
-  event_handle(event_handle&& other) noexcept
-      : state_(std::exchange(other.state_, nullptr)),
-        ordinal_(other.ordinal_),
-        release_(std::exchange(other.release_, nullptr)) {}
-  event_handle& operator=(event_handle&& other) noexcept {
-    event_handle taken(std::move(other));
-    std::swap(state_, taken.state_);
-    std::swap(ordinal_, taken.ordinal_);
-    std::swap(release_, taken.release_);
-    return *this;
-  }
-  ~event_handle() {
-    if (release_ != nullptr) release_(state_, ordinal_);
-  }
-
-  void* state() const { return state_; }
-  int ordinal() const { return ordinal_; }
-
- private:
-  void* state_ = nullptr;
-  int ordinal_ = 0;
-  release_function release_ = nullptr;
-};
+using event_handle = device_handle<op::events>;
 
 /// The events of a backend, or one sentence that says how to get them.
 template <class Backend, class Tu>

@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
+#include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/place.hpp>
 
@@ -21,38 +22,7 @@ struct streams {};
 
 namespace detail {
 
-/// Sole owner of a backend's stream. Like a memory_block it carries the function that gives it back, so that its size
-/// is the same in every translation unit.
-class stream_handle {
- public:
-  using release_function = void (*)(void* native, int ordinal) noexcept;
-
-  stream_handle() = default;
-  stream_handle(void* native, int ordinal, release_function release)
-      : native_(native), ordinal_(ordinal), release_(release) {}
-  stream_handle(stream_handle&& other) noexcept
-      : native_(std::exchange(other.native_, nullptr)),
-        ordinal_(other.ordinal_),
-        release_(std::exchange(other.release_, nullptr)) {}
-  stream_handle& operator=(stream_handle&& other) noexcept {
-    stream_handle taken(std::move(other));
-    std::swap(native_, taken.native_);
-    std::swap(ordinal_, taken.ordinal_);
-    std::swap(release_, taken.release_);
-    return *this;
-  }
-  ~stream_handle() {
-    if (release_ != nullptr) release_(native_, ordinal_);
-  }
-
-  void* native() const { return native_; }
-  int ordinal() const { return ordinal_; }
-
- private:
-  void* native_ = nullptr;
-  int ordinal_ = 0;
-  release_function release_ = nullptr;
-};
+using stream_handle = device_handle<op::streams>;
 
 /// While it lives, this thread's work for a cuda place goes to another stream; other backends have no such choice.
 class current_stream_change {
@@ -125,13 +95,13 @@ class stream {
   /// Waits, on the host, until all that the stream was given has been done; throws what failed.
   template <class Tu = detail::this_tu>
   void synchronize() const {
-    detail::streams_of<backend_of_t<P>, Tu>().synchronize(place_traits<P>::ordinal, handle_.native());
+    detail::streams_of<backend_of_t<P>, Tu>().synchronize(place_traits<P>::ordinal, handle_.state());
   }
 
   /// Whether all that the stream was given has been done, or has failed.
   template <class Tu = detail::this_tu>
   bool ready() const {
-    return detail::streams_of<backend_of_t<P>, Tu>().ready(place_traits<P>::ordinal, handle_.native());
+    return detail::streams_of<backend_of_t<P>, Tu>().ready(place_traits<P>::ordinal, handle_.state());
   }
 
   /// What the stream is given from now on it does after this event of its place (memory/event.hpp). The host goes on.
@@ -145,7 +115,7 @@ class stream {
 
   /// The cudaStream_t, for kernels and calls of CUDA of the program's own, by `static_cast<cudaStream_t>`; null where
   /// there is none (cpu, simulated devices).
-  void* native_handle() const { return handle_.native(); }
+  void* native_handle() const { return handle_.state(); }
 
  private:
   explicit stream(detail::stream_handle&& handle) : handle_(std::move(handle)) {}

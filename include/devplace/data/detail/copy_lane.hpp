@@ -50,7 +50,7 @@ class copy_lane {
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend, Tu>(used_[1 - buffer]);
     {
-      const current_stream_change own_stream(Backend{}, ordinal_, stream_.native());
+      const current_stream_change own_stream(Backend{}, ordinal_, stream_.state());
       follow_event<Backend, Tu>(ordinal_, used_[buffer]);
       try {
         copies();
@@ -74,7 +74,7 @@ class copy_lane {
     try {
       record_event<Backend, Tu>(copied_[slot]);
     } catch (...) {  // wait_for() cannot wait for these copies any more
-      streams_of<Backend, Tu>().synchronize(ordinal_, stream_.native());
+      streams_of<Backend, Tu>().synchronize(ordinal_, stream_.state());
       throw;
     }
   }
