@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <optional>
-#include <thread>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
@@ -11,20 +10,12 @@
 #include <devplace/place/error.hpp>
 
 #include "support/catch.hpp"
+#include "support/wait_for_host.hpp"
 
 namespace dp = devplace;
 using cuda = dp::backend::cuda;
 
 namespace {
-
-/// Holds a device up until the host lets it go.
-struct wait_for_host {
-  std::atomic<bool>* go;
-  void operator()(std::size_t) const {
-    while (!go->load())
-      std::this_thread::yield();
-  }
-};
 
 struct set_value {
   std::atomic<int>* to;
@@ -54,7 +45,7 @@ TEST_CASE("an event has happened until it is recorded, and again when its device
   CHECK(event.ready());
   event.wait();
   std::atomic<bool> go{false};
-  ask(0, wait_for_host{&go});
+  ask(0, dp::test::wait_for_host{&go});
   event.record();
   CHECK_FALSE(event.ready());
   go = true;
@@ -66,7 +57,7 @@ TEST_CASE("a device that follows another's event works after it, while the host 
   std::atomic<bool> go{false};
   std::atomic<int> made{0}, seen{-1};
   dp::event<dp::cuda<0>> event;
-  ask(0, wait_for_host{&go});
+  ask(0, dp::test::wait_for_host{&go});
   ask(0, set_value{&made, 7});
   event.record();
   event.before<dp::cuda<1>>();
@@ -81,7 +72,7 @@ TEST_CASE("an event may be given up before its devices have come to it", "[memor
   std::atomic<bool> go{false};
   std::atomic<int> seen{0};
   std::optional<dp::event<dp::cuda<0>>> event(std::in_place);
-  ask(0, wait_for_host{&go});
+  ask(0, dp::test::wait_for_host{&go});
   event->record();
   event->before<dp::cuda<1>>();
   event.reset();
@@ -121,7 +112,7 @@ TEST_CASE("who follows an event sees what had failed by then, not what failed or
   const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };
   // Device 1 comes late: device 0 fails, and records the event once more, after what device 1 waits for.
   std::atomic<bool> go{false};
-  ask(1, wait_for_host{&go});
+  ask(1, dp::test::wait_for_host{&go});
   event.record();
   event.before<dp::cuda<1>>();
   ask(1, set_value{&seen, 1});
@@ -133,7 +124,7 @@ TEST_CASE("who follows an event sees what had failed by then, not what failed or
   CHECK(seen == 1);
   // Device 1 comes late: device 0 has failed, was waited for, and is well again.
   go = false;
-  ask(1, wait_for_host{&go});
+  ask(1, dp::test::wait_for_host{&go});
   ask(0, refuse{});
   event.record();
   event.before<dp::cuda<1>>();

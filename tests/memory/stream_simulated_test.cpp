@@ -4,7 +4,6 @@
 #include <devplace/memory/stream.hpp>
 
 #include <atomic>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,20 +16,12 @@
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
+#include "support/wait_for_host.hpp"
 
 namespace dp = devplace;
 using cuda = dp::backend::cuda;
 
 namespace {
-
-/// Holds a device up until the host lets it go.
-struct wait_for_host {
-  std::atomic<bool>* go;
-  void operator()(std::size_t) const {
-    while (!go->load())
-      std::this_thread::yield();
-  }
-};
 
 struct refuse {
   void operator()(std::size_t) const { throw dp::argument_error("refused."); }
@@ -45,7 +36,7 @@ TEST_CASE("a stream is ready when its work is done, and can be waited for", "[me
   const dp::tensor<float, dp::extents<4>, dp::on<dp::cuda<0>>> b{dp::extents<4>{}};
   const auto c = [&] {
     const dp::stream_scope on(copies);
-    dp::detail::for_each_index<cuda>(0, 1, 1, wait_for_host{&go});
+    dp::detail::for_each_index<cuda>(0, 1, 1, dp::test::wait_for_host{&go});
     return b.clone();
   }();
   CHECK_FALSE(copies.ready());

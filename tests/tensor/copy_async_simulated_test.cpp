@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
+#include "support/wait_for_host.hpp"
 
 namespace dp = devplace;
 using cuda = dp::backend::cuda;
@@ -24,18 +24,10 @@ using values = std::vector<float>;
 
 namespace {
 
-struct wait_for_host {
-  std::atomic<bool>* go;
-  void operator()(std::size_t) const {
-    while (!go->load())
-      std::this_thread::yield();
-  }
-};
-
 /// cuda<0> does nothing of what it is asked to from here on until `go()` or the end.
 class held_up {
  public:
-  held_up() { dp::detail::for_each_index<cuda>(0, 1, 1, wait_for_host{&go_}); }
+  held_up() { dp::detail::for_each_index<cuda>(0, 1, 1, dp::test::wait_for_host{&go_}); }
   held_up(const held_up&) = delete;
   held_up& operator=(const held_up&) = delete;
   ~held_up() {
