@@ -23,7 +23,7 @@ std::string bytes(const char (&literal)[N]) {
 
 const std::string uint8_2x3 = bytes("\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03\x01\x02\x03\x04\x05\xff");
 
-/// The message with which reading such a file as uint8, extents<dyn, dyn> fails.
+/// The error message of reading `content` as uint8, extents<dyn, dyn>.
 std::string failure(const std::string& content) {
   const temporary_folder folder;
   const std::string path = folder.write("x", content);

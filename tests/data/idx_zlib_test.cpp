@@ -79,7 +79,7 @@ TEST_CASE("read_idx refuses damaged gzip files", "[data]") {
       for (std::size_t size = 2; size < whole.size(); ++size) {
         INFO(size);
         const std::string text = failure(whole.substr(0, size));
-        if (whole == two_members && size == 28)  // the first member alone is whole
+        if (whole == two_members && size == 28)  // ends at the end of the first member
           CHECK_THAT(text, ContainsSubstring("the header of an array with 2 axes takes 12 bytes and the file has 10"));
         else
           CHECK_THAT(text, ContainsSubstring("ends inside its gzip stream"));

@@ -86,7 +86,7 @@ TEST_CASE("the digits of examples/data are the test part of UCI's set", "[data]"
   REQUIRE(set.images.extents() == dp::extents<1797, 8, 8>{});
   REQUIRE(set.labels.extents() == dp::extents<1797>{});
   CHECK(set.classes() == 10);
-  // Images of each digit, from UCI's description of the data.
+  // The number of images of each digit, from UCI's description of the data.
   std::vector<int> count(10);
   for (std::size_t i = 0; i < set.size(); ++i)
     ++count[set.labels(i)];
@@ -97,8 +97,8 @@ TEST_CASE("the digits of examples/data are the test part of UCI's set", "[data]"
     largest = std::max<int>(largest, set.images.data()[i]);
   }
   CHECK(largest == 16);
-  CHECK(sum == 561718);                                        // of the pixel columns of the source, added up by awk
-  const std::vector<int> third_row{0, 3, 15, 2, 0, 11, 8, 0};  // of the source's first line
+  CHECK(sum == 561718);                                        // sum of the source's pixel columns, by awk
+  const std::vector<int> third_row{0, 3, 15, 2, 0, 11, 8, 0};  // from the source's first line
   for (std::size_t x = 0; x < 8; ++x)
     CHECK(set.images(0, 2, x) == third_row[x]);
   CHECK(set.labels(1796) == 8);

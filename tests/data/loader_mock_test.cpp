@@ -20,14 +20,14 @@ using calls = std::vector<std::string>;
 
 namespace {
 
-/// Names the stream that the next loader takes, because it was given back last.
+/// Names the stream that the next loader gets, by naming one and returning it to the pool.
 template <class P>
 void name_copies() {
   const dp::stream<P> side;
   mock::name_stream(side.native_handle(), "copies");
 }
 
-/// The calls that do something: not which device is the current one, nor whether an event has happened.
+/// The recorded calls without those that only set or query state: current device, event completed.
 calls work() {
   calls all = mock::calls();
   const auto passive = [](const std::string& call) {
@@ -47,8 +47,8 @@ std::size_t count(const std::string& function) {
 
 calls batch_of(int device, std::size_t images, std::size_t labels) {
   const std::string on = " device " + std::to_string(device);
-  return {"cudaEventRecord" + on,                     // the work with the batch before has been asked for
-          "cudaStreamWaitEvent" + on + " on copies",  // that with the one before it has been done
+  return {"cudaEventRecord" + on,                     // after the work with the previous batch
+          "cudaStreamWaitEvent" + on + " on copies",  // until the work with the batch before it is done
           "cudaMemcpyAsync" + on + " to device, " + std::to_string(images) + " bytes on copies",
           "cudaMemcpyAsync" + on + " to device, " + std::to_string(labels) + " bytes on copies",
           "cudaEventRecord" + on + " on copies",  //
@@ -126,7 +126,7 @@ TEST_CASE("the host waits only for a copy from memory that it is to fill again",
   auto at = epoch.begin();
   ++at;
   CHECK(count("cudaEventSynchronize") == 0);
-  ++at;  // the memory of batch 0
+  ++at;  // refills the memory of batch 0
   CHECK(count("cudaEventSynchronize") == 1);
   CHECK(count("cudaStreamSynchronize") == 0);
   ++at;
@@ -157,7 +157,7 @@ TEST_CASE("where CUDA refuses one of a batch's copies, the others end before the
     mock::fail("cudaMemcpyAsync", cudaErrorInvalidValue, 2);
     CHECK_THROWS_AS(++at, dp::error);
     mock::fail("cudaMemcpyAsync", cudaErrorInvalidValue, 2);
-    mock::fail("cudaEventRecord", cudaErrorInvalidValue, 2);  // after the one with the buffer
+    mock::fail("cudaEventRecord", cudaErrorInvalidValue, 2);  // the one after the record for the buffer
     CHECK_THROWS_AS(++at, dp::error);
   }
   CHECK(mock::live_pinned() == 0);

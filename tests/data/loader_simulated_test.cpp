@@ -105,7 +105,7 @@ TEST_CASE("a batch stays as it is for work that a device has not done yet", "[da
     dp::tensor<std::uint8_t, dp::extents<dyn>, dp::on<dp::cuda<0>>> kept(dp::extents<dyn>(64));
     std::size_t first = 0;
     for (const auto& batch : batches.epoch(0)) {
-      dp::copy(kept.slice(first, first + 8), batch.labels);  // done later, on the device's thread
+      dp::copy(kept.slice(first, first + 8), batch.labels);  // runs later, on the device's thread
       first += 8;
     }
     const auto labels = dp::to<dp::on<dp::cpu>>(kept);
@@ -179,7 +179,7 @@ TEST_CASE("the host makes and asks for the next batch while the device is busy",
   dp::copy(kept.slice(0, 8), at->labels);
   ++at;
   dp::copy(kept.slice(8, 16), at->labels);
-  go = true;  // a loader that waited would not have come here
+  go = true;  // a loader that waited would never get here
   ++at;
   const auto labels = dp::to<dp::on<dp::cpu>>(kept);
   for (std::size_t i = 0; i < 16; ++i)

@@ -30,7 +30,7 @@ struct unreadable_sample : std::runtime_error {
   explicit unreadable_sample(std::size_t index) : std::runtime_error("sample " + std::to_string(index)) {}
 };
 
-/// Ways to make batches that must not show in them.
+/// Options that must not affect the contents of batches.
 struct helpers {
   int workers, prefetch;
 };

@@ -14,7 +14,7 @@ namespace support {
 
 namespace dp = devplace;
 
-/// A value on one place or split over several, brought back.
+/// A tensor on one place, or split over several, copied to the host.
 template <class T, class Extents, class P>
 auto on_host(const dp::tensor<T, Extents, dp::on<P>>& x) {
   return dp::to<dp::on<dp::cpu>>(x);
@@ -24,7 +24,7 @@ auto on_host(const dp::tensor<T, Extents, dp::sharded_on<0, P...>>& x) {
   return dp::gather<dp::on<dp::cpu>>(x);
 }
 
-/// All samples and labels of one epoch of a loader for any placement, brought back.
+/// All samples and labels of one epoch of a loader for any placement, copied to the host.
 template <class Loader>
 auto read_placed(Loader& batches, int epoch) {
   using batch = typename Loader::batch_type;
@@ -39,7 +39,7 @@ auto read_placed(Loader& batches, int epoch) {
   return result;
 }
 
-/// The same of a new loader for images.
+/// The same from a new loader of images.
 template <class Where>
 auto read_placed(const dp::image_set& data, const dp::loader_options& how, int epoch) {
   dp::loader<Where> batches{data, how};

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # tests/fuzz/<thing>_fuzz.cpp defines LLVMFuzzerTestOneInput; tests/fuzz/<thing>_corpus/, where present, holds its seeds.
-# Built where the compiler is clang and run for a bounded time: CI wants a finding, not a campaign.
+# Built only with clang, and run for a bounded time: in CI this is a regression check, not a fuzzing campaign.
 set(DEVPLACE_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzz target runs as a test")
 file(GLOB sources CONFIGURE_DEPENDS fuzz/*_fuzz.cpp)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR CMAKE_CXX_FLAGS MATCHES "fsanitize=thread")
@@ -19,7 +19,7 @@ foreach(source IN LISTS sources)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
   add_dependencies(devplace_fuzz_tests ${name})
-  # The first folder is where new inputs go; seeds are only read.
+  # libFuzzer writes new inputs to the first folder and only reads the seeds.
   set(found ${CMAKE_CURRENT_BINARY_DIR}/${name}_found)
   file(MAKE_DIRECTORY ${found})
   string(REGEX REPLACE "_fuzz\\.cpp$" "_corpus" corpus ${source})

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: whatever the bytes, reading them as an IDX file, plain or compressed, returns an array that lies
-// inside them, or throws file_error; decompressing stops one byte after what the header announces.
+// libFuzzer target: for any input, reading it as an IDX file, plain or compressed, returns an array inside these bytes
+// or throws file_error; decompression stops one byte after what the header announces.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +60,7 @@ std::string plain_seed(unsigned number) {
 }
 
 #if defined(DEVPLACE_WITH_ZLIB)
-/// The same compressed with gzip; every other one twice, as two members.
+/// The same compressed with gzip, every other one as two members.
 std::string seed_file(unsigned number) {
   const std::string plain = plain_seed(number / 3);
   if (number % 3 == 0) return plain;
@@ -102,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-/// One input in eight starts from a valid file: a fuzzer alone does not find a gzip stream with its checksum.
+/// One input in eight starts from a valid file: a fuzzer alone does not find a gzip stream with a valid checksum.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
                                                unsigned seed) {

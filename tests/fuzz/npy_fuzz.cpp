@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: whatever the bytes, parse_npy returns an array that lies inside them, or throws file_error. The
-// header of what it accepted is written and parsed again.
+// libFuzzer target: for any input, parse_npy returns an array inside these bytes or throws file_error. The header of
+// each accepted input is written and parsed again.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +28,13 @@ void round_trip(const devplace::detail::npy_array& array) {
   require(again.type == array.type && again.extents == array.extents && again.data.size() == array.data.size());
 }
 
-/// A header of version 2.0 or 3.0 with this dict as it stands.
+/// A header of version 2.0 or 3.0 that contains this dict verbatim.
 std::string spelled(char version, const std::string& dict) {
   const char length[] = {static_cast<char>(dict.size()), 0, 0, 0};
   return std::string("\x93NUMPY") + version + std::string(1, '\0') + std::string(length, 4) + dict;
 }
 
-/// Valid files of several types and ranks, and headers in other spellings than np.save's.
+/// Valid files of several types and ranks, and headers that are not spelled as np.save spells them.
 std::string seed_file(unsigned number) {
   using devplace::detail::npy_type;
   const auto file = [](npy_type type, const std::vector<std::size_t>& extents, std::size_t bytes) {
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto expected = devplace::detail::stored_bytes(array.extents, devplace::detail::npy_element_bytes(array.type));
   require(expected && *expected == array.data.size());
   require(array.data.data() + array.data.size() == data + size);
-  // A header of more extents than version 1.0 can name is refused when written.
+  // write_npy refuses a header with more extents than version 1.0 has space for.
   if (array.extents.size() < 1000) round_trip(array);
   return 0;
 }

@@ -23,7 +23,7 @@ using support::temporary_folder;
 
 namespace {
 
-/// What np.save of NumPy 2.4.6 wrote: the header padded with spaces to 128 bytes, then the elements.
+/// What np.save of NumPy 2.4.6 writes: the header padded with spaces to 128 bytes, then the elements.
 std::string numpy_file(std::string_view dict, std::string_view elements, char version = 1) {
   std::string file = "\x93NUMPY";
   file += version;
@@ -46,7 +46,7 @@ const std::string float_2x3 =
     numpy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
                bytes("\x00\x00\x80?\x00\x00\x00@\x00\x00@@\x00\x00\x80\xc0\x00\x00\x00?o\x12\x83:"));
 
-/// A file with this dict as it stands, in version 1.0, without padding.
+/// A file of version 1.0 that contains this dict verbatim, without padding.
 std::string bare_file(const std::string& dict, std::string_view elements) {
   std::string file = "\x93NUMPY\x01";
   file += '\0';
@@ -55,7 +55,7 @@ std::string bare_file(const std::string& dict, std::string_view elements) {
   return file + dict + std::string(elements);
 }
 
-/// The message with which reading such a file as float, extents<dyn> fails.
+/// The error message of reading `content` as float, extents<dyn>.
 std::string failure(const std::string& content) {
   const temporary_folder folder;
   const std::string path = folder.write("x.npy", content);
@@ -74,7 +74,7 @@ std::string failure_of_dict(const std::string& dict) {
   return failure(bare_file(dict, ""));
 }
 
-/// While it lives, this process writes no file longer than `bytes`: write() fails there.
+/// While it lives, write() fails in this process beyond `bytes` of a file.
 class file_size_limit {
  public:
   explicit file_size_limit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

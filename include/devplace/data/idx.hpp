@@ -20,7 +20,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The bytes of `path`, or of `path` + ".gz" where only that exists; `path` becomes the one that was read.
+/// The contents of `path`, or of `path` + ".gz" if only that exists; sets `path` to the name of the file that was read.
 inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
   file_handle file{std::fopen(path.c_str(), "rb")};
   if (file == nullptr && errno == ENOENT) {
@@ -42,11 +42,11 @@ inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
 /// Reads an IDX file (the format of MNIST) into a tensor on the CPU:
 /// `auto images = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("train-images-idx3-ubyte")`.
 ///
-/// Files may be compressed with gzip, which their first bytes tell and which needs the component zlib; where `path`
-/// does not exist and `path`.gz does, that is read. Element types are uint8, int32, float and double, and the file's
-/// must be `T`; its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what was
-/// found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
-/// taken for what the file holds, never for what its header promises.
+/// A file may be compressed with gzip: this is detected from its first bytes and needs the component zlib. If `path`
+/// does not exist but `path`.gz does, the latter is read. Element types are uint8, int32, float and double; the file's
+/// must be `T`, and its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what
+/// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
+/// allocated for the data that the file contains, never for the size that its header claims.
 template <detail::idx_element T, extents_like Extents, class Gzip = detail::gzip_support, class Tu = detail::this_tu>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
   std::vector<unsigned char> bytes = detail::read_file_or_gz(path);

@@ -8,13 +8,13 @@ namespace devplace {
 template <class Images, class Labels>
 struct labelled_batch {
   Images images;  ///< one sample for each index of the first axis
-  Labels labels;  ///< as many
+  Labels labels;  ///< one label or target for each sample
 };
 
 namespace detail {
 
-/// A batch on its way to devices, in memory that they copy from: the features as the network's numbers or, of data that
-/// is bytes, as these, which the devices turn into numbers. The tensor that is not used has no rows.
+/// A batch in host memory from which devices copy. Features are elements of the network's type or, if the data is uint8
+/// and the devices convert it, the bytes themselves; the unused one of the two tensors has no rows.
 template <class Images, class Bytes, class Labels>
 struct staged_batch {
   Images images;

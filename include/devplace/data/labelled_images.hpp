@@ -27,7 +27,7 @@ struct image_set {
   /// Number of images.
   std::size_t size() const { return labels.size(); }
 
-  /// Number of classes that the labels need: the largest label and one, 0 without labels.
+  /// Number of classes that the labels need: the largest label plus one; 0 without labels.
   std::size_t classes() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < labels.size(); ++i)
@@ -77,9 +77,9 @@ labelled_images read_mnist(const std::string& folder) {
   return data;
 }
 
-/// Holds out the last `held_out` images of a set as test images; with a seed, as many that are drawn at random, always
-/// the same ones for one seed. Both parts are copies. Throws argument_error when the set has fewer images, or another
-/// number of labels than of images.
+/// Holds out the last `held_out` images of a set as test images or, with a seed, as many images drawn at random (the
+/// same ones for the same seed). Both parts are copies. Throws argument_error if the set has fewer than `held_out`
+/// images or if its numbers of images and labels differ.
 template <class Tu = detail::this_tu>
 labelled_images hold_out(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
   if (all.images.extent(0) != all.labels.extent(0))

@@ -20,32 +20,32 @@
 
 namespace devplace {
 
-/// Named in the message when a loader is looped over, or an epoch is asked for, without the epoch's number.
+/// Appears in the compiler's message for a loop over a loader, or a call of epoch(), without the epoch's number.
 struct LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER;
-/// Named in the message when an epoch of a temporary loader is asked for, which would be gone before the first batch.
+/// Appears in the compiler's message for an epoch of a temporary loader, which would be destroyed before its batches.
 struct KEEP_THE_LOADER_IN_A_VARIABLE;
-/// Named in the message when a loader is given data that would be gone before the first batch.
+/// Appears in the compiler's message for a loader of temporary data, which would be destroyed before the first batch.
 struct KEEP_THE_DATA_IN_A_VARIABLE;
 
-/// Deals data out in batches that lie where a model on `Where` wants them: on its place, or split along axis 0 over its
-/// places, as the option `split` says.
+/// Yields batches where a model on `Where` needs them: on its place, or split along axis 0 over its places as the
+/// option `split` says.
 /// ```
 /// dp::loader<Where> batches{data.train, {.batch = 64, .shuffle = dp::seed{2}}};
 /// for (int epoch = 0; epoch < 5; ++epoch)
 ///   for (const auto& [images, labels] : batches.epoch(epoch)) step(images, labels);
 /// ```
-/// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The data is looked at, not
-/// copied, and must outlive the loader; data in plain tensors goes through make_loader.
+/// Images (n, height, width) become `T`, by default divided by 255; labels stay uint8. The loader refers to the data
+/// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
-/// Batches are made in the host's memory, in the caller's thread or by `workers` threads ahead of it, which end with
-/// the loader; order and bits are the same. For devices that memory is pinned, and a batch that is asked for is copied
-/// into one of two buffers on a stream of the loader's own, while the device works with the batch before; the host does
-/// not wait, and makes the next batch meanwhile. Bytes that no transform changes travel as bytes and become `T` there
-/// (in files that are compiled as C++, which have no kernels, on the host). All memory is allocated by the constructor:
-/// a batch is valid until the next one is asked for, to be read by the stream that was the thread's current one when
-/// the loader was made. One epoch can be read at a time.
+/// Batches are made in host memory, by the calling thread or ahead of it by `workers` threads, which the destructor
+/// joins; order and bits are the same either way. For devices that memory is pinned: the batch asked for is copied into
+/// one of two device buffers on a stream of the loader, while the device works on the batch before; the host does not
+/// wait and makes the next batch meanwhile. uint8 features without a transform are copied as bytes and become `T` on
+/// the device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A
+/// batch is valid until the next one is asked for; it may be read on the stream that was the thread's current one when
+/// the loader was made. Only one epoch can be read at a time.
 ///
-/// Not to be used by two threads at once.
+/// Not safe for concurrent use by several threads.
 template <placement Where, floating_element T = float, class Source = image_set>
 class loader {
   using source = detail::batch_source<Source>;
@@ -67,7 +67,7 @@ class loader {
   using batch_type = labelled_batch<tensor<T, typename maker::features_extents, batch_placement_type>,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
-  /// Throws argument_error when an option is out of its range, or there is not one label for each sample.
+  /// Throws argument_error if an option is out of its range or the numbers of samples and labels differ.
   template <class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options)
       : maker_(source::views(data), options, {}, scaled_there<Tu>, Tu{}), placed_(maker_, options.split, Tu{}) {
@@ -75,9 +75,9 @@ class loader {
   }
 
   /// With `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place after it was
-  /// scaled, say to move or mirror an image; `index` is the sample's in the data, so that random changes can depend on
-  /// it and the epoch and on nothing else. Workers call it at the same time. What it throws reaches the caller when the
-  /// loop comes to the sample's batch.
+  /// scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that random changes
+  /// can depend on the index and the epoch alone. Workers call it concurrently. The caller gets its exceptions when it
+  /// asks for the sample's batch.
   template <class Transform, class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options, Transform transform)
       : maker_(source::views(data), options, erased(std::move(transform)), scaled_there<Tu>, Tu{}),
@@ -93,7 +93,7 @@ class loader {
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
 
-  /// One epoch's batches, to be read once; what a range-for leaves unread is dropped.
+  /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
   template <class Tu>
   class epoch_range;
 
@@ -158,14 +158,14 @@ class loader {
   }
 
   maker maker_;
-  [[no_unique_address]] placed_type placed_;  // goes first: its copies from the maker's memory end
+  [[no_unique_address]] placed_type placed_;  // destroyed first: waits for its copies from the maker's memory
 };
 
 template <placement Where, floating_element T, class Source>
 template <class Tu>
 class loader<Where, T, Source>::epoch_range {
  public:
-  /// Where a range-for stands. An input iterator: there is one position, which all copies share.
+  /// An input iterator: the range has one position, which all copies share.
   class iterator {
    public:
     /// What std::input_iterator asks for.
@@ -180,7 +180,7 @@ class loader<Where, T, Source>::epoch_range {
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
     ///@}
-    /// Throws what making the next batch threw; the batch after that one can still be asked for.
+    /// Throws what making the next batch threw; the batch after it can still be asked for.
     iterator& operator++() {
       range_->advance();
       return *this;
@@ -198,10 +198,10 @@ class loader<Where, T, Source>::epoch_range {
 
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
-  /// Drops what was not read.
+  /// Discards the batches that were not read.
   ~epoch_range() { loader_.maker_.stop(); }
 
-  /// The first batch that has not been read; makes it. Throws what making it threw.
+  /// The first unread batch, which is made now. Throws what making it threw.
   iterator begin() {
     if (current_ == nullptr && number_ == 0) fetch();
     return iterator(*this);
@@ -233,9 +233,9 @@ class loader<Where, T, Source>::epoch_range {
   const batch_type* current_ = nullptr;
 };
 
-/// A loader for samples and targets in two tensors (or views) on the CPU that agree in their first extent: features of
-/// float, double or uint8 with any further axes, and either one integer label for each sample or floating-point
-/// targets, which become `T`. The tensors are looked at and must outlive the loader.
+/// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent: features of float,
+/// double or uint8 with any further axes, and either one integer label for each sample or floating-point targets, which
+/// become `T`. The loader refers to the tensors, which must outlive it.
 /// `auto batches = dp::make_loader<Where>(features, targets, {.batch = 64});`
 template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform>
   requires(detail::outlives_the_call<Features>&& detail::outlives_the_call<Targets> && sizeof...(Transform) <= 1)

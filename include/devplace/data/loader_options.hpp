@@ -12,14 +12,14 @@ namespace devplace {
 
 /// How a loader makes batches. Only `batch` must be given: `{.batch = 64, .shuffle = dp::seed{2}}`.
 struct loader_options {
-  /// Samples in a batch; the last one of an epoch has what is left. At least 1.
+  /// Samples in a batch, at least 1; the last batch of an epoch has those that remain.
   std::size_t batch = 0;
-  /// Start of the random order, a new one in every epoch; without it, samples come in the order of the data.
+  /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
   std::optional<seed> shuffle = {};
   /// Leaves out the last batch of an epoch where it would be smaller than the others.
   bool drop_last = false;
-  /// Threads that prepare batches ahead; 0: batches are made in the caller's thread when they are asked for. The
-  /// order and the bits of batches do not depend on it.
+  /// Threads that prepare batches ahead. With 0, the calling thread makes a batch when it is asked for. Order and bits
+  /// of the batches do not depend on this option.
   int workers = 0;
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
@@ -27,10 +27,10 @@ struct loader_options {
   std::optional<double> scale = {};
   /// Subtracted after scaling.
   double mean = 0;
-  /// Divides last. More than 0.
+  /// The divisor, after `mean` was subtracted. Greater than 0.
   double standard_deviation = 1;
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
-  /// (`split::torch`), under which the last places may have fewer samples, or none. On one place it does not matter.
+  /// (`split::torch`), which can leave the last places with fewer samples or none. Without effect on one place.
   split::rule split = split::even;
 };
 

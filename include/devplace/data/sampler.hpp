@@ -18,11 +18,11 @@
 
 namespace devplace {
 
-/// The order in which an epoch visits samples: that of the data or, with a seed, a random one, which depends on the
-/// seed, the epoch and the number of samples alone. Its memory is allocated by the constructor.
+/// The order in which an epoch visits the samples: that of the data or, with a seed, a random one that depends only on
+/// the seed, the epoch and the number of samples. The constructor allocates all memory.
 class sampler {
  public:
-  /// For `samples` samples, in random orders where there is a seed.
+  /// For `samples` samples; with a seed, in random orders.
   template <class Tu = detail::this_tu>
   explicit sampler(std::size_t samples, std::optional<seed> shuffle = {}, Tu = {})
       : order_(extents<dyn>(samples), Tu{}),
@@ -36,8 +36,8 @@ class sampler {
   /// Number of samples.
   std::size_t size() const { return order_.size(); }
 
-  /// The samples' indices in the order of epoch `epoch`, which counts from 0. Valid until the next call; allocates
-  /// nothing. Throws argument_error for a negative epoch.
+  /// The samples' indices in the order of epoch `epoch`, counted from 0. Valid until the next call; does not allocate.
+  /// Throws argument_error for a negative epoch.
   std::span<const std::int64_t> order(int epoch) {
     if (epoch < 0) throw argument_error("epoch " + std::to_string(epoch) + " was asked for; epochs count from 0.");
     if (shuffle_)
@@ -46,10 +46,10 @@ class sampler {
     return {order_.data(), order_.size()};
   }
 
-  /// The stream of the seed that an epoch's order is drawn from: `permutation_into(order, seed,
-  /// sampler::stream(epoch))` (permutation.hpp) is the same order, drawn by a device.
+  /// The random stream of an epoch's order: `permutation_into(order, seed, sampler::stream(epoch))` (permutation.hpp)
+  /// draws the same order on a device.
   static constexpr std::uint64_t stream(int epoch) {
-    // The high half keeps the streams of the epochs apart from those that the program takes from the same seed itself.
+    // The high half separates the streams of the epochs from those that the program derives from the same seed.
     return std::uint64_t{0x73616d70} << 32 | static_cast<std::uint32_t>(epoch);
   }
 

@@ -29,17 +29,17 @@ namespace devplace {
 
 namespace detail {
 
-/// Extents of a batch of samples taken from a tensor with `Extents`.
+/// Extents of a batch of samples from a tensor with extents `Extents`: the first axis becomes dynamic.
 template <extents_like Extents>
 using batch_extents_t = typename with_dynamic_axis<Extents>::type;
 
-/// Labels keep their type; targets that are numbers get the network's.
+/// Integer labels keep their type; floating-point targets get the network's element type.
 template <floating_element T, class Targets>
 using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
-/// The part of a loader that knows no device: makes batches in the host's memory, in the caller's thread or ahead of
-/// it. `Staged` batches are for devices, which copy them from `Memory`; others are what the loader yields.
+/// The part of a loader that does not involve devices: makes batches in host memory, in the calling thread or ahead of
+/// it. `Staged` batches lie in `Memory`, from which devices copy them; other batches are what the loader yields.
 template <floating_element T, class Features, class Targets, class Memory = on<cpu>, bool Staged = false>
 class batch_maker {
   using feature = typename Features::value_type;
@@ -65,7 +65,7 @@ class batch_maker {
   using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
                                         labelled_batch<images_type, labels_type>>;
 
-  /// `scaled_there`: those who are given staged batches can scale bytes.
+  /// `scaled_there`: the receivers of staged batches can convert bytes to `T`.
   template <class Tu>
   batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
               sample_transform<T>&& transform, bool scaled_there, Tu)
@@ -82,7 +82,7 @@ class batch_maker {
 
   std::size_t samples() const { return visited_; }
   std::size_t batches() const { return batches_; }
-  /// Rows of the largest batch, and the extents that it has.
+  /// Number of rows of the largest batch, and its extents.
   std::size_t capacity() const { return std::min(batch_, visited_); }
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
@@ -102,11 +102,11 @@ class batch_maker {
     started_ = false;
   }
 
-  /// Whether features stay the bytes that they are. What each of them becomes then.
+  /// Whether features stay bytes until they reach the device, and how the device scales them.
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, T>& scale() const { return scale_; }
 
-  /// Number of batches that can be in the making or in use. Before one is made in the memory of a former one,
+  /// Number of slots, that is of batches that can be in the making or in use at once. Before a slot is filled again,
   /// `wait(object, slot)` is called, in any thread.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {
@@ -114,8 +114,8 @@ class batch_maker {
     waiting_for_ = object;
   }
 
-  /// Makes batch `number`, or waits for it, and returns its slot, whose batch is valid until it is released. Throws
-  /// what the transform threw for one of its samples.
+  /// Makes batch `number`, or waits until a worker has made it, and returns its slot; the batch is valid until
+  /// release(). Throws what the transform threw for one of its samples.
   std::size_t get(std::size_t number) { return ahead_.wait(number); }
   const batch_type& in_slot(std::size_t slot) const { return slots_[slot]; }
   void release(std::size_t number) { ahead_.release(number); }
@@ -148,7 +148,7 @@ class batch_maker {
 
   template <class Tu>
   std::vector<batch_type> make_slots(const loader_options& options) const {
-    // One is being read, or copied, while the others are made. More than the batches of an epoch would stay unused.
+    // One slot is being read or copied while the others are filled; more slots than batches would stay unused.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
     const std::size_t wanted = Staged && ahead == 0 ? 2 : ahead + 1;
     const std::size_t count = std::max<std::size_t>(1, std::min(wanted, batches_));
@@ -207,8 +207,8 @@ class batch_maker {
     }
   }
 
-  /// Samples in random order come from memory, not from a cache: the next one is on its way while this one is made. Of
-  /// a large one the beginning, the rest is then foreseen by the processor itself.
+  /// Samples in random order are cache misses: prefetches the next sample while this one is made. Only the first KiB of
+  /// it, since the hardware prefetcher then follows by itself.
   static void fetch(const feature* sample, std::size_t count) {
     const char* const bytes = reinterpret_cast<const char*>(sample);
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);
@@ -235,7 +235,7 @@ class batch_maker {
   int epoch_ = 0;
   bool started_ = false;
   std::vector<batch_type> slots_;
-  prefetcher ahead_;  // last: its threads use all of the above
+  prefetcher ahead_;  // last, so destroyed first: its threads use the members above
 };
 
 }  // namespace detail

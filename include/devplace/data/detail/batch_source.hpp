@@ -11,14 +11,14 @@
 
 namespace devplace::detail {
 
-/// Samples and what belongs to each, as windows on tensors that somebody else owns.
+/// Samples and their targets, as views of tensors that the caller owns.
 template <class Features, class Targets>
 struct feature_target_views {
   Features features;
   Targets targets;
 };
 
-/// How a loader looks at a kind of data: two views, and whether the object itself may go away afterwards.
+/// How a loader sees a kind of data: two views, and in `owns` whether the object owns the elements that they refer to.
 template <class Source>
 struct batch_source;
 
@@ -44,13 +44,13 @@ struct batch_source<feature_target_views<Features, Targets>> {
   }
 };
 
-/// A tensor or view as a loader holds it: a window on const elements.
+/// The view of const elements through which a loader reads a tensor or view.
 template <class X>
 using const_view_t =
     view<const typename std::remove_cvref_t<X>::value_type, typename std::remove_cvref_t<X>::extents_type,
          typename std::remove_cvref_t<X>::placement_type>;
 
-/// Whether the elements live on when the argument of type `X&&` is gone.
+/// Whether the elements outlive an argument of type `X&&`: it is an lvalue or a view.
 template <class X>
 inline constexpr bool outlives_the_call = std::is_lvalue_reference_v<X> || is_view<std::remove_cvref_t<X>>;
 

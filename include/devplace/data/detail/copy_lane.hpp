@@ -12,23 +12,23 @@
 
 namespace devplace::detail {
 
-/// The way of batches to one place: a stream of its own, on which they are copied from the slots of a ring in the
-/// host's memory into two buffers in turn, and the events between it, the place's work and who fills the slots. The
-/// place's work is that of the stream that is current where the functions are called.
+/// Copies batches to one place: a stream on which they are copied from a ring of slots in host memory into two buffers
+/// in turn, and the events that order these copies against the place's work and against the threads that fill the
+/// slots. "The place's work" is that on the stream that is current in the calling thread.
 template <class Backend>
 class copy_lane {
  public:
   copy_lane() = default;
   copy_lane(const copy_lane&) = delete;
   copy_lane& operator=(const copy_lane&) = delete;
-  /// The copies end before the slots may go.
+  /// Waits for the copies, because the slots are freed afterwards.
   ~copy_lane() {
     for (std::size_t slot = 0; slot < copied_.size(); ++slot)
       wait_for(slot);
   }
 
-  /// To be called once, when the buffers have been allocated: nothing is copied into them before the place has come to
-  /// that.
+  /// To be called once, after the buffers were allocated: the first copy into a buffer waits for what the place's
+  /// stream has been given so far (allocation is ordered by that stream).
   template <class Tu>
   void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
@@ -43,9 +43,9 @@ class copy_lane {
       copied_.push_back(make_event<Backend, Tu>(ordinal));
   }
 
-  /// Calls `copies`, which asks for the copies from a slot into a buffer, so that the place does them after all that it
-  /// was asked with the buffer's former batch, and before what it is asked from now on. Whoever was given the other
-  /// buffer must have asked for all of the work with it. The host waits for nothing.
+  /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream, ordered after the place's
+  /// work with the buffer's previous batch and before the place's work that follows. All work with the other buffer
+  /// must have been enqueued before. The host does not wait.
   template <class Tu, class Copies>
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend, Tu>(used_[1 - buffer]);
@@ -54,7 +54,7 @@ class copy_lane {
       follow_event<Backend, Tu>(ordinal_, used_[buffer]);
       try {
         copies();
-      } catch (...) {  // some of them may be under way
+      } catch (...) {  // some copies may have been enqueued
         note_copies<Tu>(slot);
         throw;
       }
@@ -63,17 +63,17 @@ class copy_lane {
     follow_event<Backend, Tu>(ordinal_, copied_[slot]);
   }
 
-  /// Waits, on the host, until the last copies from a slot have been done, or skipped on a device that has failed. Any
-  /// thread may.
+  /// Waits on the host until the last copies from a slot are done, or skipped on a device that has failed. Callable
+  /// from any thread.
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
-  /// wait_for(slot) waits from now on for what the lane's stream, the current one, has been given so far.
+  /// Lets wait_for(slot) wait for what the lane's stream, the current one, has been given so far.
   template <class Tu>
   void note_copies(std::size_t slot) {
     try {
       record_event<Backend, Tu>(copied_[slot]);
-    } catch (...) {  // wait_for() cannot wait for these copies any more
+    } catch (...) {  // wait_for() cannot wait for these copies through the event
       streams_of<Backend, Tu>().synchronize(ordinal_, stream_.state());
       throw;
     }
@@ -84,7 +84,7 @@ class copy_lane {
     try {
       if (!events_of<Backend, Tu>().ready(copied.state(), copied.ordinal()))
         events_of<Backend, Tu>().wait(copied.state(), copied.ordinal());
-    } catch (...) {  // the device tells those who wait for its results
+    } catch (...) {  // the error is reported to whoever waits for the device's results
     }
   }
 

@@ -23,7 +23,7 @@ class feature_scale {
   void operator()(T* to, const From* from, std::size_t count) const {
     const T factor = factor_, offset = offset_;
     if (factor == T{1} && offset == T{0}) {
-      std::copy_n(from, count, to);  // keeps every bit, also of -0
+      std::copy_n(from, count, to);  // keeps every bit, also the sign of -0
       return;
     }
     for (std::size_t i = 0; i < count; ++i)
@@ -34,8 +34,8 @@ class feature_scale {
   T factor_, offset_;
 };
 
-/// Bytes, the same bits as scale_bytes_into on any place. By default x / 255 exactly rounded, as torchvision's
-/// ToTensor.
+/// uint8 features, with the same bits as scale_bytes_into on any place. By default x / 255, correctly rounded, as
+/// torchvision's ToTensor.
 template <floating_element T>
 class feature_scale<std::uint8_t, T> {
  public:
@@ -46,7 +46,7 @@ class feature_scale<std::uint8_t, T> {
     scale_byte_range(to, from, count, scale_);
   }
 
-  /// What devices scale by.
+  /// The parameters of the same scaling on a device.
   const byte_scale<T>& bytes() const { return scale_; }
 
  private:

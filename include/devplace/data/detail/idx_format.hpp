@@ -25,7 +25,7 @@
 
 namespace devplace::detail {
 
-/// The element types that are read, with the numbers that stand for them in a file.
+/// The supported element types, with their codes in a file.
 enum class idx_type : unsigned char { uint8 = 0x08, int32 = 0x0c, float32 = 0x0d, float64 = 0x0e };
 
 template <class T>
@@ -62,7 +62,7 @@ constexpr const char* idx_type_name(idx_type type) {
   return dtype_name<double>();
 }
 
-/// What the first bytes of a file announce.
+/// The contents of a file's header.
 struct idx_header {
   idx_type type;
   std::vector<std::size_t> extents;
@@ -70,7 +70,7 @@ struct idx_header {
   std::size_t data_bytes;
 };
 
-/// An array as it lies in the bytes of a file, which it refers to; its elements are big-endian.
+/// An array inside the bytes of a file, to which it refers; its elements are big-endian.
 struct idx_array {
   idx_type type;
   std::vector<std::size_t> extents;
@@ -86,7 +86,7 @@ inline std::string hexadecimal(unsigned char byte) {
   return {'0', 'x', digits[byte >> 4], digits[byte & 15]};
 }
 
-/// Longest header that the format allows: 255 extents.
+/// Size of the longest header that the format allows, that of 255 extents.
 inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
 /// The header at the start of `bytes`. Throws file_error naming `name`, what was found and what was expected.
@@ -135,8 +135,8 @@ inline idx_array parse_idx(std::span<const unsigned char> bytes, std::string_vie
   return {header.type, std::move(header.extents), data};
 }
 
-/// The bytes of an IDX file whose gzip form is `compressed`, and at most one more: what decompresses to more than its
-/// own header announces is stopped there, and parse_idx refuses it.
+/// Decompresses an IDX file, but never more than one byte beyond the size that its own header claims; parse_idx rejects
+/// a file with that extra byte.
 template <class Gzip>
 std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed, std::string_view name) {
   gzip_reader<Gzip> reader(compressed, "read_idx", name);
@@ -148,7 +148,7 @@ std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed,
   return bytes;
 }
 
-/// Copies an array's elements to `out`, in the byte order of this machine.
+/// Copies an array's elements to `out` in native byte order.
 template <idx_element T>
 void decode_idx(std::span<const unsigned char> data, T* out) {
   if (data.empty()) return;

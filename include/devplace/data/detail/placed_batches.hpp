@@ -21,8 +21,8 @@
 
 namespace devplace::detail {
 
-/// The part of a loader that knows devices: two batches on `Where`, which is on one place or splits axis 0, that are
-/// filled in turn from batches in the host's memory while the places work. All memory is allocated by the constructor.
+/// The part of a loader that involves devices: two batches on `Where` (one place, or axis 0 split), filled in turn from
+/// batches in host memory while the places work. The constructor allocates all memory.
 template <class Where, floating_element T, class FeaturesExtents, class Target, class TargetsExtents>
 class placed_batches {
   using backend_type = placement_backend_t<Where>;
@@ -42,8 +42,8 @@ class placed_batches {
       lanes_[k].template open<Tu>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// The next batch, that of `slot`: the places have it when they come to what they are asked next. Valid until the
-  /// call after this one; the slot may be filled again after wait_for(). `scale` is for bytes.
+  /// Enqueues the copy of slot `slot` and returns the batch that receives it; later work on the places' current streams
+  /// sees it. Valid until the next call; the slot may be refilled after wait_for(). `scale` is used for bytes.
   template <class Tu, class Staged>
   const batch_type& place(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
     const std::size_t next = 1 - current_, rows = made.labels.extent(0);
@@ -64,7 +64,7 @@ class placed_batches {
     return to;
   }
 
-  /// Waits until nothing is copied from a slot any more. Any thread may.
+  /// Waits until no copy reads from the slot any more. Callable from any thread.
   void wait_for(std::size_t slot) const noexcept {
     for (const copy_lane<backend_type>& lane : lanes_)
       lane.wait_for(slot);
@@ -88,8 +88,8 @@ class placed_batches {
     if constexpr (single_place<Where>) {
       return Placed(extents, Tu{});
     } else {
-      // Under torch's rule a place may have more of a smaller batch: of 9 samples four places have 3, 3, 3 and 0, of 8
-      // 2 each. Memory for equal parts holds them all.
+      // Under torch's rule, a place may get more rows of a smaller batch: 9 rows over four places are 3, 3, 3, 0, but 8
+      // rows are 2 each. Memory for equal parts is enough for both.
       const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
       const bool more = rule == split::torch;
       Placed result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
@@ -106,7 +106,7 @@ class placed_batches {
       return x.first_row(k);
   }
 
-  /// Asks for a copy of the rows that a part has of the whole.
+  /// Enqueues a copy of the rows of the whole that belong to a part.
   template <class Tu, class Part, class Whole>
   static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
@@ -131,13 +131,13 @@ class placed_batches {
   }
 
   std::array<batch_type, 2> batches_;
-  bytes_tensor bytes_;  // one is enough: a lane scales before it copies again
+  bytes_tensor bytes_;  // one is enough: a lane scales a batch before it copies the next
   bool as_bytes_;
   std::size_t current_ = 0;
   std::array<copy_lane<backend_type>, places> lanes_;
 };
 
-/// Stands in where batches are made where they are wanted.
+/// Used instead when the maker's memory is where the batches are wanted.
 struct no_placed_batches {
   template <class Maker, class Tu>
   no_placed_batches(const Maker&, split::rule, Tu) {}

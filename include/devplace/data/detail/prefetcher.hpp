@@ -17,14 +17,14 @@
 
 namespace devplace::detail {
 
-/// Threads that make batches ahead of the one who reads them, into a ring of slots: batch b lies in slot b % slots. A
-/// batch is made whole by one thread, and read in the order of the numbers, so that nothing depends on which thread
-/// was faster. After the constructor nothing is allocated unless making throws.
+/// Threads that make batches ahead of their reader, in a ring of slots: batch b lies in slot b % slots. One thread
+/// makes all of a batch and batches are read in order, so results do not depend on the threads' timing. After the
+/// constructor nothing is allocated unless making a batch throws.
 class prefetcher {
  public:
   using make_function = void (*)(void* object, std::size_t slot, std::size_t batch);
 
-  /// Without workers, a batch is made by wait(), in the caller's thread. `object` is not used before start().
+  /// Without workers, wait() makes the batch in the calling thread. `object` is not used before start().
   prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
       : make_(make), object_(object), results_(slots) {
     try {
@@ -46,7 +46,7 @@ class prefetcher {
   prefetcher& operator=(const prefetcher&) = delete;
   ~prefetcher() { join(); }
 
-  /// Begins with batches 0 to `batches` - 1. Requires that the former ones were stopped.
+  /// Starts an epoch of `batches` batches. Requires that the previous epoch was stopped.
   void start(std::size_t batches) {
     {
       const std::lock_guard lock(mutex_);
@@ -55,8 +55,7 @@ class prefetcher {
     work_.notify_all();
   }
 
-  /// Waits until batch `batch` is made and returns its slot; throws what making it threw. To be called with rising
-  /// numbers.
+  /// Waits until batch `batch` is made and returns its slot; throws what making it threw. Numbers must be increasing.
   std::size_t wait(std::size_t batch) {
     const std::size_t slot = batch % results_.size();
     if (workers_.empty()) {
@@ -72,7 +71,7 @@ class prefetcher {
     return slot;
   }
 
-  /// Batches up to `batch` are not read any more: their slots may be used again.
+  /// Frees the slots of all batches up to `batch` for reuse.
   void release(std::size_t batch) {
     if (workers_.empty()) return;
     {
@@ -82,7 +81,7 @@ class prefetcher {
     work_.notify_one();
   }
 
-  /// Drops what was not read and waits until no worker makes a batch.
+  /// Discards unread batches and waits until no worker is making one.
   void stop() noexcept {
     std::unique_lock lock(mutex_);
     batches_ = 0;
@@ -94,12 +93,12 @@ class prefetcher {
 
  private:
   struct result {
-    std::size_t count = 0;  // number of the batch in the slot, counted from 1; 0: none
+    std::size_t count = 0;  // number of the batch in the slot, counted from 1; 0 if empty
     std::exception_ptr failed;
   };
 
   void work() {
-    const thread_team_scope inline_operations(the_serial_team);  // the process's team works for the model
+    const thread_team_scope inline_operations(the_serial_team);  // the process's team of threads is left to the model
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return ending_ || (next_ < batches_ && next_ < released_ + results_.size()); });
@@ -139,8 +138,8 @@ class prefetcher {
   std::condition_variable done_;
   std::size_t batches_ = 0;   // of the current epoch
   std::size_t next_ = 0;      // first batch that no worker has taken
-  std::size_t released_ = 0;  // batches that are not read any more
-  std::size_t making_ = 0;    // workers that are at a batch now
+  std::size_t released_ = 0;  // batches that the reader has released
+  std::size_t making_ = 0;    // workers that are making a batch now
   bool ending_ = false;
   std::vector<result> results_;  // one for each slot
   std::vector<std::thread> workers_;

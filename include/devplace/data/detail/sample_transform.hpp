@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// A user's function that changes a sample in place, its type erased; or none. (<functional> costs every program that
-/// includes the loader more compile time than these lines.)
+/// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
+/// that includes the loader more compile time than these lines.)
 template <floating_element T>
 class sample_transform {
  public:

@@ -21,9 +21,9 @@ struct file_closer {
 };
 using file_handle = std::unique_ptr<std::FILE, file_closer>;
 
-/// The path in the quotes that every message about a file uses. (Not `quoted`: std::quoted takes strings, too.)
+/// The path in quotes, as in every message about a file. (Not named `quoted`: ADL would find std::quoted for strings.)
 inline std::string in_quotes(std::string_view path) {
-  std::string text = "'";  // not "'" + std::string(path), at which g++ 12 warns without reason (-Wrestrict)
+  std::string text = "'";  // not "'" + std::string(path): g++ 12 gives a false -Wrestrict warning
   text += path;
   text += '\'';
   return text;
@@ -34,7 +34,7 @@ inline std::string bytes_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-/// All bytes of an open file. `operation` and `path` appear in the message when reading fails.
+/// Reads an open file to its end. `operation` and `path` appear in the message of a failure.
 inline std::vector<unsigned char> read_all(std::FILE* file, std::string_view operation, const std::string& path) {
   // The size is only a hint: it is 0 for what cannot be positioned (a pipe), and the file may grow meanwhile.
   std::size_t expected = 0;
@@ -43,7 +43,7 @@ inline std::vector<unsigned char> read_all(std::FILE* file, std::string_view ope
       expected = static_cast<std::size_t>(end);
     std::rewind(file);
   }
-  std::vector<unsigned char> bytes(expected + 1);  // one more: the end of a file of the expected size is seen at once
+  std::vector<unsigned char> bytes(expected + 1);  // one byte more, so that the first read already finds the end
   std::size_t used = 0;
   for (;;) {
     errno = 0;
@@ -62,7 +62,7 @@ inline std::vector<unsigned char> read_all(std::FILE* file, std::string_view ope
   return bytes;
 }
 
-/// All bytes of the file at `path`; a file_error that says why when it cannot be opened or read.
+/// The contents of the file at `path`. Throws file_error with the reason if it cannot be opened or read.
 inline std::vector<unsigned char> read_file(const std::string& path, std::string_view operation) {
   const file_handle file{std::fopen(path.c_str(), "rb")};
   if (file == nullptr)
@@ -71,13 +71,13 @@ inline std::vector<unsigned char> read_file(const std::string& path, std::string
   return read_all(file.get(), operation, path);
 }
 
-/// Writes a file aside, in the folder of its destination, and gives it its name only when it is complete: a reader
-/// sees the old file or the new one, never a part. Without commit() nothing remains and the old file is untouched.
+/// Writes a file under a temporary name in its destination's folder and renames it when it is complete: a reader sees
+/// the old file or the new one, never a part. Without commit() the temporary file is removed and the old one is kept.
 class file_written_aside {
  public:
   file_written_aside(std::string path, std::string operation)
       : path_(std::move(path)), operation_(std::move(operation)) {
-    // Exclusive creation ("x") keeps two writers of one path apart, in one process or in several.
+    // Exclusive creation ("x") keeps concurrent writers of one path apart, within a process and between processes.
     for (int attempt = 0; file_ == nullptr; ++attempt) {
       aside_ = path_ + ".partial" + (attempt == 0 ? std::string() : std::to_string(attempt));
       file_.reset(std::fopen(aside_.c_str(), "wbx"));

@@ -7,14 +7,14 @@
 
 #include <devplace/config.hpp>
 
-// Either header defines `gzip_support`, the tag that every function depending on zlib carries among its template
-// arguments, and `gzip_reader<gzip_support>`. The tags differ, so differing bodies have different names and files
-// built with and without the component zlib can be linked into one program.
+// Either header defines `gzip_support`, a tag in the template arguments of every function that depends on zlib, and
+// `gzip_reader<gzip_support>`. The tags differ, so files built with and without the component zlib can be linked into
+// one program without violating the ODR.
 #include DEVPLACE_GZIP_READER
 
 namespace devplace::detail {
 
-/// Whether the bytes begin as every gzip file does (RFC 1952).
+/// Whether the bytes begin with gzip's magic number (RFC 1952).
 inline bool is_gzip(std::span<const unsigned char> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }

@@ -19,7 +19,7 @@ using gzip_support = without_zlib;
 template <class Support>
 class gzip_reader;
 
-/// Stands where the component zlib is not linked: a gzip file is an error that says what to add.
+/// Used without the component zlib: reading a gzip file throws an error that says what to link.
 template <>
 class gzip_reader<without_zlib> {
  public:

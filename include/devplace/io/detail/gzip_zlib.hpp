@@ -23,7 +23,7 @@ using gzip_support = with_zlib;
 template <class Support>
 class gzip_reader;
 
-/// Decompresses a gzip file held in memory piece by piece, so that the reader decides how much may come out of it.
+/// Decompresses a gzip file held in memory piece by piece, so that the caller limits how much is decompressed.
 template <>
 class gzip_reader<with_zlib> {
  public:
@@ -39,7 +39,7 @@ class gzip_reader<with_zlib> {
 
   ~gzip_reader() { inflateEnd(&stream_); }
 
-  /// Appends `wanted` bytes to `out`; fewer only where the file ends, complete and with the right checksum.
+  /// Appends `wanted` bytes to `out`, or fewer if the file ends there, complete and with the right checksum.
   void read(std::vector<unsigned char>& out, std::size_t wanted) {
     constexpr std::size_t piece = std::size_t{1} << 18;
     while (wanted > 0 && !ended_) {
@@ -65,7 +65,7 @@ class gzip_reader<with_zlib> {
   }
 
  private:
-  /// zlib counts in 32 bits, so a large file is handed over in parts.
+  /// zlib counts in 32 bits, so a large file is passed in parts.
   void feed() {
     constexpr std::size_t part = std::size_t{1} << 30;
     if (stream_.avail_in != 0 || rest_.empty()) return;
@@ -75,7 +75,7 @@ class gzip_reader<with_zlib> {
     rest_ = rest_.subspan(size);
   }
 
-  /// A gzip file may be several members, one after the other.
+  /// A gzip file may consist of several members, one after the other.
   void next_member() {
     feed();
     if (stream_.avail_in == 0) {

@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little,
               "devplace: .npy files are read and written on little-endian machines only; convert the bytes before "
               "including devplace/io/npy.hpp is of use here.");
 
-/// The element types that are read and written.
+/// The supported element types.
 enum class npy_type : unsigned char { f4, f8, i4, i8, u1 };
 
 template <element T>
@@ -44,7 +44,7 @@ constexpr npy_type npy_type_of() {
     return npy_type::u1;
 }
 
-/// NumPy's name as np.save writes it: '<f4'.
+/// The type's `descr` as np.save writes it: '<f4'.
 constexpr std::string_view npy_descr(npy_type type) {
   switch (type) {
     case npy_type::f4:
@@ -65,19 +65,19 @@ constexpr std::size_t npy_element_bytes(npy_type type) {
   return static_cast<std::size_t>(npy_descr(type)[2] - '0');
 }
 
-/// An array as it lies in the bytes of a file, which it refers to.
+/// An array inside the bytes of a file, to which it refers.
 struct npy_array {
   npy_type type;
   std::vector<std::size_t> extents;
   std::span<const unsigned char> data;
 };
 
-/// Reads the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
+/// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
 class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
-  /// `data` of the result is left empty.
+  /// Leaves `data` of the result empty.
   npy_array parse() {
     expect('{');
     while (!accept('}')) {
@@ -137,7 +137,7 @@ class npy_header_parser {
     while (!accept(')')) {
       result_.extents.push_back(number());
       if (accept(',')) continue;
-      // (3) is a number in Python, not a tuple.
+      // In Python, (3) is a number and not a tuple.
       if (result_.extents.size() == 1) fail_expected("',', as in (3,)");
       expect(')');
       break;
@@ -267,7 +267,7 @@ inline std::string npy_header(npy_type type, std::span<const std::size_t> extent
     if (i + 1 < extents.size() || extents.size() == 1) text += ",";
   }
   text += "), }";
-  // NumPy leaves room for the first extent to grow to the 21 characters of the largest integer.
+  // NumPy reserves space for the first extent to grow to 21 characters, those of the largest integer.
   if (!extents.empty()) text.append(21 - std::to_string(extents[0]).size(), ' ');
   constexpr std::size_t prefix = 10;
   const std::size_t unpadded = prefix + text.size() + 1;

@@ -16,8 +16,8 @@
 
 namespace devplace::detail {
 
-/// The bytes that an array of these extents takes, or nothing where no machine could hold it. Extents of zero are
-/// left out of the overflow check's product on purpose: strides are products of the others.
+/// Size in bytes of an array with these extents; empty if no machine can address it. Extents of zero are deliberately
+/// left out of the product that is checked for overflow, because strides are products of the other extents.
 inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> extents, std::size_t element_bytes) {
   constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
   std::size_t product = element_bytes;
@@ -33,7 +33,7 @@ inline std::optional<std::size_t> stored_bytes(std::span<const std::size_t> exte
   return empty ? 0 : product;
 }
 
-/// The extents type as users write it: `extents<dyn, 28, 28>`.
+/// The extents type as it is written in C++: `extents<dyn, 28, 28>`.
 template <extents_like Extents>
 std::string extents_text() {
   std::string text = "extents<";
@@ -45,7 +45,7 @@ std::string extents_text() {
   return text + ">";
 }
 
-/// A stored array's extents as `Extents`; a file_error that names both when rank or a static extent differ.
+/// The extents of a stored array as `Extents`; throws a file_error naming both if the rank or a static extent differs.
 template <extents_like Extents>
 Extents checked_extents(std::span<const std::size_t> stored, std::string_view operation, std::string_view path) {
   bool fits = stored.size() == Extents::rank;
