@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// What a user can do about an error that is neither of memory nor of a missing device, and that the device survives.
+/// Advice for an error that is neither out-of-memory nor a missing device and after which the device can still be used.
 inline const char* cuda_error_remedy(cudaError_t code) {
   switch (code) {
     case cudaErrorNoKernelImageForDevice:
@@ -27,8 +27,8 @@ inline const char* cuda_error_remedy(cudaError_t code) {
   }
 }
 
-/// Throws what a failed call means. Where the device survives the error, CUDA's record of it is cleared; where not, the
-/// device is noted as lost.
+/// Throws the exception for a failed call. If the device can still be used after the error, clears CUDA's record of it;
+/// otherwise marks the device as lost.
 [[noreturn]] inline void throw_cuda_error(cudaError_t code, const char* call, int ordinal) {
   static_cast<void>(cudaGetLastError());
   if (loses_the_device(code)) {
@@ -44,14 +44,14 @@ inline const char* cuda_error_remedy(cudaError_t code) {
   throw error(what + cuda_error_remedy(code) + last_launch_text(ordinal));
 }
 
-/// Every call of CUDA's runtime goes through here.
+/// Checks the result of a CUDA runtime call; every such call is wrapped in this function.
 inline void check_cuda(cudaError_t code, const char* call, int ordinal) {
   if (code != cudaSuccess) [[unlikely]]
     throw_cuda_error(code, call, ordinal);
 }
 
-/// Whether what a stream or an event was asked for is still to be done, of the answer to a query. Not what has failed:
-/// who waits for it is told.
+/// Whether a queried stream or event has work left, given the answer to the query. False after a failure, which is
+/// reported when the work is waited for.
 inline bool cuda_query_pending(cudaError_t code, const char* call, int ordinal) {
   if (code == cudaSuccess) return false;
   static_cast<void>(cudaGetLastError());

@@ -14,13 +14,13 @@
 
 namespace devplace::detail {
 
-/// Throws what a failed call of cuBLASLt means; `what` is the product that it was for. Where the device is lost, that.
+/// Throws the exception for a failed cuBLASLt call made for the product `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cublaslt_error(cublasStatus_t status, const char* call, int ordinal,
                                               const std::string& what) {
-  if (cuda_devices().count != 0) {  // descriptors can be made without one
+  if (cuda_devices().count != 0) {  // descriptors can be created without a device
     if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
       throw_cuda_error(code, call, ordinal);
-    static_cast<void>(cudaGetLastError());  // of the query
+    static_cast<void>(cudaGetLastError());  // clears the query's error
   }
   const std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " +
                                what + ": " + cublasLtGetStatusString(status) + " (" +
@@ -35,13 +35,13 @@ namespace devplace::detail {
               last_launch_text(ordinal));
 }
 
-/// Every call of cuBLASLt goes through here.
+/// Checks the result of a cuBLASLt call; every such call is wrapped in this function.
 inline void check_cublaslt(cublasStatus_t status, const char* call, int ordinal, const product_key& key) {
   if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
     throw_cublaslt_error(status, call, ordinal, to_string(key));
 }
 
-/// Owner of one of cuBLASLt's descriptors.
+/// Deleter for cuBLASLt descriptors.
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
 struct cublaslt_deleter {
   void operator()(Handle handle) const { static_cast<void>(Destroy(handle)); }

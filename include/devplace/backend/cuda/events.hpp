@@ -12,10 +12,10 @@
 
 namespace devplace {
 
-/// Events of CUDA devices, on the streams of their places, without times.
+/// CUDA events without timing, recorded on the streams of the places.
 template <>
 struct implementation<backend::cuda, op::events> {
-  /// A kernel that fails takes the whole device with it.
+  /// A kernel's failure makes the whole device unusable.
   static constexpr bool survives_failures = false;
 
   static detail::event_handle create(int ordinal) {
@@ -49,7 +49,7 @@ struct implementation<backend::cuda, op::events> {
     }
     return {};
   }
-  /// Failures stay with the device: every later call reports them.
+  /// A failure is sticky: every later call on the device reports it.
   static std::uint64_t failures(int) { return 0; }
 
  private:

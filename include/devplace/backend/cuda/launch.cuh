@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// How many blocks of a kernel a multiprocessor shall hold at least: the compiler keeps off the registers what does not
-/// fit then, and nothing else. 0, unless the kernel has a member `least_blocks`: the compiler weighs.
+/// The minimum number of blocks that a multiprocessor must be able to hold, which limits the registers per thread (the
+/// compiler spills the rest). 0, the compiler's choice, unless the kernel has a member `least_blocks`.
 template <class Kernel>
 constexpr unsigned least_blocks() {
   if constexpr (requires { Kernel::least_blocks; })
@@ -19,15 +19,15 @@ constexpr unsigned least_blocks() {
     return 0;
 }
 
-/// What is launched: every kernel is a body with its arguments (backend/cuda/kernels).
+/// The only __global__ function: every kernel is a body together with its arguments (backend/cuda/kernels).
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_kernel(const Kernel kernel) {
   simt_thread thread;
   kernel(thread);
 }
 
-/// Launches a kernel on the stream of the place `ordinal`, with `blocks` blocks of Kernel::threads, or with fewer
-/// where that is many: kernels take their work in rounds of as many blocks as there are.
+/// Launches a kernel on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
+/// loop over their work with the grid size as stride.
 template <class Kernel>
 void launch(int ordinal, std::size_t blocks, const Kernel& kernel) {
   constexpr std::size_t most_blocks = std::size_t{1} << 20;

@@ -16,19 +16,19 @@
 
 namespace devplace::detail {
 
-/// What CUDA's runtime says of an error: its sentence, the enumerator and the number.
+/// CUDA's description of an error, its enumerator and its number.
 inline std::string cuda_error_text(cudaError_t code) {
   return std::string(cudaGetErrorString(code)) + " (" + cudaGetErrorName(code) + ", " +
          std::to_string(static_cast<int>(code)) + ")";
 }
 
-/// Whether the GPU's fault is one of its hardware, and not of a kernel.
+/// Whether the error is a hardware fault and not caused by a kernel.
 inline bool is_hardware_fault(cudaError_t code) {
   return code == cudaErrorECCUncorrectable || code == cudaErrorNvlinkUncorrectable ||
          code == cudaErrorHardwareStackError;
 }
 
-/// Whether all later calls on the device fail too, in this process: CUDA's documentation of cudaError says so of each.
+/// Whether all later calls on the device in this process fail too, according to the documentation of cudaError.
 inline bool loses_the_device(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -42,13 +42,13 @@ inline bool loses_the_device(cudaError_t code) {
     case cudaErrorMpsClientTerminated:
     case cudaErrorExternalDevice:
       return true;
-    default:  // the numbers are cudaErrorContained and cudaErrorTensorMemoryLeak, which CUDA 12.4 does not name
+    default:  // cudaErrorContained and cudaErrorTensorMemoryLeak, not named in CUDA 12.4
       return is_hardware_fault(code) || static_cast<int>(code) == 226 || static_cast<int>(code) == 721;
   }
 }
 
-/// Which kernel an error that a device reports can belong to, with those of other places on the same GPU; empty where
-/// there is none.
+/// A sentence about the kernels that may have caused an error of this device, including those of other places on the
+/// same GPU; empty if no kernel was launched.
 inline std::string last_launch_text(int ordinal) {
   if (ordinal < 0 || ordinal >= counted_ordinals) return {};
   const device_map& map = device_map::of_process();
@@ -66,13 +66,13 @@ inline std::string last_launch_text(int ordinal) {
   return text;
 }
 
-/// Why each device of CUDA's numbering is lost to this process; null while it is not.
+/// For each visible device, why it is lost to this process; null while it is usable.
 inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
   static std::array<std::atomic<const std::string*>, counted_ordinals> losses{};
   return losses[static_cast<std::size_t>(visible)];
 }
 
-/// Notes that the device behind the place `ordinal` is lost, by the answer `code` to `call`. The first answer stays.
+/// Marks the device behind the place `ordinal` as lost because `call` returned `code`. The first reason is kept.
 inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return;
@@ -90,7 +90,7 @@ inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
   if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
 }
 
-/// Why the device behind the place `ordinal`, which exists, is lost; empty while it is not. Calls nothing of CUDA.
+/// Why the device behind the place `ordinal`, which exists, is lost; empty while it is usable. Makes no CUDA call.
 inline std::string why_cuda_device_lost(int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return {};
@@ -98,14 +98,14 @@ inline std::string why_cuda_device_lost(int ordinal) {
   return loss == nullptr ? std::string() : place_name(backend::cuda{}, ordinal) + ": " + *loss;
 }
 
-/// The same as an answer, for destructors: they leave a lost device alone.
+/// Whether the device is lost, for destructors, which make no calls on a lost device.
 inline bool cuda_device_lost(int ordinal) noexcept {
   const int visible = device_map::of_process().visible(ordinal);
   return visible >= 0 && visible < counted_ordinals &&
          loss_of_cuda_device(visible).load(std::memory_order_acquire) != nullptr;
 }
 
-/// Throws device_lost when the device behind the place `ordinal` is lost.
+/// Throws device_lost if the device behind the place `ordinal` is lost.
 inline void require_cuda_device_kept(int ordinal) {
   if (cuda_device_lost(ordinal)) [[unlikely]]
     throw device_lost(why_cuda_device_lost(ordinal) + ".");

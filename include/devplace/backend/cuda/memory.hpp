@@ -16,8 +16,8 @@
 
 namespace devplace {
 
-/// Memory of CUDA devices, taken from the place's pool and given back to it in the order of the stream on which it was
-/// taken; copies are in the order of the current stream. Copies from and to the host are complete when they return.
+/// Memory of CUDA devices: allocated from the place's pool and freed in the order of the stream on which it was
+/// allocated; copies are in the order of the current stream. copy_in and copy_out wait until the copy is complete.
 template <>
 struct implementation<backend::cuda, op::memory> {
   template <class Tu = detail::this_tu>
@@ -57,7 +57,7 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
     if (to == from) return;
-    if (detail::share_memory(to, bytes, from, bytes)) {  // CUDA leaves this undefined
+    if (detail::share_memory(to, bytes, from, bytes)) {  // overlapping ranges are undefined behaviour in CUDA
       const detail::memory_block between = allocate(ordinal, bytes, memory_purpose::workspace);
       copy_within(ordinal, between.data(), from, bytes);
       copy_within(ordinal, to, between.data(), bytes);
@@ -107,7 +107,7 @@ struct implementation<backend::cuda, op::memory> {
     device.wait();
   }
   static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }
-  /// Waits, as only memory that nobody works with any more can be given back to the device.
+  /// Waits for all streams first, because the pool can release only memory that no pending work uses.
   static std::size_t trim(int ordinal) {
     const detail::cuda_scope device(ordinal);
     device.wait_for_all_streams();
@@ -115,7 +115,7 @@ struct implementation<backend::cuda, op::memory> {
     detail::check_cuda(cudaMemPoolTrimTo(device.pool(), 0), "cudaMemPoolTrimTo", ordinal);
     count_reserved(detail::counters(backend::cuda{}, ordinal), device.pool());
     const std::size_t after = reserved(device.pool());
-    return before > after ? before - after : 0;  // another thread may have taken more meanwhile
+    return before > after ? before - after : 0;  // another thread may have allocated meanwhile
   }
 
  private:
@@ -125,13 +125,13 @@ struct implementation<backend::cuda, op::memory> {
     return bytes;
   }
 
-  /// What the pool has beyond what is in use.
+  /// Updates the count of idle bytes: those that the pool holds but that are not in use.
   static void count_reserved(detail::memory_counters& counters, cudaMemPool_t pool) {
     const std::size_t used = counters.allocated.load(std::memory_order_relaxed), all = reserved(pool);
     counters.idle.store(all > used ? all - used : 0, std::memory_order_relaxed);
   }
 
-  /// Gives back what the pools of all places on a GPU keep, for one that needs more than its own has.
+  /// Trims the pools of all places on a GPU when an allocation from one of them failed.
   static void trim_all(int visible) {
     static_cast<void>(cudaGetLastError());
     for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal)
@@ -154,7 +154,7 @@ struct implementation<backend::cuda, op::memory> {
          "see nvidia-smi for other programs on this GPU"}));
   }
 
-  /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
+  /// At process exit CUDA may already have been shut down and the memory freed, so errors are ignored here.
   static void release(const detail::block_record& block) noexcept {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);

@@ -12,9 +12,9 @@
 
 namespace devplace::detail {
 
-/// Whether work of the place `ordinal` reaches the memory of the place `other`, over NVLink or PCIe; from the first
-/// question on, as memory of a pool must be opened pool by pool (cudaDeviceEnablePeerAccess is about cudaMalloc's).
-/// Asked of CUDA once for each pair.
+/// Whether the place `ordinal` can access the memory of the place `other` over NVLink or PCIe. The first query enables
+/// the access for the pool of `other`, because memory of pools needs cudaMemPoolSetAccess (cudaDeviceEnablePeerAccess
+/// covers only cudaMalloc). CUDA is queried once per pair.
 inline bool cuda_reaches(int ordinal, int other) {
   enum : signed char { unknown, yes, no };
   static std::array<std::array<std::atomic<signed char>, counted_ordinals>, counted_ordinals> answers{};
@@ -39,8 +39,8 @@ inline bool cuda_reaches(int ordinal, int other) {
   return reachable != 0;
 }
 
-/// Gives a copy between devices to the current stream of the place that it fills. It goes from device to device where
-/// they reach each other; where not, CUDA stages it through pinned memory of its own.
+/// Enqueues a copy between devices on the current stream of the destination's place. It is direct if the devices have
+/// peer access; otherwise CUDA stages it through its own pinned memory.
 inline void copy_from_cuda_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   static_cast<void>(cuda_reaches(to_ordinal, from_ordinal));
   const cuda_scope device(to_ordinal);

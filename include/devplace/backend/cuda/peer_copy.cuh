@@ -10,7 +10,7 @@
 
 namespace devplace {
 
-/// Copies go over NVLink or PCIe where the devices can reach each other, through the host otherwise.
+/// Copies over NVLink or PCIe if the devices have peer access, otherwise through the host.
 template <>
 struct implementation<backend::cuda, op::peer_copy> {
   static void run(int ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {

@@ -26,7 +26,7 @@ struct key_of_index {
 
 }  // namespace detail
 
-/// A stable sort by the keys; equal ones stay in the order of their indices.
+/// Stable sort by the random keys: equal keys keep the order of their indices.
 template <>
 struct implementation<backend::cuda, op::permutation> {
   template <class Tu = detail::this_tu>

@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The place in whose device's context CUDA takes pinned memory: cuda<0>, or the first one whose device is not lost.
+/// The place in whose device's context pinned memory is allocated: cuda<0>, or the first whose device is not lost.
 inline int home_of_pinned_memory() {
   const int count = cuda_place_count("work or memory on a device");
   for (int ordinal = 0; ordinal < count; ++ordinal)
@@ -26,9 +26,9 @@ inline int home_of_pinned_memory() {
 
 }  // namespace detail
 
-/// Page-locked memory of the host, which every device of the process can copy from and to by itself. CUDA takes it in
-/// the context of a device, here that of cuda<0> while it works, so that no other device is woken up. Neither taking
-/// nor giving back is cheap: both may wait for all devices.
+/// Page-locked host memory, which every device of the process can read and write by DMA. CUDA allocates it in the
+/// context of a device; always using the same one avoids creating contexts on other devices. Allocation and release are
+/// expensive: both may synchronise all devices.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
   template <class Tu = detail::this_tu>
@@ -55,7 +55,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
          "ulimit -l for what the system can lock"}));
   }
 
-  /// At the end of the process CUDA may be gone already, and the memory with it: no answer is an error here.
+  /// At process exit CUDA may already have been shut down and the memory freed, so errors are ignored here.
   static void release(const detail::block_record& block) noexcept {
     detail::count_release(detail::counters(backend::pinned{}, 0), block.bytes, block.purpose);
     if (detail::cuda_device_lost(block.ordinal)) return;

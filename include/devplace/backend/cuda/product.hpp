@@ -13,9 +13,9 @@
 
 namespace devplace::detail {
 
-// Which kernels a product is made of. `launch(blocks, kernel)` gives a kernel to the place's stream.
+// Chooses the kernels of a product. `launch(blocks, kernel)` enqueues a kernel on the place's stream.
 
-/// Whether rows that begin at `data` and are `ld` elements apart can be read `Width` elements at once.
+/// Whether rows that begin at `data` with leading dimension `ld` can be read `Width` elements at a time.
 template <unsigned Width, class T>
 bool has_wide_rows(const T* data, std::size_t ld) {
   return ld % Width == 0 && reinterpret_cast<std::uintptr_t>(data) % (Width * sizeof(T)) == 0;
@@ -33,7 +33,7 @@ void finish_product(const gemm_arguments<T>& g, T beta, const Launch& launch) {
     with_width(finish_kernel<T, 1>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
 }
 
-/// Sums columns with the stream's workspace; `Source<T, Width>` of the widest accesses that `aligned` allows.
+/// Sums columns with the stream's workspace, using `Source<T, Width>` with the widest accesses that `aligned` allows.
 template <template <class, unsigned> class Source, class T, class Launch, class... Members>
 void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligned, const sum_result<T>& result,
                  const Launch& launch, const Members&... members) {
@@ -50,7 +50,7 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
     with(Source<T, 1>{members...});
 }
 
-/// A product with one row or one column, which cuBLASLt refuses: of a matrix and a vector.
+/// A product with one row or one column, a matrix-vector product, for which cuBLASLt has no algorithm.
 template <class T, class Launch>
 void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
   const bool one_column = g.n == 1;
@@ -73,7 +73,7 @@ void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& laun
     launch_rows(row_products_kernel<T, 32>{count, g.k, matrix, ld, vector, stride, result});
 }
 
-/// C = then(alpha op(A) op(B) + beta C + bias). The bias goes with cuBLASLt's product; a relu is a pass of our own, see
+/// C = then(alpha op(A) op(B) + beta C + bias). cuBLASLt adds the bias in its epilogue; relu is a separate kernel, see
 /// finish_kernel.
 template <class T, class Launch>
 void multiply(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {

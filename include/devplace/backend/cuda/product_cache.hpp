@@ -17,11 +17,11 @@
 
 namespace devplace::detail {
 
-/// cuBLASLt on one place and the plans of its products: a step uses the same few again and again. A call holds the
-/// mutex, as plans are changed by it (their epilogue's vector), and so does who gives a stream several kernels that
-/// share its workspace: those of another thread must not come between them.
+/// cuBLASLt on one place and the plans of its products, since every step computes the same few products. A call holds
+/// the mutex because it modifies the plan (the epilogue's vector). So does an operation of several kernels that share a
+/// stream's workspace, so that no other thread enqueues kernels between them.
 struct product_cache {
-  /// A network of 20 linear layers has 60 products for each size of batch.
+  /// For comparison: a network of 20 linear layers has 60 products per batch size.
   static constexpr std::size_t capacity = 512;
 
   std::mutex mutex;
@@ -29,8 +29,8 @@ struct product_cache {
   std::map<product_key, product_plan> plans;
   std::uint64_t uses = 0;
 
-  /// The plan of a product, made at its first use; the one that was not used for longest makes room. Allocates nothing
-  /// where the plan is there.
+  /// The plan of a product, made at its first use; replaces the least recently used one if the cache is full. Does not
+  /// allocate if the plan exists.
   product_plan& plan_of(const product_key& key, const void* vector, int ordinal) {
     auto found = plans.find(key);
     if (found == plans.end()) {
@@ -52,13 +52,13 @@ struct product_cache {
   }
 };
 
-/// It stays until the process ends: CUDA may end before static objects do.
+/// The cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
 inline product_cache& product_cache_of(int ordinal) {
   static auto& caches = *new std::array<product_cache, counted_ordinals>;
   return caches[static_cast<std::size_t>(ordinal)];
 }
 
-/// cuBLAS 13.1 and before compute wrong results where a row has 2^31 bytes or more.
+/// cuBLAS up to and including 13.1 computes wrong results if a row has 2^31 bytes or more.
 inline void require_library_strides(const product_key& key) {
   const std::uint64_t bytes = key.doubles ? 8 : 4;
   const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
@@ -68,9 +68,9 @@ inline void require_library_strides(const product_key& key) {
       "columns, or store it transposed."));
 }
 
-/// C = alpha op(A) op(B) + beta C by cuBLASLt, with an epilogue whose vector is `vector`; any alpha and beta. g's own
-/// bias and activation are not looked at. In the order of the place's stream. Returns false, with nothing done, where
-/// cuBLASLt has no algorithm for it.
+/// C = alpha op(A) op(B) + beta C by cuBLASLt, for any alpha and beta, with an epilogue whose vector is `vector`;
+/// ignores g's own bias and activation. Enqueued on the place's current stream. Returns false, with nothing enqueued,
+/// if cuBLASLt has no algorithm for the product.
 template <class T>
 bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilogue epilogue = library_epilogue::none,
                          const T* vector = nullptr) {
@@ -87,7 +87,7 @@ bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilog
       cublasLtMatmul(cache.handle, plan.operation.get(), &g.alpha, g.b, plan.first.get(), g.a, plan.second.get(),
                      &g.beta, g.c, plan.result.get(), g.c, plan.result.get(), &plan.algorithm, workspace,
                      cuda_product_workspace::bytes, device.stream());
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]]  // the heuristics knew no better
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) [[unlikely]]  // although the heuristic had returned the algorithm
     return plan.offered = false;
   check_cublaslt(status, "cublasLtMatmul", ordinal, key);
   after_launch(device, ordinal, "a product of cuBLASLt");

@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// g, which is dY^T X + beta C with dY as it is stored, and the sums of dY's columns + beta sums. cuBLASLt makes the
-/// sums beside the product where it writes them; it cannot add to what is there.
+/// Computes g, which is dY^T X + beta C with dY as stored, and sums = column sums of dY + beta sums. cuBLASLt's
+/// epilogue computes the sums along with the product if beta is 0; it can only overwrite them, not add to them.
 template <class T, class Launch>
 void multiply_with_sums(int ordinal, const gemm_arguments<T>& g, T* sums, const Launch& launch) {
   const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == T{0};
@@ -21,7 +21,7 @@ void multiply_with_sums(int ordinal, const gemm_arguments<T>& g, T* sums, const 
                              sum_result<T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
-/// One pass over the gradient, and a second one over the sums of its strips of rows.
+/// One pass over the gradient, and a second one over the partial sums of its strips of rows.
 template <class T, class Launch>
 void relu_gradient(int ordinal, const relu_gradient_arguments<T>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;

@@ -12,15 +12,15 @@
 
 namespace devplace::detail {
 
-/// What cuBLASLt does beside a product C = alpha op(A) op(B) + beta C of row-major matrices.
+/// The epilogues of cuBLASLt that are used with a product C = alpha op(A) op(B) + beta C of row-major matrices.
 enum class library_epilogue : unsigned char {
   none,
   bias,     ///< adds a vector to every row of C
   row_sums  ///< writes the sums of the rows of op(A) to a vector
 };
 
-/// All that the choice of an algorithm depends on. Alpha and beta are not part of it: descriptors hold neither, and
-/// algorithms are for any.
+/// Everything that the choice of an algorithm depends on. Alpha and beta are not part of it: the descriptors do not
+/// contain them, and an algorithm works for any values.
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
@@ -33,13 +33,13 @@ struct product_key {
   friend auto operator<=>(const product_key&, const product_key&) = default;
 };
 
-/// The largest power of two, up to 256, that an address is a multiple of.
+/// The largest power of two, up to 256, that divides an address.
 inline std::uint32_t alignment_of(const void* address) {
   const auto value = reinterpret_cast<std::uintptr_t>(address) | std::uintptr_t{256};
   return static_cast<std::uint32_t>(value & (~value + 1));
 }
 
-/// `vector` is the epilogue's, null where it has none.
+/// `vector` is the epilogue's vector, null if it has none.
 template <class T>
 product_key make_product_key(const gemm_arguments<T>& g, library_epilogue epilogue, const T* vector) {
   product_key key;
@@ -54,7 +54,7 @@ product_key make_product_key(const gemm_arguments<T>& g, library_epilogue epilog
   return key;
 }
 
-/// As errors name it: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256 elements apart; ...)".
+/// For errors: "the product 64x256 = 64x784 by 784x256 (float; rows are 784, 784 and 256 elements apart; ...)".
 inline std::string to_string(const product_key& key) {
   const auto size = [](std::uint64_t rows, std::uint64_t columns, bool transposed) {
     return std::to_string(rows).append("x").append(std::to_string(columns)).append(transposed ? " (transposed)" : "");

@@ -14,18 +14,18 @@
 
 namespace devplace::detail {
 
-/// A product as cuBLASLt knows it, made once: descriptors, and the algorithm that it is always computed by, so that its
-/// bits are the same in each call. A row-major matrix is its transpose in cuBLASLt's column-major order, so that
-/// C = A B becomes C^T = B^T A^T without moving anything: cuBLASLt's A is B here, its m is n.
+/// A cuBLASLt product that is prepared once: its descriptors, and the algorithm that every call uses, so that repeated
+/// calls give the same bits. A row-major matrix is the transpose of a column-major one, so C = A B is passed as C^T =
+/// B^T A^T without copies: cuBLASLt's A is B here, and its m is n.
 struct product_plan {
   cublaslt_operation operation;
   cublaslt_layout first;   ///< of B
   cublaslt_layout second;  ///< of A
-  cublaslt_layout result;  ///< of C, before and after: in place both must be one descriptor
+  cublaslt_layout result;  ///< of C and D: cuBLASLt requires one descriptor for both if the product is in place
   cublasLtMatmulAlgo_t algorithm{};
-  bool offered = false;          ///< whether cuBLASLt has an algorithm; if not, there is nothing else
-  const void* vector = nullptr;  ///< what the operation has for the epilogue's vector
-  std::uint64_t last_use = 0;    ///< counts the cache's uses
+  bool offered = false;          ///< whether cuBLASLt has an algorithm for the product
+  const void* vector = nullptr;  ///< the vector that `operation` refers to
+  std::uint64_t last_use = 0;    ///< the cache's clock at the last use
 };
 
 inline cublaslt_layout make_product_layout(const product_key& key, std::uint64_t rows, std::uint64_t columns,
@@ -44,20 +44,20 @@ void set_product_attribute(const product_plan& plan, cublasLtMatmulDescAttribute
                  "cublasLtMatmulDescSetAttribute", ordinal, key);
 }
 
-/// The vector that the epilogue reads or writes from now on.
+/// Sets the vector that the epilogue reads or writes.
 inline void set_product_vector(product_plan& plan, const void* vector, int ordinal, const product_key& key) {
   if (key.epilogue == library_epilogue::none || plan.vector == vector) return;
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector, ordinal, key);
   plan.vector = vector;
 }
 
-/// Arithmetic of the element type, or TF32 where it was asked for: the library may never choose less by itself.
+/// The compute type: the element type's arithmetic, or TF32 if it was requested; never lower precision by default.
 inline cublasComputeType_t compute_type(const product_key& key) {
   if (key.doubles) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-/// Whether an algorithm reads its operands in the precision that was asked for, as far as it says.
+/// Whether an algorithm, according to its flags, reads its operands in the requested precision.
 inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product_key& key) {
   std::uint64_t flags = 0;
   std::size_t written = 0;
@@ -79,7 +79,7 @@ inline cublaslt_preference make_product_preference(const product_key& key, int o
                    "cublasLtMatmulPreferenceSetAttribute", ordinal, key);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{cuda_product_workspace::bytes});
-  // Parts of a product that is split along k are added in the compute type and in one order.
+  // Split-k partial sums are added in the compute type and in a fixed order.
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
       std::uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key.align_b);
@@ -89,7 +89,7 @@ inline cublaslt_preference make_product_preference(const product_key& key, int o
   return preference;
 }
 
-/// Asks once for algorithms, the fastest first by the library's estimate, and keeps the first that can be used.
+/// Queries cuBLASLt's algorithms, fastest first by its own estimate, and keeps the first usable one.
 inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const product_key& key, int ordinal) {
   const cublaslt_preference preference = make_product_preference(key, ordinal);
   std::array<cublasLtMatmulHeuristicResult_t, 8> results{};
@@ -108,7 +108,7 @@ inline void choose_algorithm(cublasLtHandle_t handle, product_plan& plan, const 
   }
 }
 
-/// The plan of a product. `vector` is an example of the epilogue's, as its alignment matters to the choice.
+/// Makes the plan of a product. `vector` is an example of the epilogue's vector, whose alignment affects the choice.
 inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key& key, const void* vector,
                                       int ordinal) {
   product_plan plan;
@@ -120,7 +120,7 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSA, transposition(key.transpose_b), ordinal, key);
   set_product_attribute(plan, CUBLASLT_MATMUL_DESC_TRANSB, transposition(key.transpose_a), ordinal, key);
   if (key.epilogue != library_epilogue::none) {
-    // A bias has cuBLASLt's D rows, which are C's columns. BGRADB sums op(B), which is A here, over k.
+    // The bias has as many elements as cuBLASLt's D has rows, C's columns. BGRADB sums op(B), which is A here, over k.
     const cublasLtEpilogue_t epilogue =
         key.epilogue == library_epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB;
     set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);

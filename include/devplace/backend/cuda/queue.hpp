@@ -17,14 +17,14 @@
 
 namespace devplace::detail {
 
-/// What a logical device has of its own on the GPU behind it: a stream, in whose order everything is done, and a pool
-/// from which memory is taken and to which it goes back in that order. Logical devices on one GPU run side by side.
+/// The resources of a logical device on the GPU behind it: a stream for its work and a pool from which memory is
+/// allocated and freed in the stream's order. Logical devices on one GPU run concurrently.
 struct cuda_queue {
   cudaStream_t stream = nullptr;
   cudaMemPool_t pool = nullptr;
 };
 
-/// Makes a queue on the device `visible`, which is the current one. The pool keeps what is given back to it.
+/// Makes a queue on the device `visible`, which is the current one. The pool never releases memory on its own.
 inline cuda_queue make_cuda_queue(int ordinal, int visible) {
   cuda_queue queue;
   check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
@@ -45,7 +45,7 @@ inline cuda_queue make_cuda_queue(int ordinal, int visible) {
   return queue;
 }
 
-/// Where a place's queue is to be, and who makes it.
+/// A place's queue, created on first use, and the mutex that guards its creation.
 struct cuda_queue_slot {
   std::mutex mutex;
   std::atomic<const cuda_queue*> queue{nullptr};
@@ -56,13 +56,13 @@ struct cuda_queue_slot {
   }
 };
 
-/// The queue of the place `ordinal`, whose device is the current one; made at first use. It stays until the process
-/// ends: CUDA may end before static objects do.
+/// The queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed, because CUDA
+/// may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
   cuda_queue_slot& mine = cuda_queue_slot::of(ordinal);
   const cuda_queue* queue = mine.queue.load(std::memory_order_acquire);
   if (queue == nullptr) [[unlikely]] {
-    const std::lock_guard lock(mine.mutex);  // not std::call_once, which some systems' threads never leave by exception
+    const std::lock_guard lock(mine.mutex);  // not std::call_once, which hangs after an exception on some systems
     queue = mine.queue.load(std::memory_order_relaxed);
     if (queue == nullptr) {
       queue = new cuda_queue(make_cuda_queue(ordinal, visible));
@@ -72,9 +72,9 @@ inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
   return *queue;
 }
 
-/// Makes the device behind a cuda place the current one of this thread for the object's lifetime, and has the place's
-/// queue, with the thread's current stream (memory/stream.hpp) in place of the queue's own where there is one. Throws
-/// placement_unavailable when there is no such device.
+/// Makes the device behind a cuda place the current one of this thread while the object lives, and provides the place's
+/// queue, with the thread's current stream (memory/stream.hpp) instead of the queue's stream if one is set. Throws
+/// placement_unavailable if there is no such device.
 class cuda_scope {
  public:
   explicit cuda_scope(int ordinal)
@@ -84,15 +84,15 @@ class cuda_scope {
         stream_(current_stream(ordinal) == nullptr ? queue_.stream
                                                    : static_cast<cudaStream_t>(current_stream(ordinal))) {}
 
-  /// CUDA's own number of the device.
+  /// The device's number among CUDA's visible devices.
   int visible() const { return device_.visible(); }
   cudaStream_t stream() const { return stream_; }
   cudaMemPool_t pool() const { return queue_.pool; }
 
-  /// Waits for the work that the current stream was given so far.
+  /// Waits for the work enqueued so far on the current stream.
   void wait() const { check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", ordinal_); }
 
-  /// Waits for the work that the place was given so far, on whichever stream.
+  /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
     check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_);
     const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
@@ -108,8 +108,8 @@ class cuda_scope {
   cudaStream_t stream_;
 };
 
-/// Makes a device of CUDA's numbering the current one of this thread for the object's lifetime, in destructors: what
-/// they give back to a device may not meet the failure of another one, and no answer is an error.
+/// Makes a visible device the current one of this thread while the object lives. For destructors: it ignores all
+/// errors, so that freeing memory of one device does not fail because of another one.
 class quiet_cuda_device_guard {
  public:
   explicit quiet_cuda_device_guard(int visible) noexcept {
@@ -127,8 +127,8 @@ class quiet_cuda_device_guard {
   bool changed_ = false;
 };
 
-/// What `later` is given from now on it does after what `earlier`, a stream of the same device, the current one, has
-/// been given. Where CUDA does not make the event for it, the host waits instead.
+/// Orders all future work of `later` after the present work of `earlier`, a stream of the same (current) device. If
+/// CUDA cannot create the event for this, the host waits instead.
 inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
   cudaEvent_t reached = nullptr;
   const bool ordered = cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess &&
@@ -138,8 +138,8 @@ inline void order_behind(cudaStream_t later, cudaStream_t earlier) noexcept {
   if (reached != nullptr) static_cast<void>(cudaEventDestroy(reached));
 }
 
-/// To be called when a kernel has been given to a place's stream: remembers its name for errors that come later. With
-/// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error belongs to this kernel.
+/// To be called after a kernel was launched on a place's stream: records its name for later error messages. With
+/// DEVPLACE_SYNC_LAUNCH=1 it waits, so that an error is reported at the kernel that caused it.
 inline void after_launch(const cuda_scope& scope, int ordinal, const char* name) {
   last_launch(ordinal).store(name, std::memory_order_relaxed);
   if (sync_launches()) scope.wait();

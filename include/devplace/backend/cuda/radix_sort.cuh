@@ -12,9 +12,9 @@
 
 namespace devplace::detail {
 
-/// Sorts `n` numbers of 64 bits by the lowest `bits` bits of their keys with CUB: in ascending order, stably, on the
-/// stream of a place. `keys` is memory for twice as many keys, of which the first are given; it holds anything after.
-/// Further memory is taken from the place's pool, in the order of its work.
+/// Sorts `n` 64-bit values by the lowest `bits` bits of their keys with CUB: ascending, stable, on the current stream
+/// of a place. `keys` has memory for 2 n keys, the first n of which are the input; its contents are unspecified
+/// afterwards. Temporary memory comes from the place's pool, in stream order.
 template <class Tu, class Key>
 void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
   const memory_block other = allocate<backend::cuda, Tu>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);
@@ -28,7 +28,7 @@ void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values
   };
   std::size_t bytes = 0;
   sort(nullptr, bytes);
-  // CUB takes a null pointer for the question how much it needs.
+  // For CUB a null pointer is a query of the size.
   const memory_block temporary =
       allocate<backend::cuda, Tu>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
   sort(temporary.data(), bytes);
@@ -36,7 +36,7 @@ void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values
   copy_within<backend::cuda, Tu>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
 }
 
-/// Bits of the largest of `count` numbers from 0.
+/// Number of bits of the largest number below `count`.
 inline int bits_of_numbers_below(std::size_t count) {
   int bits = 1;
   while (bits < 64 && (count - 1) >> bits != 0)

@@ -11,7 +11,7 @@
 
 namespace devplace {
 
-/// One launch. The bits depend on the shape alone: no number is added by an atomic operation.
+/// One launch. The bits depend only on the shape: no sum is accumulated with atomic operations.
 template <>
 struct implementation<backend::cuda, op::reduce> {
   template <class Source, class Reducer>

@@ -15,14 +15,14 @@
 
 namespace devplace::detail {
 
-/// The devices that CUDA gives to this process, or the error in place of them.
+/// The devices that are visible to this process, or the error of the query.
 struct cuda_device_list {
   device_numbering numbering;
   int count = 0;
   cudaError_t code = cudaSuccess;
 };
 
-/// Asked once: CUDA freezes CUDA_VISIBLE_DEVICES at its first call too.
+/// Queried once: CUDA, too, reads CUDA_VISIBLE_DEVICES only at its first call.
 inline const cuda_device_list& cuda_devices() {
   static const cuda_device_list list = [] {
     cuda_device_list found{device_numbering::of_environment()};
@@ -36,18 +36,17 @@ inline const cuda_device_list& cuda_devices() {
   return list;
 }
 
-/// 13000 as CUDA's documentation has it, 13.0.
+/// Formats a version number of CUDA: 13000 is 13.0.
 inline std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Number of cuda places: the devices that CUDA gives to this process, or what the device map binds to them; freezes
-/// the map.
+/// Number of cuda places: the visible devices, or what the device map binds to them. Freezes the map.
 inline int cuda_place_count(const char* used_by) {
   return device_map::of_process().use(cuda_devices().count, used_by);
 }
 
-/// Why the cuda place `ordinal` cannot be used; empty when it can.
+/// Why the cuda place `ordinal` cannot be used; empty if it can.
 inline std::string why_no_cuda_device(int ordinal) {
   if (ordinal >= 0 && ordinal < cuda_place_count("a query of the devices")) return why_cuda_device_lost(ordinal);
   const cuda_device_list& list = cuda_devices();
@@ -73,20 +72,20 @@ inline std::string why_no_cuda_device(int ordinal) {
          shown + "let several places share a device by DEVPLACE_DEVICE_MAP, or use a lower ordinal";
 }
 
-/// Throws placement_unavailable unless device `ordinal` exists.
+/// Throws placement_unavailable unless the place `ordinal` exists.
 inline void require_cuda_device(int ordinal) {
   if (ordinal >= 0 && ordinal < cuda_place_count("work or memory on a device")) return;
   throw placement_unavailable(why_no_cuda_device(ordinal) + ".");
 }
 
-/// The device of CUDA's numbering behind the cuda place `ordinal`. Throws placement_unavailable when there is none.
+/// The number of the visible device behind the cuda place `ordinal`. Throws placement_unavailable if there is none.
 inline int cuda_visible_device(int ordinal) {
   require_cuda_device(ordinal);
   return device_map::of_process().visible(ordinal);
 }
 
-/// Makes the device behind a cuda place the current one of this thread for the object's lifetime. Throws
-/// placement_unavailable when there is no such device, device_lost when it can be used no more.
+/// Makes the device behind a cuda place the current one of this thread while the object lives. Throws
+/// placement_unavailable if there is no such device, device_lost if it is no longer usable.
 class cuda_device_guard {
  public:
   explicit cuda_device_guard(int ordinal) : visible_(cuda_visible_device(ordinal)) {
@@ -103,7 +102,7 @@ class cuda_device_guard {
     if (changed_) static_cast<void>(cudaSetDevice(previous_));
   }
 
-  /// CUDA's own number of the device.
+  /// The device's number among CUDA's visible devices.
   int visible() const { return visible_; }
 
  private:

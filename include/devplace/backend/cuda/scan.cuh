@@ -16,8 +16,8 @@ namespace devplace {
 
 namespace detail {
 
-/// Integers as CUB is to add them: in 64 bits, without a sign so that the sum may wrap. The first one comes with the
-/// sum of what is before it, where there is any.
+/// Integers as input of CUB's sum: widened to 64 bits and unsigned, so that overflow wraps. The sum of the elements
+/// before the range, if there are any, is added to the first one.
 template <class T>
 class widened_integers {
  public:
@@ -54,7 +54,7 @@ class widened_integers {
 
 template <>
 struct implementation<backend::cuda, op::scan> {
-  /// In CUDA 12 CUB counts by int, so long arrays go to it in pieces of `longest`.
+  /// CUB of CUDA 12 counts elements in an int, so long arrays are scanned in pieces of `longest`.
   template <class T, class Tu = detail::this_tu>
   static void run(int ordinal, const detail::scan_plan<T>& plan, std::size_t longest = std::size_t{1} << 30) {
     const detail::cuda_scope device(ordinal);
@@ -70,7 +70,7 @@ struct implementation<backend::cuda, op::scan> {
       };
       std::size_t bytes = 0;
       scan(nullptr, bytes);
-      // CUB takes a null pointer for the question how much it needs.
+      // For CUB a null pointer is a query of the size.
       const detail::memory_block temporary =
           detail::allocate<backend::cuda, Tu>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
       scan(temporary.data(), bytes);

@@ -21,9 +21,9 @@ class shared_array {
   T* data_;
 };
 
-/// A thread of a GPU, as the bodies in backend/cuda/kernels see it. The emulator of the tests has a class with the same
-/// members that checks what a GPU does not; kernels use shared memory, barriers, shuffles and accesses of several
-/// elements through them alone. Grids and blocks have one dimension, and blocks whole warps.
+/// A GPU thread as the bodies in backend/cuda/kernels see it. The tests' emulator has a class with the same members and
+/// adds checks. Kernels use shared memory, barriers, shuffles and vector accesses only through these members. Grids and
+/// blocks are one-dimensional, and blocks consist of whole warps.
 class simt_thread {
  public:
   __device__ unsigned thread_index() const { return threadIdx.x; }
@@ -31,12 +31,12 @@ class simt_thread {
   __device__ unsigned block_size() const { return blockDim.x; }
   __device__ unsigned grid_size() const { return gridDim.x; }
 
-  /// Waits for the threads of the block; all of them must come here.
+  /// Block barrier; all threads of the block must reach it.
   __device__ void sync() const { __syncthreads(); }
-  /// Waits for the threads of the warp; all of them must come here.
+  /// Warp barrier; all threads of the warp must reach it.
   __device__ void sync_warp() const { __syncwarp(); }
 
-  /// The value of lane (own lane ^ mask). All lanes of the warp must come here, and nothing else is ordered by it.
+  /// The value of lane (own lane ^ mask). All lanes of the warp must call it; it orders no memory accesses.
   template <class T>
   __device__ T shuffle_xor(T value, unsigned mask) const {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -51,45 +51,45 @@ class simt_thread {
       return value;
     }
   }
-  /// The value of lane `from` of the group of `width` lanes, 2 to 32, that the thread belongs to.
+  /// The value of lane `from` within the thread's group of `width` lanes, 2 to 32.
   template <class T>
   __device__ T shuffle(T value, unsigned from, unsigned width = 32) const {
     return __shfl_sync(0xffffffffu, value, static_cast<int>(from), static_cast<int>(width));
   }
 
-  /// An array for all threads of the block; one for each element type, length and tag. At first it holds anything.
+  /// An array shared by the block, one for each element type, length and tag. Initially indeterminate.
   template <class T, std::size_t N, int Tag = 0>
   __device__ shared_array<T> shared() const {
     __shared__ T memory[N];
     return shared_array<T>(memory);
   }
 
-  // Between blocks of one launch: a block publishes, passes a barrier, and one of its threads fences, takes a ticket
-  // and fences; after another barrier the block may observe what was published by those who took the ticket before.
+  // Communication between blocks: a block publishes and passes a barrier; then one of its threads fences, takes a
+  // ticket and fences; after another barrier the block may observe what blocks with earlier tickets published.
 
-  /// Writes what other blocks observe; once for each address.
+  /// Writes a value that other blocks observe; once per address.
   template <class T>
   __device__ void publish(T* to, const T& value) const {
     *to = value;
   }
-  /// Reads what another block published.
+  /// Reads a value that another block published.
   template <class T>
   __device__ T observe(const T* from) const {
     return *from;
   }
-  /// Orders the accesses of this thread, and those that it knows of by a barrier, for all threads of the device.
+  /// Makes this thread's accesses, and those ordered before it by a barrier, visible to all threads of the device.
   __device__ void fence() const { __threadfence(); }
-  /// How many tickets were taken before, 0 to limit - 1; after the last one the counter is 0 again.
+  /// Number of tickets taken before, 0 to limit - 1; the last one resets the counter to 0.
   __device__ unsigned ticket(unsigned* counter, unsigned limit) const { return atomicInc(counter, limit - 1); }
 
-  /// N elements by one access; `from` is aligned for it.
+  /// N elements with one access; `from` must be aligned for it.
   template <class T, unsigned N>
   __device__ packed<T, N> load(const T* from) const {
     return *reinterpret_cast<const packed<T, N>*>(from);
   }
   template <class T, unsigned N>
   __device__ void store(T* to, const packed<T, N>& value) const {
-    if constexpr (sizeof(value) == sizeof(uint4)) {  // left to itself the compiler may take an access for each element
+    if constexpr (sizeof(value) == sizeof(uint4)) {  // the compiler alone may split it into one access per element
       uint4 bits;
       memcpy(&bits, &value, sizeof bits);
       asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"

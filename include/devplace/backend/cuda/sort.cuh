@@ -38,7 +38,7 @@ struct key_of_row {
 
 }  // namespace detail
 
-/// All rows at once by their elements, then by the rows' numbers: a stable sort keeps the former order in each.
+/// Sorts all rows at once, by element and then by row number: a stable sort keeps the order within each row.
 template <>
 struct implementation<backend::cuda, op::sort> {
   template <class T, class Tu = detail::this_tu>

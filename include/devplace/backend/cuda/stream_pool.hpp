@@ -14,9 +14,8 @@
 
 namespace devplace::detail {
 
-/// The streams of one cuda place besides its own. One that is given back waits for its next owner and is never
-/// destroyed: memory that was allocated on it may go back in its order later, and CUDA may end before static objects
-/// do. Any thread may call.
+/// The streams of one cuda place besides its own one. A returned stream is reused and never destroyed: memory allocated
+/// on it may later be freed in its order, and CUDA may shut down before static objects are destroyed. Thread-safe.
 class cuda_stream_pool {
  public:
   static cuda_stream_pool& of(int ordinal) {
@@ -24,7 +23,7 @@ class cuda_stream_pool {
     return pools[static_cast<std::size_t>(ordinal)];
   }
 
-  /// A stream of the place, whose device is the current one. Work of an earlier owner may still be ahead in it.
+  /// Takes a stream of the place, whose device is the current one. Work of a previous owner may still be pending in it.
   cudaStream_t take(int ordinal) {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -33,7 +32,7 @@ class cuda_stream_pool {
       return stream;
     }
     made_.reserve(made_.size() + 1);
-    idle_.reserve(made_.size() + 1);  // so that give() needs no memory
+    idle_.reserve(made_.size() + 1);  // so that give() does not allocate
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
     made_.push_back(stream);
@@ -45,7 +44,7 @@ class cuda_stream_pool {
     idle_.push_back(stream);
   }
 
-  /// The `index`-th of them, with or without an owner; null behind the last. What was made stays.
+  /// The `index`-th stream created so far, with or without an owner; null past the last.
   cudaStream_t made(std::size_t index) const {
     const std::lock_guard lock(mutex_);
     return index < made_.size() ? made_[index] : nullptr;

@@ -10,7 +10,7 @@
 
 namespace devplace {
 
-/// Streams of CUDA devices, which wait for nothing that they are not told to wait for.
+/// CUDA streams, created non-blocking: without implicit synchronisation with the default stream.
 template <>
 struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {

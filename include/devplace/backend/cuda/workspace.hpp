@@ -17,25 +17,25 @@
 
 namespace devplace::detail {
 
-/// Where products and their gradients put intermediate results: what NVIDIA recommends for cuBLAS on Hopper.
+/// Workspace for products and their gradients, of the size that NVIDIA recommends for cuBLAS on Hopper.
 struct cuda_product_workspace {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
   static constexpr std::size_t zeroed = 0;
 };
 
-/// What the blocks of a reduction leave for the last one: tickets, 0 between launches, and behind them accumulators of
-/// at most 16 bytes.
+/// Partial results that the blocks of a reduction pass to the last one: tickets, 0 between launches, followed by
+/// accumulators of at most 16 bytes.
 struct cuda_reduction_workspace {
   static constexpr std::size_t ticket_bytes = most_partial_blocks * sizeof(unsigned);
   static constexpr std::size_t bytes = ticket_bytes + most_partial_blocks * most_block_columns * 16;
   static constexpr std::size_t zeroed = ticket_bytes;
 };
 
-/// The workspace of one kind, `Use`, that the stream of `scope` has, from the pool of the place `ordinal`; taken at the
-/// stream's first use and aligned to 256 bytes, with `Use::zeroed` bytes of zeros at its start. Each stream has one of
-/// its own, as two operations side by side must not share one; within a stream each operation may overwrite it. One of
-/// several kernels has to keep other threads' kernels from between them (product_cache). It stays until the process
-/// ends: CUDA may end before static objects do.
+/// The workspace of kind `Use` of the stream of `scope`: allocated from the pool of the place `ordinal` at the stream's
+/// first use, aligned to 256 bytes, the first `Use::zeroed` bytes zero. Each stream has its own, because operations on
+/// two streams may run concurrently; operations on one stream overwrite it in turn. An operation of several kernels
+/// must keep other threads from enqueueing kernels between them (product_cache). Never freed, because CUDA may shut
+/// down before static objects are destroyed.
 template <class Use>
 void* cuda_workspace(int ordinal, const cuda_scope& scope) {
   struct of_place {

@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-/// Those of the current stream.
+/// Allocates the workspaces of the current stream.
 template <>
 struct implementation<backend::cuda, op::workspaces> {
   static void run(int ordinal) {

@@ -12,10 +12,10 @@
 
 namespace devplace::detail {
 
-// Assignments by accesses of up to 16 bytes. The formula is that of single elements, on copies in registers, so that
-// the bits are the same.
+// Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
+// equal those of single-element accesses.
 
-/// Bytes of the largest element that an expression reads from a tensor of more than one.
+/// Size in bytes of the largest element type among the tensors that an expression reads (single elements excluded).
 template <class Tree>
 inline constexpr std::size_t largest_element = 1;
 template <class T>
@@ -34,7 +34,7 @@ struct several_leaf {
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
 
-/// Leaves for N elements from element i on.
+/// Replaces each leaf by its N elements from element i on, in registers.
 template <unsigned N, class Thread>
 struct read_linear {
   const Thread& thread;
@@ -54,7 +54,7 @@ struct read_linear {
   }
 };
 
-/// Leaves for N elements of one row from a position on.
+/// The same for N elements of one row, from a position on.
 template <unsigned N, class Thread, std::size_t Rank>
 struct read_strided {
   const Thread& thread;
@@ -81,7 +81,7 @@ struct read_strided {
   }
 };
 
-/// The tree with `read(leaf)` in place of every leaf.
+/// The tree with every leaf replaced by `read(leaf)`.
 template <class Read, class Leaf>
 DEVPLACE_DEVICE auto read_tree(const Read& read, const Leaf& leaf) {
   return read(leaf);
@@ -93,7 +93,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether every tensor in the tree can be read by accesses of N elements.
+/// Whether every tensor in the tree can be read with accesses of N elements.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>
@@ -127,7 +127,7 @@ DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
   t.store(to, result);
 }
 
-/// What a wide_kernel does for an assignment.
+/// The body of wide_kernel for an assignment.
 template <class Body>
 struct wide_assignment;
 

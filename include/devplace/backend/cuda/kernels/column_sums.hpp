@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// Where a sum goes: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read.
+/// Stores a sum: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read.
 template <class T>
 struct sum_result {
   T* out;
@@ -31,8 +31,8 @@ struct sum_result {
   }
 };
 
-// What columns are summed of. A source reads `width` neighbouring elements of a row at once and makes the summands of
-// them: two steps, so that several reads are under way before the first is needed.
+// Sources of the summands of column sums. A source reads `width` neighbouring elements of a row and turns them into
+// summands in a second step, so that several reads are in flight before the first is used.
 
 /// The elements of a matrix.
 template <class T, unsigned Width>
@@ -54,7 +54,7 @@ struct matrix_source {
   }
 };
 
-/// Its rows, each multiplied by a number of its own: v^T X.
+/// The rows of a matrix, each multiplied by its own weight: v^T X.
 template <class T, unsigned Width>
 struct weighted_rows_source {
   using value_type = T;
@@ -83,20 +83,20 @@ struct weighted_rows_source {
   }
 };
 
-/// Rows of a matrix in strips of equal length, and columns in tiles of 32 threads: a block has one of each at a time.
+/// The division of a matrix into strips of rows and tiles of columns, 32 threads wide; a block handles one of each.
 struct column_strips {
   std::size_t rows, columns, strip_rows, strips;
 };
 
-/// Sums of columns, in a fixed order: each thread those of `width` columns over every Rows-th row of a strip, then
-/// these Rows sums one after another. Strip s gives the elements s * columns + column of the result.
+/// Sums of columns in a fixed order: each thread sums `width` columns over every Rows-th row of a strip; then these
+/// Rows partial sums are added in order. Strip s yields the elements s * columns + column of the result.
 template <class Source, unsigned Rows>
 struct column_sums_kernel {
   using value_type = typename Source::value_type;
   static constexpr unsigned width = Source::width;
   static constexpr unsigned threads = 32 * Rows;
   static constexpr std::size_t tile = std::size_t{32} * width;
-  static constexpr unsigned ahead = 4;  ///< rows whose elements are read before the first is used
+  static constexpr unsigned ahead = 4;  ///< rows that are read before the first one is used
 
   Source source;
   column_strips all;
@@ -124,7 +124,7 @@ struct column_sums_kernel {
         for (unsigned e = 0; e < width; ++e)
           result.store(strip * all.columns + column + e, sum.value[e]);
       }
-      t.sync();  // sums may be written again
+      t.sync();  // before the next round overwrites sums
     }
   }
 
@@ -152,9 +152,9 @@ struct column_sums_kernel {
   }
 };
 
-/// Sums the columns of a source of `rows` rows by one kernel, or by two where there are rows enough for many blocks:
-/// `workspace`, of `bytes`, then takes the sums of strips of rows. The strips depend on the shape alone, and so do the
-/// bits. `launch(blocks, kernel)` gives kernels to a stream.
+/// Sums the columns of a source of `rows` rows with one kernel, or with two if there are enough rows for many blocks;
+/// `workspace`, of `bytes`, then holds the sums of strips. The strips, and so the bits, depend only on the shape.
+/// `launch(blocks, kernel)` enqueues a kernel.
 template <class Source, class T, class Launch>
 void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns, const sum_result<T>& result,
                         T* workspace, std::size_t bytes, const Launch& launch) {

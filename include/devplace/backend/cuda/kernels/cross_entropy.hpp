@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// Loss and gradient of a row; the logits are read once where they fit into the registers of the row's threads, and
-/// the gradient is written once. The formulas are cross_entropy_row's.
+/// Loss and gradient of a row. The logits are read once if they fit into the registers of the row's threads, and the
+/// gradient is written once. Uses the formulas of cross_entropy_row.
 template <class T, class Label, class Access, class Group>
 DEVPLACE_DEVICE void together(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
@@ -32,9 +32,9 @@ DEVPLACE_DEVICE void together(const cross_entropy_row<T, Label>& p, Access acces
     if (c == target_column) target = v;
   });
   max = group.all_reduce(max, take_larger{});
-  target = group.all_reduce(target, add_up{}) - max;  // one thread has it, the others 0
+  target = group.all_reduce(target, add_up{}) - max;  // nonzero in one thread only
 
-  // The sum without the target's share keeps the digits of 1 - softmax(x)_y where that is small.
+  // Summing without the target's term avoids cancellation in 1 - softmax(x)_y where that is small.
   T others = 0;
   x.each([&](std::size_t c, T v) {
     if (c != target_column) others += fast_exp<T>(v - max);

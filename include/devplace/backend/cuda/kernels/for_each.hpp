@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// f(i) for each i below n: one thread for each index, and more rounds where there are more indices than threads.
+/// f(i) for each i below n: one index per thread, looping with the grid size as stride if indices outnumber threads.
 template <class F>
 struct for_each_kernel {
   static constexpr unsigned threads = 256;

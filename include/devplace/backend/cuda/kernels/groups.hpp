@@ -8,10 +8,10 @@
 
 namespace devplace::detail {
 
-// Threads that work on one row together. After all_reduce every one of them has the same bits, which depend on the
-// number of threads and not on their order.
+// Groups of threads that work on one row. all_reduce gives the same bits to every thread of a group; they depend on the
+// number of threads, not on their order of execution.
 
-/// `Lanes` neighbouring threads of a warp, a power of two. All lanes of the warp must call all_reduce together.
+/// `Lanes` neighbouring threads of a warp, a power of two. all_reduce must be called by all lanes of the warp together.
 template <class Thread, unsigned Lanes>
 class lane_group {
  public:
@@ -21,7 +21,7 @@ class lane_group {
 
   DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index() % Lanes; }
 
-  /// combine(a, b) over the values of the group; it is commutative.
+  /// Combines the values of the group; `combine` must be commutative.
   template <class T, class Combine>
   DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {
     for (unsigned mask = Lanes / 2; mask != 0; mask /= 2)
@@ -29,14 +29,14 @@ class lane_group {
     return value;
   }
 
-  /// Waits until all threads of the group have read what one of them is going to overwrite.
+  /// Barrier between the group's reads and a write by one of its threads.
   DEVPLACE_DEVICE void sync() const { thread_.sync_warp(); }
 
  private:
   Thread& thread_;
 };
 
-/// All threads of a block, `Threads` of them.
+/// All threads of a block of `Threads` threads.
 template <class Thread, unsigned Threads>
 class block_group {
  public:
@@ -56,7 +56,7 @@ class block_group {
     value = of_warps.load(0);
     for (unsigned warp = 1; warp < warps; ++warp)
       value = combine(value, of_warps.load(warp));
-    thread_.sync();  // of_warps may be used again
+    thread_.sync();  // before of_warps is used again
     return value;
   }
 
@@ -66,12 +66,12 @@ class block_group {
   Thread& thread_;
 };
 
-/// Whether the block is the last one of `blocks` to come here with this ticket, which is 0 before the first and after
-/// the last. The last one sees what all of them published. All threads of the block must come here.
+/// Whether the block is the last of `blocks` to call this with `ticket`, which must be 0 and is 0 again afterwards. The
+/// last block can observe what all others published. All threads of the block must call it.
 template <class Thread>
 DEVPLACE_DEVICE bool is_last_block(Thread& t, unsigned* ticket, unsigned blocks) {
   const auto is_last = t.template shared<unsigned, 1, 1>();
-  t.sync();  // all of the block has published
+  t.sync();  // the whole block has published
   if (t.thread_index() == 0) {
     t.fence();
     const unsigned before = t.ticket(ticket, blocks);

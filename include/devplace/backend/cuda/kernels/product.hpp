@@ -11,16 +11,16 @@
 
 namespace devplace::detail {
 
-// What cuBLASLt does not do, or not as it is meant here.
+// Products, and parts of products, that cuBLASLt does not compute or computes differently.
 
-/// C = then(beta C + bias) in one pass of `Width` elements at once: the bias and the activation behind a product, or
-/// what is left of one without a sum. cuBLASLt has an epilogue for bias and relu, but that makes 0 of NaN, which has to
-/// stay NaN here as on the CPU, and for float it is a pass of its own over C as well.
+/// C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product, or all of
+/// a product whose sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay NaN as on
+/// the CPU; for float it is a separate pass over C, too.
 template <class T, unsigned Width>
 struct finish_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / 32;
-  static constexpr unsigned ahead = 4;  ///< rows whose elements are read before the first is written
+  static constexpr unsigned ahead = 4;  ///< rows that are read before the first one is written
   static constexpr std::size_t strip_rows = rows_at_once * ahead;
   static constexpr std::size_t tile = std::size_t{32} * Width;
 
@@ -61,7 +61,7 @@ struct finish_kernel {
       for (unsigned e = 0; e < Width; ++e) {
         T& value = x[k].value[e];
         if (beta != T{0}) value *= beta;
-        if (bias != nullptr) value += added.value[e];  // not otherwise: -0 + 0 is +0
+        if (bias != nullptr) value += added.value[e];  // a null bias must not be added as 0: -0 + 0 is +0
         if (then == epilogue::relu && value < T{0}) value = T{0};
       }
       if (row + k * rows_at_once < rows) t.store(c + (row + k * rows_at_once) * ld + column, x[k]);
@@ -69,8 +69,8 @@ struct finish_kernel {
   }
 };
 
-/// Products of a matrix's rows with a vector, `Lanes` threads for each row: element i of the result is the sum over p
-/// of matrix[i * ld + p] * vector[p * stride].
+/// Products of a matrix's rows with a vector, `Lanes` threads per row: element i of the result is the sum over p of
+/// matrix[i * ld + p] * vector[p * stride].
 template <class T, unsigned Lanes>
 struct row_products_kernel {
   static constexpr unsigned threads = 256;
@@ -108,7 +108,7 @@ struct row_products_kernel {
   }
 };
 
-/// Any product, a thread for each element: for outer products, and for shapes that cuBLASLt has no algorithm for.
+/// Any product, one thread per element: for outer products and shapes without an algorithm in cuBLASLt.
 template <class T>
 struct any_product_kernel {
   static constexpr unsigned threads = 256;

@@ -12,8 +12,8 @@
 
 namespace devplace::detail {
 
-/// n random elements: a thread makes Body::at_once of them, 16 bytes, and writes them at once where they lie so
-/// (`wide`) and are all there.
+/// n random elements: a thread generates Body::at_once of them, 16 bytes, and stores them with one access if the
+/// destination is aligned (`wide`) and all of them exist.
 template <class Body>
 struct random_kernel {
   static constexpr unsigned threads = 256;
@@ -23,7 +23,7 @@ struct random_kernel {
   bool wide;
   Body body;
 
-  /// Of one thread, all together.
+  /// Number of rounds, each of which is the work of one thread.
   std::size_t rounds() const { return (n + width - 1) / width; }
 
   template <class Thread>
@@ -50,8 +50,8 @@ random_kernel<Body> make_random_kernel(std::size_t n, const Body& body) {
   return {n, reinterpret_cast<std::uintptr_t>(body.destination) % 16 == 0, body};
 }
 
-/// Dropout of `rows` samples: a thread takes the four elements of a sample that share a block of random words, by wide
-/// accesses where all such groups lie for them.
+/// Dropout of `rows` samples: a thread handles the four elements of a sample that share a block of random words, with
+/// wide accesses if all such groups are aligned.
 template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;

@@ -16,13 +16,13 @@ namespace devplace::detail {
 template <class Source, class Reducer>
 struct reduction_plan;  // ops/detail/reduction_plan.hpp, which includes this file
 
-/// A source whose elements lie in memory one after the other.
+/// A source whose elements are contiguous in memory.
 template <class Source>
 concept source_in_memory = requires(const Source& source) {
   source.contiguous();
 };
 
-/// Elements that a thread takes from a source at once: 16 bytes of floats and doubles, at most 4 of smaller ones.
+/// Number of elements that a thread takes at a time: 16 bytes of float or double, at most 4 elements of smaller types.
 template <class Source>
 constexpr unsigned source_width() {
   if constexpr (source_in_memory<Source>) {
@@ -34,9 +34,9 @@ constexpr unsigned source_width() {
   }
 }
 
-/// A reduction as reduction_layout spreads it. `Along`: inner is 1, and the reduced elements lie one after the other; a
-/// thread takes source_width of them at once, each into an accumulator of its own, whether it may read them by one
-/// access (`wide`) or not. Else neighbouring threads read neighbouring columns.
+/// A reduction, distributed as its reduction_layout says. With `Along`, inner is 1 and the reduced elements are
+/// contiguous; a thread takes source_width of them at a time, each into its own accumulator, even if it cannot read
+/// them with one access (`wide`). Otherwise neighbouring threads read neighbouring columns.
 template <bool Along, class Source, class Reducer>
 struct reduce_kernel {
   static constexpr unsigned threads = reduction_threads;
@@ -46,8 +46,8 @@ struct reduce_kernel {
   reduction_plan<Source, Reducer> plan;
   reduction_layout layout;
   bool wide;
-  accumulator* partials;  // layout.columns for each block; null where each set has one block
-  unsigned* tickets;      // one for each set, 0 between launches
+  accumulator* partials;  // layout.columns per block; null if each set has one block
+  unsigned* tickets;      // one per set, 0 between launches
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -75,9 +75,9 @@ struct reduce_kernel {
   }
 
  private:
-  static constexpr unsigned at_once = 4;  // accesses of a thread that are under way together
+  static constexpr unsigned at_once = 4;  // accesses of a thread that are in flight together
 
-  /// What one thread makes of elements begin..end-1, in ascending order for each accumulator.
+  /// One thread's reduction of elements begin..end-1, in ascending order for each accumulator.
   template <class Thread>
   DEVPLACE_DEVICE accumulator of_thread(const Thread& t, std::size_t outer, std::size_t inner, std::size_t begin,
                                         std::size_t end, unsigned lane) const {
@@ -133,7 +133,7 @@ struct reduce_kernel {
       x[w] = plan.source(base + (k + w) * (Along ? 1 : plan.inner));
   }
 
-  /// The accumulators of a group's lanes, for each of its columns; lane 0 has the result.
+  /// Merges the accumulators of a group's lanes for each of its columns; lane 0 gets the result.
   template <class Thread>
   DEVPLACE_DEVICE void merge_lanes(Thread& t, accumulator& sum) const {
     const unsigned group_threads = layout.group_threads();
@@ -148,12 +148,12 @@ struct reduce_kernel {
     if (thread % group_threads < layout.columns)
       for (unsigned other = thread + 32; other < thread / group_threads * group_threads + group_threads; other += 32)
         Reducer::merge(sum, of_warps.load(other));
-    t.sync();  // of_warps may be used again
+    t.sync();  // before of_warps is used again
   }
 };
 
-/// The kernel of a reduction. `partials` and `tickets` have room for most_partial_blocks * most_block_columns
-/// accumulators and for most_partial_blocks numbers.
+/// The kernel of a reduction. `partials` and `tickets` need space for most_partial_blocks * most_block_columns
+/// accumulators and for most_partial_blocks tickets.
 template <bool Along, class Source, class Reducer>
 reduce_kernel<Along, Source, Reducer> make_reduce_kernel(const reduction_plan<Source, Reducer>& plan) {
   using kernel = reduce_kernel<Along, Source, Reducer>;

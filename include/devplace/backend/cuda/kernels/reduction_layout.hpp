@@ -9,28 +9,28 @@
 
 namespace devplace::detail {
 
-/// Threads of a block that reduces.
+/// Threads per block of a reduction.
 inline constexpr unsigned reduction_threads = 256;
-/// Blocks of a reduction that leave accumulators for other blocks, at most: all that an H100 can run at once. It is a
-/// fixed number, so that the order of a sum is the same on every GPU.
+/// Largest number of blocks that pass partial results to a last block: as many as an H100 runs concurrently. A
+/// constant, so that the order of summation is the same on every GPU.
 inline constexpr std::size_t most_partial_blocks = 1024;
-/// Results that a block works on together, at most: neighbouring columns.
+/// Largest number of results, neighbouring columns, that a block computes together.
 inline constexpr std::size_t most_block_columns = 32;
 
-/// How the elements of a reduction are spread over blocks. It follows from the shape and the element type alone, and
-/// the order of a sum from it, so that the bits depend neither on the GPU nor on the addresses.
+/// How the elements of a reduction are distributed over blocks. It depends only on the shape and the element type, and
+/// it determines the order of summation, so the bits depend neither on the GPU nor on addresses.
 ///
-/// A group of columns * lanes threads makes `columns` neighbouring results; its lanes share the elements. A block has
-/// as many groups as fit, its set. Where there are too few sets for a GPU, the elements are cut into chunks, one for
-/// each block, and the last block of a set puts the chunks together.
+/// A group of columns * lanes threads computes `columns` neighbouring results; its lanes share the elements. A block
+/// holds as many groups as fit, its set. If there are too few sets to fill a GPU, the elements are cut into chunks, one
+/// per block, and the last block of a set merges the results of the chunks.
 struct reduction_layout {
   unsigned columns = 1;    ///< a power of two
   unsigned lanes = 1;      ///< a power of two; columns * lanes <= reduction_threads
-  std::size_t tiles = 1;   ///< groups for each index of the outer axis
-  std::size_t groups = 0;  ///< all groups
-  std::size_t sets = 0;    ///< all sets
-  std::size_t chunks = 1;  ///< blocks for each set
-  std::size_t chunk = 0;   ///< elements along the reduced axis for each of them, a multiple of the width
+  std::size_t tiles = 1;   ///< groups per index of the outer axis
+  std::size_t groups = 0;  ///< total number of groups
+  std::size_t sets = 0;    ///< total number of sets
+  std::size_t chunks = 1;  ///< blocks per set
+  std::size_t chunk = 0;   ///< elements along the reduced axis per chunk, a multiple of the width
 
   DEVPLACE_HD constexpr unsigned group_threads() const { return columns * lanes; }
   DEVPLACE_HD constexpr unsigned groups_per_block() const { return reduction_threads / group_threads(); }
@@ -41,13 +41,13 @@ constexpr std::size_t divided_up(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-/// The layout for outer x count x inner elements, of which a thread takes `width` neighbours along the reduced axis at
-/// once where inner is 1.
+/// The layout for outer x count x inner elements; if inner is 1, a thread takes `width` neighbouring elements along the
+/// reduced axis at a time.
 constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t count, std::size_t inner,
                                                unsigned width) {
   constexpr std::size_t warp = 32, few_per_lane = 8, enough_sets = most_partial_blocks / 2;
   const bool along = inner == 1;
-  const std::size_t elements = along ? width : 1;  // of one access
+  const std::size_t elements = along ? width : 1;  // per access
   const std::size_t accesses = divided_up(count, elements);
   reduction_layout layout;
   std::size_t lanes = reduction_threads;
@@ -64,7 +64,7 @@ constexpr reduction_layout reduction_layout_of(std::size_t outer, std::size_t co
   layout.sets = divided_up(layout.groups, layout.groups_per_block());
   layout.chunk = count;
   if (layout.groups_per_block() == 1 && layout.sets < enough_sets) {
-    const std::size_t least = lanes * elements * (along ? 4 : 16);  // elements that are worth a block
+    const std::size_t least = lanes * elements * (along ? 4 : 16);  // elements that justify a block
     const std::size_t most = most_partial_blocks / layout.sets;
     const std::size_t wanted = divided_up(count, least);
     const std::size_t chunks = wanted < most ? wanted : most;

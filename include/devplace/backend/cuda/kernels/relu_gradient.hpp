@@ -9,8 +9,8 @@
 
 namespace devplace::detail {
 
-/// Summands of columns (kernels/column_sums.hpp) that are written as they are made: the gradient of a relu's input,
-/// from that of its output and the output itself. All three matrices are without gaps; `to` may be `dy`.
+/// A source of column sums (kernels/column_sums.hpp) that also stores its summands: the gradient of a relu's input,
+/// computed from the gradient of its output and the output. All three matrices are contiguous; `to` may be `dy`.
 template <class T, unsigned Width>
 struct relu_gradient_source {
   using value_type = T;

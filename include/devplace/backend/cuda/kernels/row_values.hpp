@@ -8,7 +8,7 @@
 
 namespace devplace::detail {
 
-/// A thread's share of a row of at most PerThread * Group::size elements, in registers: the row is read once.
+/// A thread's share of a row of at most PerThread * Group::size elements, held in registers: the row is read once.
 template <class T, class Group, unsigned PerThread>
 class row_in_registers {
  public:
@@ -19,7 +19,7 @@ class row_in_registers {
       values_[k] = column(k) < columns ? row[column(k)] : T{};
   }
 
-  /// f(column, element) for each of them.
+  /// Calls f(column, element) for each of the thread's elements.
   template <class F>
   DEVPLACE_DEVICE void each(const F& f) const {
     DEVPLACE_DEVICE_UNROLL
@@ -35,7 +35,7 @@ class row_in_registers {
   T values_[PerThread];
 };
 
-/// A thread's share of a row of any length, read again in each pass.
+/// A thread's share of a row of any length, which is read again in each pass.
 template <class T, class Group>
 class row_in_memory {
  public:

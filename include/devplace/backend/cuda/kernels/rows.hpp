@@ -9,13 +9,14 @@
 
 namespace devplace::detail {
 
-// Kernels for functors of rows (ops/for_each_row.hpp). A functor that is to run here has an overload
+// Kernels for functors of rows (ops/for_each_row.hpp). A functor that runs on a GPU has an overload
 //
 //   together(functor, access, group, row, exists)
 //
-// in kernels/<operation>.hpp: the threads of `group` do row number `row`, whose elements they get by access.values().
-// Where `exists` is false there is no such row, and they only take part in the group's operations, as the others of
-// their warp need them there; for the same reason these may not stand in a branch that depends on the row.
+// in kernels/<operation>.hpp: the threads of `group` process row number `row` and get its elements from
+// access.values(). If `exists` is false, there is no such row, but these threads still take part in the group's
+// operations, which involve all lanes of a warp; for the same reason these operations must not stand in a branch that
+// depends on the row.
 
 /// Rows of at most PerThread * Group::size elements.
 template <unsigned PerThread>
@@ -34,7 +35,7 @@ struct access_in_memory {
   }
 };
 
-/// `Lanes` threads for a row of at most Lanes * PerThread elements.
+/// `Lanes` threads per row of at most Lanes * PerThread elements.
 template <class Row, unsigned Lanes, unsigned PerThread>
 struct short_rows_kernel {
   static constexpr unsigned threads = 256;
@@ -54,7 +55,7 @@ struct short_rows_kernel {
   }
 };
 
-/// A block for a row.
+/// One block per row.
 template <class Row, unsigned Threads>
 struct long_rows_kernel {
   static constexpr unsigned threads = Threads;
@@ -70,9 +71,9 @@ struct long_rows_kernel {
   }
 };
 
-/// Calls `launch(blocks, kernel)` with the kernel for rows of this length. Short rows stay in registers, so that their
-/// elements are read once: 4 lanes for up to 16 elements, a warp for up to 1,024. Longer ones have a block each and are
-/// read once for each pass.
+/// Calls `launch(blocks, kernel)` with the kernel for rows of this length. Short rows are held in registers, so they
+/// are read once: 4 lanes for up to 16 elements, a warp for up to 1,024. Longer rows get a block each and are read once
+/// per pass.
 template <class Row, class Launch>
 void with_row_kernel(std::size_t rows, std::size_t columns, const Row& functor, const Launch& launch) {
   const auto launch_short = [&](const auto& kernel) {

@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// n bytes as numbers: `groups` of 16 by one wide read each, the others one by one. What each byte becomes is looked up
-/// in shared memory.
+/// Converts n bytes to T: `groups` of 16 with one wide read each, the others one by one. Each byte's value is looked up
+/// in a table in shared memory.
 template <class T>
 struct scale_bytes_kernel {
   static constexpr unsigned threads = 256;
@@ -25,7 +25,7 @@ struct scale_bytes_kernel {
   const std::uint8_t* from;
   byte_scale<T> scale;
 
-  /// Of one thread, all together.
+  /// Number of rounds, each of which is the work of one thread.
   std::size_t rounds() const { return groups + (n - groups * group); }
 
   template <class Thread>

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The largest element that is not NaN, and the sum of exp(x - largest), over a row.
+/// The largest element of a row that is not NaN, and the sum of exp(x - largest).
 template <class T>
 struct row_exponential_sum {
   T max;

@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// What a wide_kernel does for take_rows: element i of the result, or some from there on that are of one row.
+/// The body of wide_kernel for take_rows: one element i of the result, or several of the same row from i on.
 template <class T, class Index>
 struct wide_row_taker {
   static constexpr unsigned width = widest_access<T>;

@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// Adam's update of the elements i to i + width: each array is read and written by one access, and the formula is
-/// the one of single elements, on copies in registers.
+/// Adam's update of the elements i to i + width - 1: one access per array; the formula is evaluated per element in
+/// registers.
 template <class T, class Thread>
 DEVPLACE_DEVICE void update_elements(const optim::detail::adam_numbers<T>& u, const Thread& t, std::size_t i,
                                      T factor) {
@@ -54,7 +54,7 @@ DEVPLACE_DEVICE void update_elements(const optim::detail::sgd_numbers<T, Momentu
   if constexpr (Momentum) t.store(u.momenta + i, momenta);
 }
 
-/// Whether all arrays begin where a wide access may.
+/// Whether the address is aligned for a wide access.
 inline bool is_wide(const void* data) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
@@ -67,16 +67,16 @@ bool has_wide_arrays(const optim::detail::sgd_update<T, Momentum>& u) {
   return is_wide(u.source.gradients) && is_wide(u.parameters) && (!Momentum || is_wide(u.momenta));
 }
 
-/// An optimizer's update of n elements: `groups` of `width` elements by wide accesses, the others one by one. The last
-/// block leaves the numbers of the next step, when all blocks have read those of this one.
+/// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the others one by one. The
+/// last block writes the numbers of the next step, after all blocks have read those of this one.
 template <class Update>
 struct update_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = widest_access<typename Update::value_type>;
 
-  static constexpr unsigned least_blocks = 3;  // in double Adam needs 70 registers
+  static constexpr unsigned least_blocks = 3;  // registers: Adam in double needs 70
 
-  /// Enough to fill a GPU several times; each block has to say that it is done.
+  /// Fills a GPU several times over; a limit, because every block takes a ticket at the end.
   static constexpr std::size_t most_blocks = 2048;
 
   std::size_t n;
@@ -84,7 +84,7 @@ struct update_kernel {
   Update update;
 
   std::size_t blocks() const {
-    const std::size_t rounds = groups + (n - groups * width);  // of one thread, all together
+    const std::size_t rounds = groups + (n - groups * width);  // each is the work of one thread
     const std::size_t all = (rounds + threads - 1) / threads;
     return all < most_blocks ? all : most_blocks;
   }

@@ -10,14 +10,14 @@
 
 namespace devplace::detail {
 
-/// Whether N elements from here on can be read or written by one access.
+/// Whether N elements from `data` on can be read or written with one access.
 template <unsigned N, class T>
 bool begins_wide(const T* data) {
   return reinterpret_cast<std::uintptr_t>(data) % (N * sizeof(T)) == 0;
 }
 
-/// n elements, in groups of Body::width as far as `groups` goes, the others one by one. A Body has `one(i)` for a
-/// single element and `several(thread, i)` for `width` of them, whose accesses are wide.
+/// n elements: `groups` groups of Body::width with wide accesses, the others one by one. A Body has `one(i)` for a
+/// single element and `several(thread, i)` for `width` of them.
 template <class Body>
 struct wide_kernel {
   static constexpr unsigned threads = 256;
