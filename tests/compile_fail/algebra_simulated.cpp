@@ -11,7 +11,7 @@
 namespace dp = devplace;
 
 using whole = dp::replicated<0, 1>;
-using rows = dp::sharded<0, 0, 1>;
+using rows = dp::sharded<dp::axis<0>, 0, 1>;
 using sums = dp::partial<dp::reduction::sum, 0, 1>;
 using means = dp::partial<dp::reduction::mean, 0, 1>;
 using maxima = dp::partial<dp::reduction::max, 0, 1>;
@@ -21,7 +21,7 @@ template <class Where>
 using vector = dp::tensor<float, dp::extents<4>, Where>;
 
 void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, matrix<dp::replicated<0, 2>>& elsewhere,
-                matrix<rows>& x, matrix<rows>& y, matrix<dp::sharded<0, 0, 2>>& x_elsewhere, matrix<sums>& p,
+                matrix<rows>& x, matrix<rows>& y, matrix<dp::sharded<dp::axis<0>, 0, 2>>& x_elsewhere, matrix<sums>& p,
                 matrix<means>& m, matrix<maxima>& largest, vector<whole>& bias, vector<rows>& split_vector,
                 dp::tensor<std::int32_t, dp::extents<4, 4>, sums>& integers,
                 dp::tensor<double, dp::extents<4, 4>, rows>& doubles, const matrix<rows>& constant) {

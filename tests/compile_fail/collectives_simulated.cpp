@@ -21,7 +21,7 @@ using matrix = dp::tensor<T, dp::extents<6, 4>, Where>;
 using on_cpu = dp::on<dp::cpu>;
 using on_0 = dp::on<dp::cuda<0>>;
 using copies_type = dp::replicated<0, 1>;
-using rows = dp::sharded<0, 0, 1>;
+using rows = dp::sharded<dp::axis<0>, 0, 1>;
 using sum_of = dp::partial<dp::reduction::sum, 0, 1>;
 using mean_of = dp::partial<dp::reduction::mean, 0, 1>;
 
@@ -70,11 +70,11 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(REDUCE_SCATTER_TO_OTHER_PLACES)  // expect: devplace: reduce_scatter: the result.s places are not the
                                              // summands
-  dp::reduce_scatter<dp::sharded<0, 0, 2>>(summands);
+  dp::reduce_scatter<dp::sharded<dp::axis<0>, 0, 2>>(summands);
 #endif
 #if defined(REDUCE_SCATTER_IN_OTHER_ORDER)  // expect: devplace: reduce_scatter: the result.s places are not the
                                             // summands
-  dp::reduce_scatter<dp::sharded<0, 1, 0>>(summands);
+  dp::reduce_scatter<dp::sharded<dp::axis<0>, 1, 0>>(summands);
 #endif
 #if defined(REDUCE_SCATTER_TO_COPIES)  // expect: devplace: reduce_scatter: the result is sharded.*all_reduce
   dp::reduce_scatter<copies_type>(summands);
@@ -105,7 +105,7 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: the placement splits an axis that the tensor
                                                    // does
-  dp::scatter<dp::sharded<2, 0, 1>>(whole);
+  dp::scatter<dp::sharded<dp::axis<2>, 0, 1>>(whole);
 #endif
 #if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: split::sizes has another number of sizes than the placement
   dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});

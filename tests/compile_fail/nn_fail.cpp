@@ -72,7 +72,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   { dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated
-  { dp::model<net, dp::sharded<0, 0, 1>> wrong{dp::seed{1}}; }
+  { dp::model<net, dp::sharded<dp::axis<0>, 0, 1>> wrong{dp::seed{1}}; }
 #endif
 #if defined(BATCH_SAMPLE_SIZE)  // expect: devplace: one sample of the batch has another number of elements
   model.predict(dp::tensor<float, dp::extents<dp::dyn, 5>, on_cpu>(dp::extents<dp::dyn, 5>{2}));

@@ -47,7 +47,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #endif
 #if defined(SORT_OVER_PLACES)  // expect: SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST
   {
-    dp::tensor<float, dp::extents<4>, dp::sharded<0, 0, 1>> parts(dp::extents<4>{});
+    dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::sort(parts);
   }
 #endif
@@ -59,7 +59,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #endif
 #if defined(CUMSUM_OVER_PLACES)  // expect: ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST
   {
-    dp::tensor<float, dp::extents<4>, dp::sharded<0, 0, 1>> parts(dp::extents<4>{});
+    dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::cumsum(parts);
   }
 #endif

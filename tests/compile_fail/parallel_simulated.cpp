@@ -18,7 +18,7 @@ namespace nn = devplace::nn;
 
 using net = nn::linear<6, 3>;
 using where = dp::replicated<0, 1>;
-using parts = dp::sharded<0, 0, 1>;
+using parts = dp::sharded<dp::axis<0>, 0, 1>;
 template <class W>
 using samples = dp::tensor<float, dp::extents<dp::dyn, 6>, W>;
 template <class W>

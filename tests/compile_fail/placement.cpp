@@ -36,6 +36,11 @@ dp::replicated<0, 1, 0> twice;
 dp::replicated<> nowhere;
 #endif
 
+// The name of the spelling is in g++'s error and in clang's note on the parameter; nvcc points at the number.
+#if defined(AXIS_AS_A_NUMBER)  // expect: (THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0|must be a type|expected a type)
+dp::sharded<0, 1> ambiguous;
+#endif
+
 #if defined(FIRST_AVAILABLE_OF_NOTHING)  // expect: devplace: first_available: none of the placements can be used in
 void choose() {
   dp::first_available<dp::replicated<0, 1>, dp::on<dp::cuda<0>>>([](auto) {});

@@ -21,7 +21,7 @@ template <class W>
 using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, W>;
 
 void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& single,
-           const samples<dp::sharded<0, 0, 1>>& x, const labels<dp::sharded<0, 0, 1>>& y,
+           const samples<dp::sharded<dp::axis<0>, 0, 1>>& x, const labels<dp::sharded<dp::axis<0>, 0, 1>>& y,
            const samples<dp::on<dp::cuda<0>>>& whole, const labels<dp::on<dp::cuda<0>>>& whole_labels,
            const samples<dp::on<dp::cuda<1>>>& elsewhere) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};

@@ -20,7 +20,7 @@ auto on_host(const dp::tensor<T, Extents, dp::on<P>>& x) {
   return dp::to<dp::on<dp::cpu>>(x);
 }
 template <class T, class Extents, class... P>
-auto on_host(const dp::tensor<T, Extents, dp::sharded_on<0, P...>>& x) {
+auto on_host(const dp::tensor<T, Extents, dp::sharded_on<dp::axis<0>, P...>>& x) {
   return dp::gather<dp::on<dp::cpu>>(x);
 }
 

@@ -19,7 +19,7 @@ using dp::test::placed_numbers;
 namespace {
 
 using whole = dp::replicated<0, 1>;
-using rows = dp::sharded<0, 0, 1>;
+using rows = dp::sharded<dp::axis<0>, 0, 1>;
 using sums = dp::partial<dp::reduction::sum, 0, 1>;
 
 }  // namespace
@@ -28,7 +28,7 @@ TEST_CASE("docs/algebra.md: a layer by hand", "[docs]") {
   const auto x = placed_numbers<rows>(dp::extents<dp::dyn, 3>(5), 1);
   const auto w = placed_numbers<whole>(dp::extents<3, 4>{}, 2);
   const auto b = placed_numbers<whole>(dp::extents<4>{}, 3);
-  dp::tensor y = dp::relu(dp::matmul(x, w) + b);  // x sharded<0, 0, 1>, w and b replicated<0, 1>: y is sharded
+  dp::tensor y = dp::relu(dp::matmul(x, w) + b);  // x sharded<axis<0>, 0, 1>, w and b replicated<0, 1>: y is sharded
   dp::tensor dy = y * 0.5f;                       // one pass on each GPU, both at the same time
   auto dw = dp::matmul(dp::transposed(x), dy);    // partial<reduction::sum, 0, 1>: every GPU saw its own rows
   auto db = dp::sum<0>(dy);                       // partial as well: rows are what is summed over

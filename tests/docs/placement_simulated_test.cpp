@@ -27,11 +27,11 @@ TEST_CASE("docs/placement.md: tensors", "[docs]") {
 
 TEST_CASE("docs/placement.md: several devices", "[docs]") {
   const dp::tensor x = dp::arange<float, dp::on<dp::cpu>>(10);
-  auto parts = dp::scatter<dp::sharded<0, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
+  auto parts = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
   auto whole = dp::gather<dp::on<dp::cpu>>(parts);
-  auto chunks = dp::scatter<dp::sharded<0, 0, 1, 2>>(x, dp::split::torch);        // 4, 4 and 2 elements
-  auto given = dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split::sizes{3, 7});      // as it says
-  auto same = dp::scatter<dp::sharded<0, 0, 1>>(x.clone(), given.split_sizes());  // split as `given` is
+  auto chunks = dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, dp::split::torch);        // 4, 4 and 2 elements
+  auto given = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{3, 7});      // as it says
+  auto same = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x.clone(), given.split_sizes());  // split as `given` is
   CHECK(parts.first_row(1) == 5);
   CHECK(whole(7) == 7);
   CHECK(chunks.first_row(2) == 8);

@@ -52,8 +52,8 @@ void check_random() {
 
 TEST_CASE("one value on several places", "[ops]") {
   check_fill<dp::replicated<1, 0>>();
-  check_fill<dp::sharded<0, 2, 0, 1>>();
-  check_fill<dp::sharded<1, 0, 1>>();
+  check_fill<dp::sharded<dp::axis<0>, 2, 0, 1>>();
+  check_fill<dp::sharded<dp::axis<1>, 0, 1>>();
   check_fill<dp::partial<reduction::max, 0, 1>>();
   check_fill<dp::partial<reduction::min, 3, 1>>();
   check_placed(dp::zeros<float, dp::partial<reduction::sum, 0, 1, 2>>(shape), std::vector<float>(15, 0));
@@ -62,12 +62,12 @@ TEST_CASE("one value on several places", "[ops]") {
 
 TEST_CASE("random numbers on several places are those of one place", "[ops]") {
   check_random<dp::replicated<1, 0, 2>>();
-  check_random<dp::sharded<0, 2, 0, 1>>();
-  check_random<dp::sharded<1, 0, 1>>();
+  check_random<dp::sharded<dp::axis<0>, 2, 0, 1>>();
+  check_random<dp::sharded<dp::axis<1>, 0, 1>>();
 }
 
 TEST_CASE("zeros like a split tensor are split like it", "[ops]") {
-  const dp::tensor<float, dp::extents<5, 3>, dp::sharded<0, 0, 1>> x(shape, dp::split::sizes{1, 4});
+  const dp::tensor<float, dp::extents<5, 3>, dp::sharded<dp::axis<0>, 0, 1>> x(shape, dp::split::sizes{1, 4});
   const auto zeros = dp::zeros_like(x);
   CHECK(zeros.split_sizes().values == x.split_sizes().values);
   check_placed(zeros, std::vector<float>(15, 0));

@@ -17,7 +17,7 @@ using namespace dp::test;
 namespace {
 
 using whole = dp::replicated<0, 1, 2>;
-using rows = dp::sharded<0, 0, 1, 2>;
+using rows = dp::sharded<dp::axis<0>, 0, 1, 2>;
 using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
 using means = dp::partial<dp::reduction::mean, 0, 1, 2>;
 

@@ -19,7 +19,7 @@ using namespace dp::test;
 namespace {
 
 using whole = dp::replicated<0, 1, 2>;
-using rows = dp::sharded<0, 0, 1, 2>;
+using rows = dp::sharded<dp::axis<0>, 0, 1, 2>;
 template <dp::reduction Op>
 using partial = dp::partial<Op, 0, 1, 2>;
 using sums = partial<dp::reduction::sum>;

@@ -28,8 +28,8 @@ namespace {
 
 using host = dp::on<dp::cpu>;
 using whole = dp::replicated<0, 1, 2>;
-using rows = dp::sharded<0, 0, 1, 2>;
-using columns = dp::sharded<1, 0, 1, 2>;
+using rows = dp::sharded<dp::axis<0>, 0, 1, 2>;
+using columns = dp::sharded<dp::axis<1>, 0, 1, 2>;
 using sums = dp::partial<dp::reduction::sum, 0, 1, 2>;
 
 using matrix = dp::extents<6, 4>;

@@ -56,15 +56,15 @@ TEST_CASE("gather and all_gather undo scatter, for all numbers of places", "[par
 
 TEST_CASE("gather and all_gather take any order of places, axis and split", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 6, 5>{});
-  check_both<dp::sharded<0, 2, 0>>(x, dp::split::sizes{1, 3});
-  check_both<dp::sharded<1, 3, 1, 2>>(x, dp::split::sizes{0, 5, 1});
-  check_both<dp::sharded<2, 1, 0, 2>>(x, dp::split::torch);
-  static_assert(std::is_same_v<decltype(dp::all_gather(dp::scatter<dp::sharded<2, 1, 0>>(x)))::placement_type,
+  check_both<dp::sharded<dp::axis<0>, 2, 0>>(x, dp::split::sizes{1, 3});
+  check_both<dp::sharded<dp::axis<1>, 3, 1, 2>>(x, dp::split::sizes{0, 5, 1});
+  check_both<dp::sharded<dp::axis<2>, 1, 0, 2>>(x, dp::split::torch);
+  static_assert(std::is_same_v<decltype(dp::all_gather(dp::scatter<dp::sharded<dp::axis<2>, 1, 0>>(x)))::placement_type,
                                dp::replicated<1, 0>>);
 }
 
 TEST_CASE("gather and all_gather of many elements", "[parallel]") {
   const auto x = counted<float>(dp::extents<1000, 333>{});
-  check_both<dp::sharded<0, 0, 1, 2>>(x, dp::split::even);
-  check_both<dp::sharded<1, 0, 1, 2>>(x, dp::split::torch);
+  check_both<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, dp::split::even);
+  check_both<dp::sharded<dp::axis<1>, 0, 1, 2>>(x, dp::split::torch);
 }

@@ -17,7 +17,7 @@ template <int... I>
 struct mesh_of<std::integer_sequence<int, I...>> {
   using replicated = devplace::replicated<I...>;
   template <std::size_t Axis>
-  using sharded = devplace::sharded<Axis, I...>;
+  using sharded = devplace::sharded<devplace::axis<Axis>, I...>;
   template <devplace::reduction Op>
   using partial = devplace::partial<Op, I...>;
 };

@@ -83,14 +83,14 @@ TEST_CASE("reduce onto any place, in the order of the places, to the bit", "[par
 TEST_CASE("reduce_scatter along any axis, by any rule, to the bit", "[parallel]") {
   using four = dp::partial<reduction::sum, 2, 0, 3, 1>;
   const dp::extents<5, 7, 3> e;
-  check_reduce_scatter<dp::sharded<0, 2, 0, 3, 1>, four, float>(e, dp::split::torch, false);
-  check_reduce_scatter<dp::sharded<1, 2, 0, 3, 1>, four, float>(e, dp::split::even, false);
-  check_reduce_scatter<dp::sharded<2, 2, 0, 3, 1>, four, double>(e, dp::split::even, false);
-  check_reduce_scatter<dp::sharded<1, 2, 0, 3, 1>, four, float>(e, dp::split::sizes{0, 4, 2, 1}, false);
-  check_reduce_scatter<dp::sharded<1, 1, 0>, dp::partial<reduction::mean, 1, 0>, double>(dp::extents<40, 601>{},
-                                                                                         dp::split::even, false);
-  check_reduce_scatter<dp::sharded<0, 1, 0>, dp::partial<reduction::max, 1, 0>, std::int32_t>(dp::extents<7>{},
-                                                                                              dp::split::torch, true);
+  check_reduce_scatter<dp::sharded<dp::axis<0>, 2, 0, 3, 1>, four, float>(e, dp::split::torch, false);
+  check_reduce_scatter<dp::sharded<dp::axis<1>, 2, 0, 3, 1>, four, float>(e, dp::split::even, false);
+  check_reduce_scatter<dp::sharded<dp::axis<2>, 2, 0, 3, 1>, four, double>(e, dp::split::even, false);
+  check_reduce_scatter<dp::sharded<dp::axis<1>, 2, 0, 3, 1>, four, float>(e, dp::split::sizes{0, 4, 2, 1}, false);
+  check_reduce_scatter<dp::sharded<dp::axis<1>, 1, 0>, dp::partial<reduction::mean, 1, 0>, double>(
+      dp::extents<40, 601>{}, dp::split::even, false);
+  check_reduce_scatter<dp::sharded<dp::axis<0>, 1, 0>, dp::partial<reduction::max, 1, 0>, std::int32_t>(
+      dp::extents<7>{}, dp::split::torch, true);
 }
 
 TEST_CASE("reduce_scatter of a temporary along its first axis needs memory for the result only", "[parallel]") {
@@ -99,8 +99,8 @@ TEST_CASE("reduce_scatter of a temporary along its first axis needs memory for t
     return dp::memory_statistics<dp::cuda<0>>().allocations + dp::memory_statistics<dp::cuda<1>>().allocations;
   };
   const auto before = blocks();
-  const auto rows = dp::reduce_scatter<dp::sharded<0, 0, 1>>(x.summands);
+  const auto rows = dp::reduce_scatter<dp::sharded<dp::axis<0>, 0, 1>>(x.summands);
   CHECK(blocks() == before + 4);
-  const auto of_temporary = dp::reduce_scatter<dp::sharded<0, 0, 1>>(std::move(x.summands));
+  const auto of_temporary = dp::reduce_scatter<dp::sharded<dp::axis<0>, 0, 1>>(std::move(x.summands));
   CHECK(blocks() == before + 6);
 }

@@ -59,50 +59,53 @@ TEST_CASE("scatter gives every place its rows, for all numbers of places", "[par
 
 TEST_CASE("scatter takes every rule, along every axis", "[parallel]") {
   const auto x = counted<double>(dp::extents<4, 7, 3>{});
-  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 0, 1, 2>>(x)) == sizes{2, 1, 1});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 2, 0>>(x)) == sizes{4, 3});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split::torch)) == sizes{3, 3, 1});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2, 3>>(x, dp::split::torch)) == sizes{2, 2, 2, 1});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(x, dp::split::sizes{5, 0, 2})) == sizes{5, 0, 2});
-  CHECK(check_parts<2>(x, dp::scatter<dp::sharded<2, 1, 0, 3, 2>>(x)) == sizes{1, 1, 1, 0});
+  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x)) == sizes{2, 1, 1});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 2, 0>>(x)) == sizes{4, 3});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x, dp::split::torch)) == sizes{3, 3, 1});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2, 3>>(x, dp::split::torch)) == sizes{2, 2, 2, 1});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x, dp::split::sizes{5, 0, 2})) ==
+        sizes{5, 0, 2});
+  CHECK(check_parts<2>(x, dp::scatter<dp::sharded<dp::axis<2>, 1, 0, 3, 2>>(x)) == sizes{1, 1, 1, 0});
   const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // a choice at run time
-  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 0, 1, 2>>(x, rule)) == sizes{2, 2, 0});
-  CHECK_THROWS_AS((dp::scatter<dp::sharded<0, 0, 1>>(x, dp::split::sizes{1, 2})), dp::argument_error);
+  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, rule)) == sizes{2, 2, 0});
+  CHECK_THROWS_AS((dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{1, 2})), dp::argument_error);
 }
 
 TEST_CASE("scatter splits another tensor as a first one was split", "[parallel]") {
-  const auto shards = dp::scatter<dp::sharded<0, 0, 1>>(counted<float>(dp::extents<5, 2>{}), dp::split::sizes{1, 4});
+  const auto shards =
+      dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(counted<float>(dp::extents<5, 2>{}), dp::split::sizes{1, 4});
   const auto labels = counted<std::int64_t>(dp::extents<5>{});
-  CHECK(check_parts<0>(labels, dp::scatter<dp::sharded<0, 0, 1>>(labels, shards.split_sizes())) == sizes{1, 4});
+  CHECK(check_parts<0>(labels, dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(labels, shards.split_sizes())) ==
+        sizes{1, 4});
 }
 
 TEST_CASE("scatter takes views and values on any place", "[parallel]") {
   const auto x = counted<float>(dp::extents<6, 5>{});
   const auto there = dp::to<dp::on<dp::cuda<1>>>(x);
-  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 0, 1>>(there)) == sizes{3, 3});
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(there)) == sizes{2, 2, 1});
+  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(there)) == sizes{3, 3});
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(there)) == sizes{2, 2, 1});
   const auto middle = x.slice(1, 4);
-  CHECK(check_parts<1>(middle, dp::scatter<dp::sharded<1, 2, 1>>(middle)) == sizes{3, 2});
-  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<0, 2, 1>>(there.view().erased())) == sizes{3, 3});
+  CHECK(check_parts<1>(middle, dp::scatter<dp::sharded<dp::axis<1>, 2, 1>>(middle)) == sizes{3, 2});
+  CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 2, 1>>(there.view().erased())) == sizes{3, 3});
   const auto pinned = dp::to<dp::on<dp::pinned>>(x);
-  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<1, 0, 1, 2>>(pinned)) == sizes{2, 2, 1});
-  CHECK(dp::gather<dp::on<dp::pinned>>(dp::scatter<dp::sharded<0, 0, 1>>(pinned))(5, 4) == 29);
+  CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(pinned)) == sizes{2, 2, 1});
+  CHECK(dp::gather<dp::on<dp::pinned>>(dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(pinned))(5, 4) == 29);
 }
 
 TEST_CASE("scatter along an axis of nothing, and of a scalar's neighbour", "[parallel]") {
   const auto none = counted<float>(dp::extents<0, 6>{});
-  CHECK(check_parts<1>(none, dp::scatter<dp::sharded<1, 0, 1>>(none)) == sizes{3, 3});
+  CHECK(check_parts<1>(none, dp::scatter<dp::sharded<dp::axis<1>, 0, 1>>(none)) == sizes{3, 3});
   const auto hollow = counted<float>(dp::extents<3, 4, 0>{});
-  CHECK(check_parts<1>(hollow, dp::scatter<dp::sharded<1, 0, 1, 2>>(hollow)) == sizes{2, 1, 1});
+  CHECK(check_parts<1>(hollow, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(hollow)) == sizes{2, 1, 1});
   const auto single = counted<float>(dp::extents<1>{});
-  CHECK(check_parts<0>(single, dp::scatter<dp::sharded<0, 3, 1, 2>>(single)) == sizes{1, 0, 0});
+  CHECK(check_parts<0>(single, dp::scatter<dp::sharded<dp::axis<0>, 3, 1, 2>>(single)) == sizes{1, 0, 0});
 }
 
 TEST_CASE("the source may be changed as soon as scatter returns", "[parallel]") {
   auto x = counted<float>(dp::extents<512, 512>{});
   const auto before = x.clone();
-  const auto rows = dp::scatter<dp::sharded<0, 0, 1, 2>>(x);
-  const auto columns = dp::scatter<dp::sharded<1, 0, 1, 2>>(x);
+  const auto rows = dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x);
+  const auto columns = dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x);
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = -1;
   check_parts<0>(before, rows);

@@ -35,7 +35,7 @@ namespace {
 /// A tensor, split from the host or from a device and brought together on any of them, is the whole again.
 template <std::size_t Axis, class X>
 void check_parts(const X& x) {
-  using where = dp::sharded<Axis, 0, 1>;
+  using where = dp::sharded<dp::axis<Axis>, 0, 1>;
   INFO("axis " << Axis << " of " << dp::detail::to_string(x.extents()));
   const auto whole = values_of(x);
   const auto check = [&whole](const auto& parts) {
@@ -87,7 +87,7 @@ TEST_CASE("reductions between two logical devices of a GPU", "[parallel]") {
     CHECK(values_of(everywhere.local(0)) == x.value);
     CHECK(values_of(everywhere.local(1)) == x.value);
     CHECK(values_of(dp::reduce<second>(x.summands)) == x.value);
-    const auto parts = dp::reduce_scatter<dp::sharded<0, 0, 1>>(x.summands);
+    const auto parts = dp::reduce_scatter<dp::sharded<dp::axis<0>, 0, 1>>(x.summands);
     CHECK(values_of(dp::gather<host>(parts)) == x.value);
   }
 }

@@ -29,7 +29,7 @@ TEST_CASE("placements are empty types that say how they are called", "[place]") 
   CHECK(printed(dp::on<dp::cuda<3>>{}) == "cuda:3");
   CHECK(printed(dp::replicated<0, 2>{}) == "replicated<cuda:0, cuda:2>");
   CHECK(printed(dp::replicated_on<dp::cpu>{}) == "replicated<cpu>");
-  CHECK(printed(dp::sharded<1, 0, 1>{}) == "sharded<1; cuda:0, cuda:1>");
+  CHECK(printed(dp::sharded<dp::axis<1>, 0, 1>{}) == "sharded<axis<1>, cuda:0, cuda:1>");
   CHECK(printed(dp::partial<dp::reduction::sum, 0, 1>{}) == "partial<sum; cuda:0, cuda:1>");
   CHECK(dp::placement_name<dp::partial<dp::reduction::max, 4>>() == "partial<max; cuda:4>");
   CHECK(dp::placement_name<dp::partial<dp::reduction::min, 4>>() == "partial<min; cuda:4>");
@@ -37,7 +37,7 @@ TEST_CASE("placements are empty types that say how they are called", "[place]") 
 }
 
 TEST_CASE("a placement is known by its kind and its mesh", "[place]") {
-  using traits = dp::placement_traits<dp::sharded<1, 0, 1>>;
+  using traits = dp::placement_traits<dp::sharded<dp::axis<1>, 0, 1>>;
   STATIC_REQUIRE(std::is_same_v<traits::kind, dp::split_along<1>>);
   STATIC_REQUIRE(std::is_same_v<traits::mesh, dp::devices<dp::cuda<0>, dp::cuda<1>>>);
   STATIC_REQUIRE(std::is_same_v<dp::placement_traits<dp::replicated<5>>::kind, dp::copies>);
@@ -63,7 +63,7 @@ TEST_CASE("the places of a placement", "[place]") {
 
 TEST_CASE("batches and gradients of a model follow from its placement", "[place]") {
   STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::on<dp::cuda<1>>>, dp::on<dp::cuda<1>>>);
-  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::replicated<0, 1>>, dp::sharded<0, 0, 1>>);
+  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::replicated<0, 1>>, dp::sharded<dp::axis<0>, 0, 1>>);
   STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::on<dp::cpu>>, dp::on<dp::cpu>>);
   STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::replicated<0, 1>>, dp::partial<dp::reduction::sum, 0, 1>>);
 }

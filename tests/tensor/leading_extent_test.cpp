@@ -41,7 +41,7 @@ TEST_CASE("rows that do not fit are refused and change nothing", "[tensor]") {
 }
 
 TEST_CASE("a tensor split over places is split anew", "[tensor]") {
-  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded_on<0, dp::cpu>> x(dp::extents<dyn, 2>(6));
+  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded_on<dp::axis<0>, dp::cpu>> x(dp::extents<dyn, 2>(6));
   dp::detail::leading_extent::set(x, 4);
   CHECK(x.local(0).extents() == dp::extents<dyn, 2>(4));
   CHECK_THROWS_AS(dp::detail::leading_extent::set(x, 7), dp::shape_error);

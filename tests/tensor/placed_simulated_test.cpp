@@ -34,7 +34,7 @@ sizes part_sizes(const Tensor& x, std::size_t axis = 0) {
 }  // namespace
 
 TEST_CASE("each place has a part along the axis that the placement splits", "[tensor]") {
-  const dp::tensor<float, dp::extents<5, 7, 3>, dp::sharded<1, 2, 0, 1>> x(dp::extents<5, 7, 3>{});
+  const dp::tensor<float, dp::extents<5, 7, 3>, dp::sharded<dp::axis<1>, 2, 0, 1>> x(dp::extents<5, 7, 3>{});
   static_assert(std::is_same_v<decltype(x)::local_extents, dp::extents<5, dyn, 3>>);
   CHECK(x.size() == 105);
   CHECK(x.local(0).ordinal() == 2);
@@ -44,12 +44,12 @@ TEST_CASE("each place has a part along the axis that the placement splits", "[te
   CHECK(x.part_begin(2) == 5);
   CHECK(x.part_begin(3) == 7);
   CHECK(x.first_row(2) == 0);  // every place has all rows
-  const dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> rows(dp::extents<dyn>{5});
+  const dp::tensor<float, dp::extents<dyn>, dp::sharded<dp::axis<0>, 0, 1>> rows(dp::extents<dyn>{5});
   CHECK(rows.first_row(1) == 3);
 }
 
 TEST_CASE("a split is remembered", "[tensor]") {
-  using where = dp::sharded<0, 0, 1, 2, 3>;
+  using where = dp::sharded<dp::axis<0>, 0, 1, 2, 3>;
   const dp::tensor<float, dp::extents<10, 2>, where> torch(dp::extents<10, 2>{}, dp::split::torch);
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 1});
   const dp::tensor<float, dp::extents<10, 2>, where> given(dp::extents<10, 2>{}, dp::split::sizes{0, 1, 9, 0});
@@ -76,7 +76,7 @@ TEST_CASE("copies and summands have the whole extents on every place", "[tensor]
 }
 
 TEST_CASE("a part by its place is a view at that place", "[tensor]") {
-  dp::tensor<float, dp::extents<6, 2>, dp::sharded<0, 3, 1>> x(dp::extents<6, 2>{}, dp::split::sizes{4, 2});
+  dp::tensor<float, dp::extents<6, 2>, dp::sharded<dp::axis<0>, 3, 1>> x(dp::extents<6, 2>{}, dp::split::sizes{4, 2});
   const auto& constant = x;
   static_assert(
       std::is_same_v<decltype(x.local(dp::cuda<1>{})), dp::view<float, dp::extents<dyn, 2>, dp::on<dp::cuda<1>>>>);
@@ -91,7 +91,7 @@ TEST_CASE("a part by its place is a view at that place", "[tensor]") {
 }
 
 TEST_CASE("a clone has the same elements in memory of its own", "[tensor]") {
-  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> x(dp::extents<dyn>{3});
+  dp::tensor<float, dp::extents<dyn>, dp::sharded<dp::axis<0>, 0, 1>> x(dp::extents<dyn>{3});
   dp::copy(x.local(0), counted<float>(dp::extents<dyn>{2}));
   dp::copy(x.local(1), counted<float>(dp::extents<dyn>{1}));
   auto copied = x.clone();
@@ -108,14 +108,15 @@ TEST_CASE("a tensor over places that no address space holds is refused", "[tenso
   const dp::extents<dyn, dyn> huge(std::numeric_limits<std::size_t>::max() / 2, std::size_t{8});
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
   CHECK_THROWS_AS((dp::tensor<float, dp::extents<dyn, dyn>, dp::replicated<0, 1>>(huge)), dp::shape_error);
-  CHECK_THROWS_WITH((dp::tensor<float, dp::extents<dyn, dyn>, dp::sharded<1, 0, 1>>(huge)),
+  CHECK_THROWS_WITH((dp::tensor<float, dp::extents<dyn, dyn>, dp::sharded<dp::axis<1>, 0, 1>>(huge)),
                     Catch::Matchers::ContainsSubstring("larger than the address space"));
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
 TEST_CASE("rows change within the memory that is there, by the tensor's rule", "[tensor]") {
   using dp::detail::leading_extent;
-  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<0, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12), dp::split::torch);
+  dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<dp::axis<0>, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12),
+                                                                                     dp::split::torch);
   leading_extent::set(torch, 9);
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 0});
   leading_extent::set(torch, 8);
@@ -127,13 +128,15 @@ TEST_CASE("rows change within the memory that is there, by the tensor's rule", "
   CHECK(part_sizes(torch) == sizes{3, 3, 3, 3});
   CHECK(torch.extent(0) == 12);
 
-  dp::tensor<float, dp::extents<dyn>, dp::sharded<0, 0, 1>> given(dp::extents<dyn>(6), dp::split::sizes{2, 4});
+  dp::tensor<float, dp::extents<dyn>, dp::sharded<dp::axis<0>, 0, 1>> given(dp::extents<dyn>(6),
+                                                                            dp::split::sizes{2, 4});
   CHECK_THROWS_AS(leading_extent::set(given, 5), dp::shape_error);  // evenly, the first place would have 3
   CHECK(part_sizes(given) == sizes{2, 4});
   leading_extent::set(given, 4);
   CHECK(part_sizes(given) == sizes{2, 2});
 
-  dp::tensor<float, dp::extents<dyn, 5>, dp::sharded<1, 0, 1>> columns(dp::extents<dyn, 5>(4), dp::split::sizes{1, 4});
+  dp::tensor<float, dp::extents<dyn, 5>, dp::sharded<dp::axis<1>, 0, 1>> columns(dp::extents<dyn, 5>(4),
+                                                                                 dp::split::sizes{1, 4});
   leading_extent::set(columns, 3);
   CHECK(part_sizes(columns, 0) == sizes{3, 3});
   CHECK(part_sizes(columns, 1) == sizes{1, 4});

@@ -27,15 +27,15 @@ std::string printed(const X& x) {
 }  // namespace
 
 TEST_CASE("a split tensor prints what each place has", "[tensor]") {
-  CHECK(printed(dp::scatter<dp::sharded<0, 0, 1>>(counted<float>(dp::extents<3, 2>{}))) ==
-        "tensor<float, 3x2> on sharded<0; cuda:0, cuda:1>\n"
+  CHECK(printed(dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(counted<float>(dp::extents<3, 2>{}))) ==
+        "tensor<float, 3x2> on sharded<axis<0>, cuda:0, cuda:1>\n"
         "cuda:0 has [0:2]\n"
         "[[0. 1.]\n"
         " [2. 3.]]\n"
         "cuda:1 has [2:3]\n"
         "[[4. 5.]]");
-  CHECK(printed(dp::scatter<dp::sharded<1, 3, 0, 1>>(counted<std::int64_t>(dp::extents<2, 2>{}))) ==
-        "tensor<int64, 2x2> on sharded<1; cuda:3, cuda:0, cuda:1>\n"
+  CHECK(printed(dp::scatter<dp::sharded<dp::axis<1>, 3, 0, 1>>(counted<std::int64_t>(dp::extents<2, 2>{}))) ==
+        "tensor<int64, 2x2> on sharded<axis<1>, cuda:3, cuda:0, cuda:1>\n"
         "cuda:3 has [:, 0:1]\n"
         "[[0]\n"
         " [2]]\n"

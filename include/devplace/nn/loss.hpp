@@ -23,7 +23,7 @@ struct loss_sums {
   using type = tensor<T, extents<2>, Batch>;
 };
 template <class T, std::size_t Axis, class... P>
-struct loss_sums<T, sharded_on<Axis, P...>> {
+struct loss_sums<T, sharded_on<axis<Axis>, P...>> {
   using type = tensor<T, extents<2>, partial_on<reduction::sum, P...>>;
 };
 template <class T, class Batch>

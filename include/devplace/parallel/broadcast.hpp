@@ -19,7 +19,7 @@ auto broadcast(const From& source) {
   constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
   static_assert(to_copies,
                 "devplace: broadcast: the result must be replicated, as in broadcast<replicated<0, 1>>(x); for parts "
-                "use scatter<sharded<0, 0, 1>>(x), for one copy to<on<P>>(x).");
+                "use scatter<sharded<axis<0>, 0, 1>>(x), for one copy to<on<P>>(x).");
   static_assert(from_one,
                 "devplace: broadcast: the value lies over several places already; broadcast one place's copy, "
                 "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");

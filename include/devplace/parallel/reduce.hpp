@@ -26,7 +26,7 @@ auto reduce(From&& source) {
   constexpr lie from = detail::lie_of_tensor<From>;
   static_assert(to_one,
                 "devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>(x); all_reduce(x) gives it "
-                "to every place, reduce_scatter<sharded<0, 0, 1>>(x) splits it.");
+                "to every place, reduce_scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
   static_assert(from != lie::one_place,
                 "devplace: reduce: the value is whole, on one place; to<on<P>>(x) moves it, sum(x) adds its elements.");
   static_assert(

@@ -58,10 +58,10 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 
 /// partial -> sharded: combines the places' summands by the operation in the type, in the order of the places, and
 /// leaves each place its part of the result, split along the axis of `To` as `how` says:
-/// `reduce_scatter<sharded<0, 0, 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary that is
-/// split along its first axis is combined in its own memory; otherwise each place needs memory for one more summand
-/// meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws argument_error when
-/// given sizes do not add up to the extent.
+/// `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary
+/// that is split along its first axis is combined in its own memory; otherwise each place needs memory for one more
+/// summand meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws
+/// argument_error when given sizes do not add up to the extent.
 template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::lie;
@@ -70,10 +70,11 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
   constexpr lie from = detail::lie_of_tensor<From>;
   static_assert(
       to_parts,
-      "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<0, 0, 1>>(x); all_reduce(x) "
+      "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); all_reduce(x) "
       "gives every place the whole.");
-  static_assert(from != lie::one_place,
-                "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<0, 0, 1>>(x) splits it.");
+  static_assert(
+      from != lie::one_place,
+      "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
   static_assert(from != lie::copies,
                 "devplace: reduce_scatter: every place has the whole value already, and adding the copies up would "
                 "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");

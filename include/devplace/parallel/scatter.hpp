@@ -12,7 +12,7 @@
 namespace devplace {
 
 /// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
-/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<0, 0, 1>>(x)`. One copy for each place; complete
+/// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. One copy for each place; complete
 /// when it returns. The source may be on any place. Throws argument_error when given sizes do not add up to the extent.
 template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
@@ -20,7 +20,7 @@ auto scatter(const From& source, const Split& how = split::even) {
   constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
   static_assert(
       to_parts,
-      "devplace: scatter: the result must be sharded, as in scatter<sharded<0, 0, 1>>(x); for a copy on every "
+      "devplace: scatter: the result must be sharded, as in scatter<sharded<axis<0>, 0, 1>>(x); for a copy on every "
       "place use broadcast<replicated<0, 1>>(x).");
   static_assert(from_one,
                 "devplace: scatter: the value lies over several places already; scatter one place's copy, "

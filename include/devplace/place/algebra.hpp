@@ -79,14 +79,14 @@ inline constexpr bool same_places<A, B> =
 template <class Where, reduction Op>
 struct partial_like;
 template <std::size_t Axis, class... P, reduction Op>
-struct partial_like<sharded_on<Axis, P...>, Op> {
+struct partial_like<sharded_on<axis<Axis>, P...>, Op> {
   using type = partial_on<Op, P...>;
 };
 template <class Where, std::size_t Axis>
 struct sharded_like;
 template <std::size_t Axis, class... P, std::size_t To>
-struct sharded_like<sharded_on<Axis, P...>, To> {
-  using type = sharded_on<To, P...>;
+struct sharded_like<sharded_on<axis<Axis>, P...>, To> {
+  using type = sharded_on<axis<To>, P...>;
 };
 
 /// A function of one operand.
@@ -178,12 +178,12 @@ struct transposed_placement {
   using type = Where;
 };
 template <class... P>
-struct transposed_placement<sharded_on<0, P...>> {
-  using type = sharded_on<1, P...>;
+struct transposed_placement<sharded_on<axis<0>, P...>> {
+  using type = sharded_on<axis<1>, P...>;
 };
 template <class... P>
-struct transposed_placement<sharded_on<1, P...>> {
-  using type = sharded_on<0, P...>;
+struct transposed_placement<sharded_on<axis<1>, P...>> {
+  using type = sharded_on<axis<0>, P...>;
 };
 
 template <class A, class B>

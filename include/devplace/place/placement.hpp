@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/place/axis.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -48,13 +49,14 @@ struct replicated_on : private detail::checked_mesh<P...> {};
 template <int... I>
 using replicated = replicated_on<cuda<I>...>;
 
-/// Split along `Axis` over the places, in their order.
-template <std::size_t Axis, place... P>
+/// Split along an axis over the places, in their order: `sharded_on<axis<0>, cuda<0>, cuda<1>>`.
+template <class Axis, place... P>
 struct sharded_on : private detail::checked_mesh<P...> {};
 
-/// Split along `Axis` over these CUDA devices.
-template <std::size_t Axis, int... I>
-using sharded = sharded_on<Axis, cuda<I>...>;
+/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`. The first parameter's name is for the
+/// compiler's message where a number is given for the axis.
+template <class THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, int... I>
+using sharded = sharded_on<THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, cuda<I>...>;
 
 /// Every place holds a summand; the value is `Op` over the places. Only collectives turn it into a value.
 template <reduction Op, place... P>
@@ -95,7 +97,7 @@ struct placement_traits<replicated_on<P...>> {
   using mesh = devices<P...>;
 };
 template <std::size_t Axis, class... P>
-struct placement_traits<sharded_on<Axis, P...>> {
+struct placement_traits<sharded_on<axis<Axis>, P...>> {
   using kind = split_along<Axis>;
   using mesh = devices<P...>;
 };
@@ -105,7 +107,8 @@ struct placement_traits<partial_on<Op, P...>> {
   using mesh = devices<P...>;
 };
 
-/// How a value lies over places: `on<P>`, `replicated<0, 1>`, `sharded<0, 0, 1>`, `partial<reduction::sum, 0, 1>`.
+/// How a value lies over places: `on<P>`, `replicated<0, 1>`, `sharded<axis<0>, 0, 1>`, `partial<reduction::sum, 0,
+/// 1>`.
 template <class Where>
 concept placement = requires {
   typename placement_traits<Where>::kind;
@@ -163,7 +166,7 @@ struct batch_placement<on<P>> {
 };
 template <class... P>
 struct batch_placement<replicated_on<P...>> {
-  using type = sharded_on<0, P...>;
+  using type = sharded_on<axis<0>, P...>;
 };
 /// The same as a type: what a `loader<Where>` yields.
 template <class Where>
@@ -216,8 +219,8 @@ std::string placement_name(replicated_on<P...>) {
   return "replicated<" + mesh_name(devices<P...>{}) + ">";
 }
 template <std::size_t Axis, class... P>
-std::string placement_name(sharded_on<Axis, P...>) {
-  return "sharded<" + std::to_string(Axis) + "; " + mesh_name(devices<P...>{}) + ">";
+std::string placement_name(sharded_on<axis<Axis>, P...>) {
+  return "sharded<axis<" + std::to_string(Axis) + ">, " + mesh_name(devices<P...>{}) + ">";
 }
 template <reduction Op, class... P>
 std::string placement_name(partial_on<Op, P...>) {

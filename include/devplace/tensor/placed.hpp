@@ -73,11 +73,11 @@ struct placed_access;
 
 }  // namespace detail
 
-/// A tensor over several places. Under `sharded<Axis, ...>` each place has consecutive indices of that axis, as the
-/// split says with which it was made, as a row-major array of its own; otherwise each place has the whole extents (a
-/// copy, or a summand). `local(k)` is the part of the k-th place of the placement, `local(cuda<1>{})` that of a place.
-/// Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only be assigned to
-/// or destroyed.
+/// A tensor over several places. Under `sharded<axis<Axis>, ...>` each place has consecutive indices of that axis, as
+/// the split says with which it was made, as a row-major array of its own; otherwise each place has the whole extents
+/// (a copy, or a summand). `local(k)` is the part of the k-th place of the placement, `local(cuda<1>{})` that of a
+/// place. Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only be
+/// assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {

@@ -102,9 +102,10 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) 
   return out;
 }
 
-/// Over several places, under a head line such as `tensor<float, 6x2> on sharded<0; cuda:0, cuda:1>`, each place's part
-/// follows a line that names the place: of a split tensor what it has of the whole, in numpy's notation (`cuda:1 has
-/// [3:6]`), of a partial one its summand. Copies that are equal to the bit are printed once, and a line says so.
+/// Over several places, under a head line such as `tensor<float, 6x2> on sharded<axis<0>, cuda:0, cuda:1>`, each
+/// place's part follows a line that names the place: of a split tensor what it has of the whole, in numpy's notation
+/// (`cuda:1 has [3:6]`), of a partial one its summand. Copies that are equal to the bit are printed once, and a line
+/// says so.
 template <class T, class Extents, class Where, class Tu = detail::this_tu>
   requires(!single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {

@@ -165,7 +165,7 @@ TEST_CASE("memory that runs out is an error with the numbers, and the program go
 
 TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "[backend]") {
   const all_is_well check;
-  using split = dp::sharded<0, 0, 1>;
+  using split = dp::sharded<dp::axis<0>, 0, 1>;
   const auto a = support::counted<float>(dp::extents<6, 2>{});
   CHECK(support::values_of(dp::gather<host>(dp::scatter<split>(a))) == support::values_of(a));
   for (const char* function : {"cudaMallocFromPoolAsync", "cudaMemcpyAsync"})

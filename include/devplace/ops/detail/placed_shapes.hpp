@@ -25,7 +25,7 @@ constexpr void check_split_axis() {
     constexpr std::size_t extent = aligned_static_extent<operand_extents>(axis, Extents::rank);
     static_assert(extent == 1 || extent == dyn,
                   "devplace: elementwise: a whole operand has the axis along which another is split, so that no place "
-                  "would use all of it; scatter<sharded<0, ...>>(x) it first.");
+                  "would use all of it; scatter<sharded<axis<0>, ...>>(x) it first.");
   }
 }
 

@@ -13,7 +13,7 @@ struct common_result {
   static constexpr mismatch why = Rule::why;
   static_assert(why != mismatch::places,
                 "devplace: the operands lie on different places; bring them to one placement first: "
-                "to<on<P>>(x), broadcast<replicated<...>>(x), scatter<sharded<0, ...>>(x) or gather<on<P>>(x).");
+                "to<on<P>>(x), broadcast<replicated<...>>(x), scatter<sharded<axis<0>, ...>>(x) or gather<on<P>>(x).");
   static_assert(why != mismatch::split_axes,
                 "devplace: the operands are split along different axes; all_gather(x) one of them first.");
   static_assert(why != mismatch::nonlinear,
