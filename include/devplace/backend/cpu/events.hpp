@@ -8,10 +8,10 @@
 
 namespace devplace {
 
-/// The CPU has done its work when a call returns, and throws there: every event has happened.
+/// CPU operations are complete, or have thrown, when their call returns: every event has completed.
 template <>
 struct implementation<backend::cpu, op::events> {
-  /// Whether the device can be used after an operation on it has failed.
+  /// Whether the device is still usable after an operation on it has failed.
   static constexpr bool survives_failures = true;
 
   static detail::event_handle create(int) { return {}; }

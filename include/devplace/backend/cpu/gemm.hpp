@@ -14,8 +14,8 @@ namespace devplace::detail {
 
 struct gemm_cblas;
 
-/// The engine of this translation unit. Functions that use it carry `this_tu`, so that their bodies never merge with
-/// those of a translation unit that has another one.
+/// The engine of this translation unit. Functions that use it carry `this_tu` as a template argument, so that
+/// translation units with different engines do not violate the ODR.
 using default_engine = std::conditional_t<this_tu::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
 
 /// C = then(alpha op(A) op(B) + beta C + bias), on this thread's team; see gemm_arguments. T is float or double.
@@ -26,8 +26,7 @@ void gemm(const gemm_arguments<T>& arguments) {
   Engine::run(arguments);
 }
 
-/// Allocates what the engine keeps per thread, on every thread of this thread's team, so that later products allocate
-/// nothing.
+/// Allocates the engine's memory on every thread of this thread's team, so that later products do not allocate.
 template <class Engine = default_engine>
 void gemm_prepare() {
   Engine::prepare();

@@ -15,7 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/thread_team.hpp>
 
-// OpenBLAS tells what it is; another library need not have these, so they are weak.
+// OpenBLAS describes itself through these functions; weak, because other libraries lack them.
 extern "C" {
 char* openblas_get_config(void) __attribute__((weak));
 char* openblas_get_corename(void) __attribute__((weak));
@@ -24,10 +24,10 @@ int openblas_get_num_threads(void) __attribute__((weak));
 
 namespace devplace::detail {
 
-/// Matrix products by the CBLAS library that the program is linked with, of any vendor.
+/// Matrix products by the CBLAS library, of any vendor, that the program is linked with.
 ///
-/// Threads: a library that says it uses one thread (OPENBLAS_NUM_THREADS=1) is called from all members of the team at
-/// once, each for a part of C; any other is called once and brings its own. Its setting is not touched.
+/// A library that reports a single thread (OPENBLAS_NUM_THREADS=1) is called from all threads of the team, each for a
+/// part of C; any other is called once and uses its own threads. Its setting is not changed.
 struct gemm_cblas {
   static const char* name() {
     static const std::string text = [] {
@@ -44,7 +44,7 @@ struct gemm_cblas {
     return text.c_str();
   }
 
-  /// A small product makes the library allocate what it keeps.
+  /// A small product makes the library allocate its memory.
   static void prepare() {
     parallel_members(thread_count(), [](int) {
       const float one = 1;
@@ -81,7 +81,7 @@ struct gemm_cblas {
   }
 
  private:
-  /// Granularity of the split: a multiple of all libraries' register tiles, near enough.
+  /// Granularity of the split: approximately a multiple of all libraries' register tiles.
   static constexpr std::size_t tile = 16;
 
   template <class T>

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Copies inside the host's memory, which the caller's thread does at once: of ordinary and of pinned memory.
+/// Synchronous copies within host memory, ordinary or pinned, by the calling thread.
 struct host_copies {
   static void copy_in(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
   static void copy_out(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }

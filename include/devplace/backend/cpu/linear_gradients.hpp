@@ -13,7 +13,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The gradient of a relu's input. In place too an element depends on those of the same index alone, hence the pragma.
+/// The gradient of a relu's input. Even in place, elements are independent of each other, which permits the pragma.
 template <class T>
 struct relu_gradient_body {
   T* to;
@@ -29,7 +29,7 @@ struct relu_gradient_body {
   }
 };
 
-/// sums = the sums of the columns of x [rows, columns] + beta sums.
+/// sums = column sums of x [rows, columns] + beta sums.
 template <class T>
 void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, T* sums, T beta) {
   using reducer = sum_reducer<T>;
@@ -42,7 +42,7 @@ void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, T* su
 
 template <>
 struct implementation<backend::cpu, op::linear_gradients> {
-  /// The engine is part of the name, as the body differs between translation units with and without a CBLAS.
+  /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& g, T* bias_gradient) {
     detail::gemm<Engine>(g);

@@ -9,7 +9,7 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cpu, op::matmul> {
-  /// The engine is part of the name, as the body differs between translation units with and without a CBLAS.
+  /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& arguments) {
     detail::gemm<Engine>(arguments);

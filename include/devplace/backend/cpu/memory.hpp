@@ -11,7 +11,7 @@
 
 namespace devplace {
 
-/// Ordinary memory, aligned to `detail::alignment`.
+/// Ordinary host memory, aligned to `detail::alignment`.
 template <>
 struct implementation<backend::cpu, op::memory> : detail::host_copies {
   template <class Tu = detail::this_tu>

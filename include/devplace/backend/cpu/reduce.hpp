@@ -9,8 +9,8 @@
 
 namespace devplace {
 
-/// Blocks of fixed size, combined pairwise in a fixed order: the error of a sum grows with the logarithm of the number
-/// of elements, and who computes which block changes nothing. Allocates nothing.
+/// Blocks of fixed size, combined pairwise in a fixed order: the rounding error of a sum grows with the logarithm of
+/// the number of elements, and the bits do not depend on which thread computes which block. Does not allocate.
 template <>
 struct implementation<backend::cpu, op::reduce> {
   template <class Source, class Reducer>
@@ -30,10 +30,10 @@ struct implementation<backend::cpu, op::reduce> {
 
  private:
   static constexpr std::size_t tile = 64;              // neighbouring results that are computed together
-  static constexpr std::size_t lanes = 8;              // accumulators per result where there is one result
+  static constexpr std::size_t lanes = 8;              // accumulators per result if there is one result
   static constexpr std::size_t block = 128;            // elements of one accumulator chain
   static constexpr std::size_t partials = 2048;        // accumulators on the stack
-  static constexpr std::size_t parallel_work = 16384;  // elements that are worth a thread
+  static constexpr std::size_t parallel_work = 16384;  // elements that justify a thread
 
   template <class Source, class Reducer>
   struct blocked_reduction {
@@ -42,7 +42,7 @@ struct implementation<backend::cpu, op::reduce> {
     const detail::reduction_plan<Source, Reducer>& plan;
     std::size_t width;   // results in a group
     std::size_t tiles;   // groups per index of the outer axis
-    std::size_t groups;  // all groups
+    std::size_t groups;  // total number of groups
     std::size_t chunk;   // elements along the axis that one thread reduces
     std::size_t chunks = 1;
 
@@ -52,7 +52,7 @@ struct implementation<backend::cpu, op::reduce> {
           tiles((p.inner + tile - 1) / tile),
           groups(p.outer * tiles),
           chunk(p.count) {
-      // Few long sums are split, by their shape alone: the bits must not depend on the number of threads.
+      // A few long sums are split, depending on their shape only: the bits must not depend on the number of threads.
       if (groups >= 16 || p.count * width < 4 * parallel_work) return;
       const std::size_t fits = partials / width;
       const std::size_t least = (p.count + fits - 1) / fits;
@@ -85,7 +85,7 @@ struct implementation<backend::cpu, op::reduce> {
     }
 
    private:
-    // Groups are numbered tile by tile inside an index of the outer axis.
+    // Groups are numbered by tiles within each index of the outer axis.
     std::size_t first_column(std::size_t group) const { return group % tiles * tile; }
     std::size_t columns(std::size_t group) const {
       const std::size_t rest = plan.inner - first_column(group);
@@ -98,7 +98,7 @@ struct implementation<backend::cpu, op::reduce> {
         plan.reducer.store(first + i, results[i]);
     }
 
-    /// Positions begin..end-1 of a group, by halves down to blocks.
+    /// Reduces positions begin..end-1 of a group, halving the range recursively down to blocks.
     void reduce(accumulator* results, std::size_t group, std::size_t begin, std::size_t end) const {
       const std::size_t chain = plan.inner == 1 ? lanes * block : block;
       if (end - begin <= chain) {

@@ -14,7 +14,7 @@ template <>
 struct implementation<backend::cpu, op::scale_bytes> {
   template <class T>
   static void run(int, std::size_t n, T* to, const std::uint8_t* from, const byte_scale<T>& scale) {
-    constexpr std::size_t grain = 32768;  // bytes that are worth a thread
+    constexpr std::size_t grain = 32768;  // bytes that justify a thread
     detail::parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
       detail::scale_byte_range(to + begin, from + begin, end - begin, scale);
     });

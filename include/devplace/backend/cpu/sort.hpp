@@ -13,8 +13,7 @@
 
 namespace devplace {
 
-/// By comparison, with the position as the last word, so that an unstable algorithm without memory of its own is
-/// stable.
+/// A comparison sort with the position as tie-break, which makes an unstable in-place algorithm stable.
 template <>
 struct implementation<backend::cpu, op::sort> {
   template <class T>

@@ -6,7 +6,7 @@
 
 namespace devplace {
 
-/// On the CPU operations work on the stack, and in what the matrix engine keeps for each thread.
+/// CPU operations need no workspace besides the stack and the matrix engine's buffer per thread.
 template <>
 struct implementation<backend::cpu, op::workspaces> {
   static void run(int) {}

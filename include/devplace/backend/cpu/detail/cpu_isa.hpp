@@ -10,14 +10,14 @@
 
 namespace devplace::detail {
 
-/// Instruction sets that CPU kernels are written for, from the least to the most.
+/// Instruction sets that CPU kernels are compiled for, in ascending order.
 enum class cpu_isa : unsigned char { generic, avx2, avx512 };
 
 constexpr const char* name_of(cpu_isa isa) {
   return isa == cpu_isa::avx512 ? "avx512" : isa == cpu_isa::avx2 ? "avx2" : "generic";
 }
 
-/// The most that this processor and its operating system support.
+/// The highest that this processor and its operating system support.
 inline cpu_isa supported_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -30,8 +30,8 @@ inline cpu_isa supported_isa() noexcept {
 #endif
 }
 
-/// What `variable`, the value of DEVPLACE_CPU_ISA (null or empty: unset), makes of it: it can ask for less, never for
-/// more.
+/// Applies `variable`, the value of DEVPLACE_CPU_ISA (null or empty: unset), which can select a lower instruction set
+/// than the supported one. Throws argument_error for a higher or unknown one.
 inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   if (variable == nullptr || *variable == '\0') return supported;
   const std::string_view text = variable;
@@ -46,7 +46,7 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
                        "\". Set it to generic, avx2 or avx512, or unset it to use the best that the processor has.");
 }
 
-/// The instruction set that CPU kernels use in this process: read from the environment once.
+/// The instruction set of CPU kernels in this process; the environment is read once.
 inline cpu_isa current_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;

@@ -9,8 +9,8 @@ namespace devplace::detail {
 /// What is applied to each element of a matrix product after the bias.
 enum class epilogue : unsigned char { none, relu };
 
-/// How the elements of a matrix product are multiplied: in the precision of their type, or, for float, rounded to TF32
-/// before. Where there is no TF32, which is everywhere but on CUDA devices, it is the element's precision always.
+/// Precision of a matrix product's multiplications: that of the element type or, for float, operands rounded to TF32.
+/// Only CUDA devices have TF32; elsewhere tf32 means the element type's precision.
 enum class product_math : unsigned char { strict, tf32 };
 
 /// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major:
@@ -36,19 +36,19 @@ struct gemm_arguments {
   product_math math = product_math::strict;
 };
 
-/// The same for the rows and columns that one member of the team computes.
+/// The rows and columns of C that one thread of the team computes.
 struct gemm_range {
   std::size_t row_begin, row_end, column_begin, column_end;
 };
 
-/// One element's last step: x is alpha op(A) op(B) + beta C.
+/// The last step for one element: x is alpha op(A) op(B) + beta C.
 template <class T>
 constexpr T gemm_finish(const gemm_arguments<T>& g, T x, std::size_t column) {
   if (g.bias != nullptr) x += g.bias[column];
   return g.then == epilogue::relu && x < T{0} ? T{0} : x;
 }
 
-/// C = then(beta C + bias): the whole product where k or alpha is zero.
+/// C = then(beta C + bias): the complete product if k or alpha is zero.
 template <class T>
 void gemm_without_product(const gemm_arguments<T>& g) {
   for (std::size_t i = 0; i < g.m; ++i) {

@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// One thread's memory for packed blocks: of one size for all products, allocated at the thread's first one (or by
-/// gemm_prepare) and released when the thread ends.
+/// A thread's memory for packed blocks, of one size for all products: allocated at the thread's first product (or by
+/// gemm_prepare) and freed at its end.
 class gemm_buffer {
  public:
   gemm_buffer() : memory_(::operator new (gemm_buffer_bytes, std::align_val_t{64})) {

@@ -21,7 +21,7 @@ DEVPLACE_HOST_PRAGMAS_END
 
 namespace devplace::detail {
 
-/// One instruction set's functions and sizes.
+/// The functions and tile sizes of one instruction set.
 template <class T>
 struct gemm_kernels {
   void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
@@ -47,8 +47,8 @@ gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
           gemm_generic::vector_bytes / sizeof(T)};
 }
 
-/// devplace's own engine. The bits of a result depend on the arguments and the instruction set, not on the number of
-/// threads: members compute whole tiles of C, and k is never divided among them.
+/// devplace's own engine. The bits of a result depend on the arguments and the instruction set but not on the number of
+/// threads: threads compute whole tiles of C, and k is never split.
 struct gemm_builtin {
   static const char* name() {
     switch (current_isa()) {
@@ -75,7 +75,7 @@ struct gemm_builtin {
     if (g.m == 0 || g.n == 0) return;
     if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
     const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
-    // Rows along k on both sides need no packing; that wins where each packed element would be used a few times only.
+    // Operands contiguous along k need no packing, which is faster if each packed element would be used a few times.
     const bool dots = !g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes);
     const std::size_t tile_rows = dots ? 4 : kernels.tile_rows;
     const std::size_t tile_columns = dots ? 4 : 2 * kernels.lanes;

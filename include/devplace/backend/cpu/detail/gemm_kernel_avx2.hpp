@@ -8,7 +8,7 @@
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// 12 accumulators of 32 bytes, 2 vectors of B and a broadcast element of A, of 16 registers.
+// Of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
 namespace devplace::detail::gemm_avx2 {
 
 inline constexpr std::size_t vector_bytes = 32;  // of a register tile

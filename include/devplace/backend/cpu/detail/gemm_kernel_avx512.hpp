@@ -8,7 +8,7 @@
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// 16 accumulators of 64 bytes, 2 vectors of B and a broadcast element of A, of 32 registers.
+// Of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
 namespace devplace::detail::gemm_avx512 {
 
 inline constexpr std::size_t vector_bytes = 64;  // of a register tile

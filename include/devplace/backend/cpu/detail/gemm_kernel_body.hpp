@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Not a header of its own and without #pragma once: each gemm_kernel_<instruction set>.hpp includes it once, inside a
-// namespace of its own, with DEVPLACE_GEMM_TARGET defined as the attribute that selects the instruction set. (Vector
-// operations of an inlined function without the attribute would be split for the baseline processor beforehand, so
-// every function needs the attribute, and an attribute cannot depend on a template argument.)
+// Not a standalone header, and without #pragma once: each gemm_kernel_<instruction set>.hpp includes it once, inside
+// its own namespace, with DEVPLACE_GEMM_TARGET defined as the attribute that selects the instruction set. (Every
+// function needs the attribute: the compiler would lower the vector operations of an inlined function without it for
+// the baseline processor. And an attribute cannot depend on a template argument.)
 //
 // The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
-// op(B) that stay in the second-level cache, blocks of op(A) likewise, and a register tile of rows x columns of C.
-// Every element of C is the sum over p in ascending order, whatever the tile, so results do not depend on how the
-// matrix is dealt to threads.
+// op(B) and op(A) that stay in the second-level cache, and a register tile of rows x columns of C. Every element of C
+// is a sum over p in ascending order, whatever the tile, so results do not depend on how the matrix is divided among
+// threads.
 
 /// Copies panels of `Width` rows (or columns) of a matrix into [panel][depth][Width]. Element (i, p) of the matrix is
-/// source[i * stride_i + p * stride_p], and one of the strides is 1. `count` rows are there; the rest of a panel is
+/// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of a panel is
 /// filled with zeros.
 template <class T, std::size_t Width>
 DEVPLACE_GEMM_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
@@ -51,7 +51,7 @@ DEVPLACE_GEMM_TARGET inline void pack_panel(T* __restrict target, const T* __res
   }
 }
 
-/// What a tile does with its sums: C = then(alpha sum + beta C + bias).
+/// How a tile stores its sums: C = then(alpha sum + beta C + bias).
 template <class T>
 struct tile_update {
   T alpha, beta;
@@ -59,7 +59,7 @@ struct tile_update {
   bool relu;
 };
 
-/// One register tile of C, Rows x (Vectors * lanes). Step p of A is at a + p * stride_a, that of B at b + p * stride_b.
+/// One register tile of C, Rows x (Vectors * lanes). Step p reads A at a + p * stride_a and B at b + p * stride_b.
 template <class T, std::size_t Rows, std::size_t Vectors>
 [[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t stride_a,
                                                         const T* __restrict b, std::size_t stride_b, T* __restrict c,
@@ -105,7 +105,7 @@ template <class T, std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// A tile of which C has `rows` x `columns`: at the edges of C it is computed in full on the side.
+/// A tile of which only `rows` x `columns` lie in C: at C's edges the full tile is computed in a local buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
 DEVPLACE_GEMM_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
                                              std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
@@ -136,15 +136,15 @@ DEVPLACE_GEMM_TARGET inline void tile_within(std::size_t depth, const T* a, std:
   }
 }
 
-/// Where a panel of A or B is read: packed, or in the caller's matrix where packing would cost more than it saves.
+/// Where the elements of a panel of A or B are read: packed, or in the caller's matrix if packing would not pay off.
 template <class T>
 struct panel_view {
   const T* data;
   std::size_t stride;
 };
 
-/// Panels of A are tile_rows wide. One with few rows left is narrower, since products with few rows (inference, 10
-/// classes) would mostly multiply zeros otherwise. Likewise for B's columns.
+/// Panels of A are tile_rows wide. If only a few rows are left, a narrower panel is used, because products with few
+/// rows (inference, 10 classes) would otherwise mostly multiply zeros. The same holds for the columns of B.
 constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_t narrow) {
   return left > narrow ? full : narrow;
 }
@@ -160,7 +160,7 @@ DEVPLACE_GEMM_TARGET inline void choose_rows(std::size_t depth, panel_view<T> a,
   }
 }
 
-/// The rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
+/// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 template <class T>
 DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) {
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
@@ -172,7 +172,7 @@ DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_
   const std::size_t stride_bp = g.transpose_b ? 1 : g.ldb, stride_bj = g.transpose_b ? g.ldb : 1;
   // Blocks of equal depth: 784 is 4 x 196, not 3 x 256 + 16.
   const std::size_t depths = (g.k + gemm_block_depth - 1) / gemm_block_depth;
-  // A row of B that is read by so few tiles is not worth a copy.
+  // Packing B does not pay off if so few tiles read each of its rows.
   const bool unpacked_b = !g.transpose_b && g.m <= 2 * tile_rows;
 
   for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += gemm_block_columns<T>) {
@@ -226,8 +226,8 @@ DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_
   }
 }
 
-/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous: no
-/// packing. `a` and `b` point at the rows; the sums come out in `sum`.
+/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous, without
+/// packing. `a` and `b` point to the rows; the sums are written to `out`.
 template <class T, std::size_t Rows, std::size_t Columns>
 [[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
                                                             T (&out)[Rows][4]) {
@@ -276,7 +276,7 @@ template <class T, std::size_t Rows, std::size_t Columns>
     add_lanes<T, vector_bytes>::run(sum[i], out[i]);
 }
 
-/// Up to 4 neighbours in a row of C.
+/// Stores up to 4 neighbouring elements of a row of C.
 template <class T>
 DEVPLACE_GEMM_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&sum)[4], T* c, std::size_t column,
                                              std::size_t count) {
@@ -320,8 +320,8 @@ DEVPLACE_GEMM_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm
   }
 }
 
-/// The same product by dot products along k: for few rows or columns, where packing costs more than the product.
-/// Requires A not and B transposed.
+/// The same product as dot products along k: for few rows or columns, where packing costs more than it saves. Requires
+/// that A is not transposed and B is.
 template <class T>
 DEVPLACE_GEMM_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
   std::size_t i = range.row_begin;

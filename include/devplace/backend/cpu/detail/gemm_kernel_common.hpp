@@ -8,10 +8,10 @@
 
 namespace devplace::detail {
 
-// Vectors are the compilers' own (vector_size), not intrinsics: g++, clang and nvcc's front end all take them in
-// functions with a target attribute, and NEON comes for free.
+// Vectors use the compilers' extension (vector_size) instead of intrinsics: g++, clang and nvcc's front end all accept
+// it in functions with a target attribute, and it covers NEON without further code.
 
-/// A vector of T filling `Bytes`, and the type to load and store it through at any address.
+/// A vector of T of `Bytes` bytes, and the type through which it is loaded and stored at any address.
 template <class T, std::size_t Bytes>
 struct vector_of;
 
@@ -29,8 +29,8 @@ DEVPLACE_GEMM_VECTOR(double, 32);
 DEVPLACE_GEMM_VECTOR(double, 64);
 #undef DEVPLACE_GEMM_VECTOR
 
-/// Packed blocks of one thread: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns. Together
-/// they fit a second-level cache of 1 MiB; a panel of B (32 KiB at most) fits the first level.
+/// Sizes of a thread's packed blocks: A gemm_block_rows x gemm_block_depth, B gemm_block_depth x gemm_block_columns.
+/// Together they fit into a second-level cache of 1 MiB; a panel of B (at most 32 KiB) fits into the first level.
 inline constexpr std::size_t gemm_block_depth = 256;
 template <class T>
 inline constexpr std::size_t gemm_block_rows = 512 / sizeof(T);

@@ -8,8 +8,8 @@
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
-// 8 accumulators of 16 bytes, 2 vectors of B and a broadcast element of A: fits the 16 registers of x86-64 and the 32
-// of NEON. No target attribute: what the compiler was told to compile for.
+// 8 accumulators of 16 bytes, 2 vectors of B and one broadcast element of A fit into the 16 registers of x86-64 and the
+// 32 of NEON. No target attribute: compiled for the target of the compiler's command line.
 namespace devplace::detail::gemm_generic {
 
 inline constexpr std::size_t vector_bytes = 16;  // of a register tile

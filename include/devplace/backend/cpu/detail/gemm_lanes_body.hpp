@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Transposition and horizontal sums for gemm_kernel_body.hpp; the same remarks apply to this file.
+// Transposition and horizontal sums for gemm_kernel_body.hpp, included in the same way.
 
-/// An L x L block of a matrix: copied row by row, or transposed on the way.
+/// An L x L block of a matrix: copies a row of it, or transposes it.
 template <class T, std::size_t L>
 struct transpose_block {
   DEVPLACE_GEMM_TARGET static void copy(T* target, const T* source) {
@@ -94,7 +94,7 @@ struct transpose_block_of_8 {
 template <>
 struct transpose_block<float, 8> : transpose_block_of_8<float> {};
 
-/// out[j] = the sum of v[j]'s lanes, in an order that depends on the vector's size alone.
+/// out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
 template <class T, std::size_t Bytes>
 struct add_lanes {
   using vector = typename vector_of<T, Bytes>::type;

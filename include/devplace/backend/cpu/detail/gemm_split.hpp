@@ -9,18 +9,18 @@
 
 namespace devplace::detail {
 
-/// A grid of members over the rows and columns of C.
+/// A grid of threads over the rows and columns of C.
 struct gemm_split {
   std::size_t rows = 1, columns = 1;
 };
 
-/// Products with fewer multiplications than this per member (some five microseconds) are not dealt out: a fork costs
-/// under a microsecond on idle processors, but a scheduler's time slice where other programs keep them busy.
+/// Products with fewer multiplications per thread (about five microseconds) run on one thread: a fork costs less than a
+/// microsecond on idle cores, but up to a scheduler's time slice on cores that other programs keep busy.
 inline constexpr std::size_t gemm_least_work = 256 * 1024;
 
-/// The grid that at most `members` threads take for an m x n x k product in tiles of tile_rows x tile_columns. Each
-/// member packs its own rows of A and columns of B, so the best grid is the one whose slowest member has least to
-/// multiply and pack together. `vector_work` is the number of multiplications that take as long as packing one element.
+/// The grid of at most `members` threads for an m x n x k product in tiles of tile_rows x tile_columns. Each thread
+/// packs its own rows of A and columns of B; the best grid minimises the slowest thread's multiplications and packing.
+/// `vector_work` is the number of multiplications that take as long as packing one element.
 inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std::size_t tile_rows,
                                 std::size_t tile_columns, std::size_t members, std::size_t vector_work) {
   const std::size_t affordable = m * n * k / gemm_least_work;
@@ -43,7 +43,7 @@ inline gemm_split split_product(std::size_t m, std::size_t n, std::size_t k, std
   return best;
 }
 
-/// The part of C of `member` in a grid, in whole tiles.
+/// The part of C of thread `member` in a grid, in whole tiles.
 inline gemm_range range_of(std::size_t m, std::size_t n, std::size_t tile_rows, std::size_t tile_columns,
                            const gemm_split& split, std::size_t member) {
   const std::size_t tiles_m = (m + tile_rows - 1) / tile_rows, tiles_n = (n + tile_columns - 1) / tile_columns;
