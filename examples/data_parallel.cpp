@@ -95,16 +95,15 @@ int main(int argc, char** argv) try {
   const dp::labelled_images data =
       dp::hold_out(dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte"), 360, dp::seed{3});
 
-  std::vector<training> all{train<one_place, collective::ring_all_reduce>("one place", data)};
+  std::vector<training> all{train<one_place, collective::all_reduce<>>("one place", data)};
   // Three devices are passed over where no component gives cuda places, and where there are fewer.
   dp::first_available<three_places, one_place>([&](auto where) {
     if constexpr (std::same_as<decltype(where), three_places>) {
       using Where = three_places;
       all.push_back(train<Where, collective::scatter_gather>("scatter_gather", data));
-      all.push_back(train<Where, collective::ring_all_reduce>("ring_all_reduce", data));
+      all.push_back(train<Where, collective::all_reduce<>>("all_reduce", data));
       all.push_back(train<Where, ring_in_buckets>("all_reduce<ring>, in buckets", data));
-      all.push_back(
-          train<Where, collective::ring_all_reduce, dp::accumulate<3>>("ring_all_reduce, accumulate<3>", data));
+      all.push_back(train<Where, collective::all_reduce<>, dp::accumulate<3>>("all_reduce, accumulate<3>", data));
     } else {
       std::cout << "There are no three devices; only one place was trained.\n";
     }

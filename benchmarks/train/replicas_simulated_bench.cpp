@@ -72,10 +72,10 @@ double step_time(std::size_t samples) {
 void measure(std::size_t each, int rounds) {
   std::vector<double> one, by_all_reduce, by_scatter_gather, by_ring;
   for (int round = 0; round < rounds; ++round) {
-    one.push_back(step_time<dp::on<dp::cuda<0>>, collective::ring_all_reduce>(each));
-    by_all_reduce.push_back(step_time<dp::replicated<0, 1>, collective::ring_all_reduce>(2 * each));
+    one.push_back(step_time<dp::on<dp::cuda<0>>, collective::all_reduce<>>(each));
+    by_all_reduce.push_back(step_time<dp::replicated<0, 1>, collective::all_reduce<>>(2 * each));
     by_scatter_gather.push_back(step_time<dp::replicated<0, 1>, collective::scatter_gather>(2 * each));
-    by_ring.push_back(step_time<dp::replicated<0, 1>, collective::all_reduce<collective::ring>>(2 * each));
+    by_ring.push_back(step_time<dp::replicated<0, 1>, collective::ring_all_reduce>(2 * each));
   }
   const auto gain = [&](const std::vector<double>& two) { return 2 * median(one) / median(two); };
   std::printf("%8zu %10.0f %16.0f %16.0f %12.0f %10.2f %10.2f %10.2f\n", each, median(one) * 1e6,
@@ -92,8 +92,8 @@ int main(int argc, char** argv) {
     sizes.push_back(std::strtoul(argv[i], nullptr, 10));
   if (sizes.empty()) sizes = {64, 256, 1024};
   std::printf("microseconds of a step, and samples per second of two replicas over those of one\n");
-  std::printf("%8s %10s %16s %16s %12s %10s %10s %10s\n", "each", "one", "ring_all_reduce", "scatter_gather",
-              "engine ring", "gain", "gain", "gain");
+  std::printf("%8s %10s %16s %16s %12s %10s %10s %10s\n", "each", "one", "all_reduce", "scatter_gather", "engine ring",
+              "gain", "gain", "gain");
   for (const std::size_t each : sizes)
     measure(each, rounds);
 }

@@ -132,11 +132,11 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
   using policy = collective::all_reduce<collective::direct, collective::buckets<(1 << 20), (25 << 20)>>;
   std::cout << dp::describe_buckets<dp::model<net, where>, policy>()       // bucket 0: 0.weight to 2.bias, 9728 bytes
             << dp::step_traffic<dp::model<net, where>, policy>{} << '\n';  // 38912 bytes between 3 places in a step ...
-  static_assert(std::is_same_v<decltype(policy::engine), collective::ring_all_reduce::engine_type>);
+  static_assert(std::is_same_v<decltype(policy::engine), collective::all_reduce<>::engine_type>);
   CHECK(dp::describe_buckets<dp::model<net, where>, policy>() == "bucket 0: 0.weight to 2.bias, 9728 bytes\n");
   CHECK(dp::step_traffic<dp::model<net, where>, policy>::bytes == 38912);
 
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::ring_all_reduce{}, dp::accumulate<4>{}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::all_reduce{}, dp::accumulate<4>{}};
   dp::loader<where> batches{data.train, {.batch = 8, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};
   for (const auto& [images, labels] : batches.epoch(0))
     step(images, labels);  // every fourth call reduces and updates, by the gradient of 32 samples
@@ -233,7 +233,7 @@ TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
 
 TEST_CASE("docs/data_parallel.md: memory", "[docs]") {
   using where = dp::replicated<0, 1, 2>;
-  using memory = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam, collective::ring_all_reduce>;
+  using memory = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam, collective::all_reduce<>>;
   static_assert(memory::bytes < 1_MiB, "on each place");
 
   const host_batch batch;

@@ -29,7 +29,7 @@ constexpr std::size_t tail = 16;
 
 template <class Net, class T = float>
 using model_of = dp::model<Net, dp::replicated<0, 1>, T>;
-template <class Net, class Policy = collective::ring_all_reduce, class T = float>
+template <class Net, class Policy = collective::all_reduce<>, class T = float>
 using plan_of = dp::bucket_plan<model_of<Net, T>, Policy>;
 
 constexpr bool is(const bucket& b, std::size_t first, std::size_t count) {
@@ -42,7 +42,7 @@ constexpr std::size_t mnist_elements = 784 * 256 + 256 + 2560 + 16 + tail;
 static_assert(plan_of<mnist>::size == 1 && is(plan_of<mnist>::at(0), 0, mnist_elements));
 static_assert(plan_of<mnist>::largest == mnist_elements);
 // In double it is 1.6 MB: parameters are not cut, so the large one closes the first bucket, and it is all of it.
-static_assert(plan_of<mnist, collective::ring_all_reduce, double>::size == 1);
+static_assert(plan_of<mnist, collective::all_reduce<>, double>::size == 1);
 // Placement and policy have no part in it.
 static_assert(dp::bucket_plan<dp::model<mnist, dp::on<dp::cpu>>, collective::scatter_gather>::size == 1);
 
@@ -131,7 +131,7 @@ TEST_CASE("buckets cover the arena from its end to its start, in whole parameter
 }
 
 TEST_CASE("buckets are described by the parameters in them", "[parallel]") {
-  CHECK(dp::describe_buckets<model_of<mnist>, collective::ring_all_reduce>() ==
+  CHECK(dp::describe_buckets<model_of<mnist>, collective::all_reduce<>>() ==
         "bucket 0: 0.weight to 2.bias, 814208 bytes\n");
   CHECK(dp::describe_buckets<model_of<mnist>, with<1, mib>>() ==
         "bucket 0: 2.bias, 128 bytes\n"

@@ -16,12 +16,13 @@ namespace collective = devplace::collective;
 
 namespace {
 
-// The short names are those of the semantics, and mean the engine that is bitwise reproducible.
-static_assert(std::is_same_v<collective::ring_all_reduce, collective::all_reduce<collective::direct>>);
+// The default engine sums in a fixed order; ring_all_reduce runs the ring.
+static_assert(std::is_same_v<collective::all_reduce<>, collective::all_reduce<collective::direct>>);
+static_assert(std::is_same_v<collective::ring_all_reduce, collective::all_reduce<collective::ring>>);
 static_assert(std::is_same_v<collective::scatter_gather, collective::reduce_and_broadcast<collective::direct>>);
-static_assert(std::is_same_v<collective::ring_all_reduce::bucket_sizes, collective::buckets<>>);
+static_assert(std::is_same_v<collective::all_reduce<>::bucket_sizes, collective::buckets<>>);
 static_assert(std::is_same_v<collective::scatter_gather::bucket_sizes, collective::buckets<>>);
-static_assert(collective::ring_all_reduce::every_place_updates && !collective::scatter_gather::every_place_updates);
+static_assert(collective::all_reduce<>::every_place_updates && !collective::scatter_gather::every_place_updates);
 static_assert(collective::direct::name == "direct" && collective::ring::name == "ring");
 
 // DistributedDataParallel's sizes.
@@ -35,7 +36,7 @@ static_assert(collective::direct::workspace_bytes(4, 1000, 4) == 0);
 static_assert(collective::ring::workspace_bytes(4, 1000, 4) == 250 * 4);
 static_assert(collective::ring::workspace_bytes(3, 1000, 8) == 334 * 8);
 
-static_assert(dp::collective_policy<collective::ring_all_reduce>);
+static_assert(dp::collective_policy<collective::all_reduce<>>);
 static_assert(dp::collective_policy<collective::scatter_gather, dp::backend::cpu, double>);
 static_assert(dp::collective_policy<collective::all_reduce<collective::ring, collective::buckets<1, 1>>>);
 

@@ -29,13 +29,13 @@ using four = dp::replicated<3, 1, 0, 2>;
 using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
 
 // Each of n places gets the others' summands of its slice, and the others' slices: 2 (n - 1) S in all.
-using all_reduce = collective::ring_all_reduce;
+using all_reduce = collective::all_reduce<>;
 static_assert(traffic<two, all_reduce>::bytes == 2 * gradients * 4);
 static_assert(traffic<four, all_reduce>::bytes == 2 * 3 * gradients * 4);
 static_assert(traffic<eight, all_reduce>::bytes == 2 * 7 * gradients * 4);
 static_assert(traffic<eight, all_reduce, double>::bytes == 2 * 7 * gradients * 8);
 static_assert(traffic<four, all_reduce>::parameters == 0 && traffic<four, all_reduce>::places == 4);
-static_assert(traffic<four, collective::all_reduce<collective::ring>>::bytes == traffic<four, all_reduce>::bytes);
+static_assert(traffic<four, collective::ring_all_reduce>::bytes == traffic<four, all_reduce>::bytes);
 
 // Each place forms its slice of the sum from the n - 1 others', and all but the first send theirs there; parameters
 // come back to n - 1 places.

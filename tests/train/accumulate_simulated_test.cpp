@@ -36,9 +36,9 @@ using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::linear<4, 4>>;
 using cpu = dp::on<dp::cpu>;
 using two = dp::replicated<0, 1>;
 using three = dp::replicated<2, 0, 1>;
-using all_reduce = collective::ring_all_reduce;
+using all_reduce = collective::all_reduce<>;
 using scatter_gather = collective::scatter_gather;
-using by_ring = collective::all_reduce<collective::ring>;
+using by_ring = collective::ring_all_reduce;
 
 constexpr std::size_t most_rows = 80;
 using batch_sizes = std::vector<std::size_t>;

@@ -35,7 +35,7 @@ using dp::test::placed;
 
 namespace {
 
-using by_ring = collective::all_reduce<collective::ring>;
+using by_ring = collective::ring_all_reduce;
 using by_ring_to_first = collective::reduce_and_broadcast<collective::ring>;
 /// Every layer in a bucket of its own.
 using in_buckets = collective::all_reduce<collective::direct, collective::buckets<1, 1>>;
@@ -74,7 +74,7 @@ class exact_steps {
 template <int Places, class... Policies>
 void check_exact() {
   [&]<int... I>(std::integer_sequence<int, I...>) {
-    exact_steps<dp::on<dp::cpu>, collective::ring_all_reduce> one;
+    exact_steps<dp::on<dp::cpu>, collective::all_reduce<>> one;
     std::tuple<exact_steps<dp::replicated<I...>, Policies>...> several;
     for (std::size_t rows = 1; rows <= 64; ++rows) {
       INFO(Places << " places, " << rows << " samples");
@@ -140,7 +140,7 @@ const dp::optim::adam adam{.learning_rate = 0.01};
 }  // namespace
 
 TEST_CASE("a step on integers is exact for every batch size, number of places, split and policy", "[train]") {
-  using all_reduce = collective::ring_all_reduce;
+  using all_reduce = collective::all_reduce<>;
   using scatter_gather = collective::scatter_gather;
   check_exact<1, all_reduce, scatter_gather>();
   check_exact<2, all_reduce, scatter_gather>();
@@ -156,23 +156,23 @@ TEST_CASE("a step on integers is exact for every batch size, number of places, s
 TEST_CASE("replicas follow one device under every policy, engine and split, with dropout and clipping", "[train]") {
   using three = dp::replicated<2, 0, 1>;
   for (const auto& loss : {plain, weighted, summed}) {
-    const run one = train<dp::on<dp::cpu>, double>(loss, adam, collective::ring_all_reduce{});
-    check_close(train<three, double>(loss, adam, collective::ring_all_reduce{}), one, 1e-9);
+    const run one = train<dp::on<dp::cpu>, double>(loss, adam, collective::all_reduce{});
+    check_close(train<three, double>(loss, adam, collective::all_reduce{}), one, 1e-9);
     check_close(train<three, double>(loss, adam, collective::scatter_gather{}), one, 1e-9);
     check_close(train<three, double>(loss, adam, by_ring{}), one, 1e-9);
     check_close(train<three, double>(loss, adam, by_ring_to_first{}, dp::split::torch), one, 1e-9);
     check_close(train<three, double>(loss, adam, in_buckets{}, dp::split::torch), one, 1e-9);
-    const run in_float = train<dp::on<dp::cpu>, float>(loss, adam, collective::ring_all_reduce{});
-    check_close(train<dp::replicated<0, 1, 2, 3>, float>(loss, adam, collective::ring_all_reduce{}), in_float, 1e-4);
+    const run in_float = train<dp::on<dp::cpu>, float>(loss, adam, collective::all_reduce{});
+    check_close(train<dp::replicated<0, 1, 2, 3>, float>(loss, adam, collective::all_reduce{}), in_float, 1e-4);
   }
 }
 
 TEST_CASE("by the engine direct, policies and buckets give the same bits", "[train]") {
   using three = dp::replicated<0, 1, 2>;
-  const run expected = train<three, float>(weighted, adam, collective::ring_all_reduce{});
+  const run expected = train<three, float>(weighted, adam, collective::all_reduce{});
   CHECK(train<three, float>(weighted, adam, collective::scatter_gather{}).parameters == expected.parameters);
   CHECK(train<three, float>(weighted, adam, in_buckets{}).parameters == expected.parameters);
-  CHECK(train<dp::replicated<2, 0, 1>, float>(weighted, adam, collective::ring_all_reduce{}).parameters ==
+  CHECK(train<dp::replicated<2, 0, 1>, float>(weighted, adam, collective::all_reduce{}).parameters ==
         expected.parameters);
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("batches may be split by explicit sizes, growing from step to step", "
 }
 
 TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as planned", "[train]",
-                   collective::ring_all_reduce, collective::scatter_gather, by_ring, by_ring_to_first) {
+                   collective::all_reduce<>, collective::scatter_gather, by_ring, by_ring_to_first) {
   using where = dp::replicated<0, 1>;
   using model_type = dp::model<dropout_net, where>;
   using plan = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam, TestType>;

@@ -40,9 +40,9 @@ using cpu = dp::on<dp::cpu>;
 using net =
     nn::sequential<nn::input<6>, dp::test::refusing, dp::test::explosive, nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 using model_type = dp::model<net, three>;
-using all_reduce = collective::ring_all_reduce;
+using all_reduce = collective::all_reduce<>;
 using scatter_gather = collective::scatter_gather;
-using by_ring = collective::all_reduce<collective::ring>;
+using by_ring = collective::ring_all_reduce;
 using by_ring_to_first = collective::reduce_and_broadcast<collective::ring>;
 
 constexpr std::size_t rows = 12;  // four on each of three places

@@ -25,7 +25,7 @@ namespace collective = devplace::collective;
 using dp::test::placed;
 
 TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay equal to the bit", "[train]",
-                   collective::ring_all_reduce, collective::scatter_gather, collective::all_reduce<collective::ring>) {
+                   collective::all_reduce<>, collective::scatter_gather, collective::ring_all_reduce) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
   using where = dp::replicated<0, 1>;

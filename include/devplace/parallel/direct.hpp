@@ -31,7 +31,7 @@ class direct {
         if (const std::string reason = devplace::detail::why_apart<Backend, Tu>(a, b); !reason.empty())
           throw placement_unavailable(reason +
                                       ", which collectives by the engine `direct` need; use collective::ring, which "
-                                      "copies through the host, as in collective::all_reduce<collective::ring>.");
+                                      "copies through the host, as in collective::ring_all_reduce.");
   }
 
   /// Number of ranks.

@@ -15,8 +15,8 @@ namespace devplace {
 /// How a data-parallel step makes its replicas agree. Same results, different traffic and memory, chosen by type.
 namespace collective {
 
-/// The engine in which every device sums its slice of the gradients over all replicas, in the order of the places: the
-/// same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
+/// The engine that sums in a fixed order, that of the participants: every device sums its slice of the gradients over
+/// all replicas. The same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
 struct direct {
   /// As it is printed.
   static constexpr std::string_view name = "direct";
@@ -32,8 +32,8 @@ struct direct {
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
-/// The engine in which chunks go round from neighbour to neighbour; its order of summation is another one and depends
-/// on the buckets.
+/// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from that of
+/// `direct` and depends on the buckets.
 struct ring {
   /// As it is printed.
   static constexpr std::string_view name = "ring";
@@ -64,7 +64,8 @@ struct buckets {
   ///@}
 };
 
-/// As DistributedDataParallel: every place gets the summed gradients and updates its own replica.
+/// As DistributedDataParallel: every place gets the summed gradients and updates its own replica. `all_reduce<>`, the
+/// default policy, sums in a fixed order.
 template <class Engine = direct, class Buckets = buckets<>>
 struct all_reduce {
   /// What carries the collectives out, and in which portions.
@@ -93,9 +94,8 @@ struct reduce_and_broadcast {
   Engine engine = {};
 };
 
-/// DistributedDataParallel's way, by the engine `direct`. The name is that of the semantics; for the literal ring say
-/// `all_reduce<ring>`.
-using ring_all_reduce = all_reduce<>;
+/// `all_reduce` by the engine `ring`.
+using ring_all_reduce = all_reduce<ring>;
 
 /// nn.DataParallel's way, by the engine `direct`.
 using scatter_gather = reduce_and_broadcast<>;

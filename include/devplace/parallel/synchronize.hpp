@@ -120,12 +120,12 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 /// the sums are formed on the first place and broadcast from it. Layers' buffers become those of the first place, which
 /// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
 /// each time, while a trainer keeps it.
-template <class Policy = collective::ring_all_reduce, class Tu = detail::this_tu, class Net, placement Where, class P>
+template <class Policy = collective::all_reduce<>, class Tu = detail::this_tu, class Net, placement Where, class P>
   requires parallel::detail::can_be_reduced<gradients<Net, Where, P>>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, element_of_t<P>>;
   static_assert(is_policy,
-                "devplace: synchronize: this type is not a collective policy; use collective::ring_all_reduce or "
+                "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
   using reduced = parallel::detail::whole<gradients<Net, Where, P>>;
   if constexpr (!reduced::reduces || !is_policy) {
@@ -137,13 +137,13 @@ template <class Policy = collective::ring_all_reduce, class Tu = detail::this_tu
 }
 
 /// Gradients that were reduced already would be multiplied by the number of places.
-template <class Policy = collective::ring_all_reduce, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
+template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class P>
   requires(!parallel::detail::can_be_reduced<gradients<Net, Where, P>>)
 void synchronize(gradients<Net, Where, P>&&, const Policy& = {}) = delete;
 
 /// Gradients are handed on: move them in.
-template <class Policy = collective::ring_all_reduce, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
+template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
           placement Where, class P>
 void synchronize(gradients<Net, Where, P>&, const Policy& = {}) = delete;
 

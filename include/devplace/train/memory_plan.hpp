@@ -73,7 +73,7 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
 /// batches (`loader`), class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`,
 /// on the CPU the packing buffers of the matrix engine (one set for each thread).
-template <class Model, class Batch, class Rule, class Policy = collective::ring_all_reduce>
+template <class Model, class Batch, class Rule, class Policy = collective::all_reduce<>>
 struct memory_plan {
   static_assert(sizeof(Batch) == 0,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "

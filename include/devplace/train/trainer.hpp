@@ -71,14 +71,14 @@ struct accumulate {
 /// memory that it allocates once: after the first batch of the largest size (or `prepare`) a step of any size up to
 /// that allocates nothing, and nothing is read back until a loss is asked for. On several places all of them run at the
 /// same time, each on its part of the batch, and `Policy` says how they agree on the update: behind the rule comes,
-/// where it is not the default, `collective::ring_all_reduce{}` or `collective::scatter_gather{}`, and behind that
+/// where it is not the default, `collective::all_reduce{}` or `collective::scatter_gather{}`, and behind that
 /// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved.
 ///
 /// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name. If it
 /// failed before the update, no place has updated and the next step can run; gradients that were accumulated are lost.
 /// If an update failed on some places only, the model says from then on that it cannot be used. Failures are a
 /// device's: of two threads that use one device, either may be thrown the other's.
-template <class Model, class Loss, class Rule, class Policy = collective::ring_all_reduce,
+template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
           class Accumulate = accumulate<1>>
 class trainer;
 
@@ -90,10 +90,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
-                "collective::ring_all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
+                "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
   // Where the sentence above is an error, another policy stands in, so that nothing else is one.
-  using policy_type = std::conditional_t<is_policy, Policy, collective::ring_all_reduce>;
+  using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
   using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
@@ -314,7 +314,7 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, P>, Loss, Rule, Policy>;
 template <class Net, class Where, class P, class Loss, class Rule, std::size_t Batches>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
-    -> trainer<model<Net, Where, P>, Loss, Rule, collective::ring_all_reduce, accumulate<Batches>>;
+    -> trainer<model<Net, Where, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy, accumulate<Batches>)
     -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
