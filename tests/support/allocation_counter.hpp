@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Counts the program's calls of operator new. Replaces it, so one file of an executable includes this.
+// Replaces operator new to count its calls; to be included in one file of an executable only.
 
 #include <atomic>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// Calls of operator new so far; stays 0 under sanitizers, which bring one of their own that must not be replaced.
+/// Calls of operator new so far. Stays 0 under sanitizers, whose own operator new must not be replaced.
 inline std::atomic<long> allocations = 0;
 
 }  // namespace support

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Everything that tests may use of Catch2, in the spelling that versions 2.13 and 3 share through support/catch.hpp.
+// Uses everything that tests may use of Catch2, in the spelling that versions 2.13 and 3 share through
+// support/catch.hpp.
 
 #include "support/catch.hpp"
 

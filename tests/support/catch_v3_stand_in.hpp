@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// The names of Catch2 3 that tests use, without their behaviour. Where only version 2 is installed, CMake lays this
-// text under the names of version 3's headers, and the compiler reads catch_test.cpp with them: that shows that
-// support/catch.hpp includes the right headers for version 3 and that the spelling is one that version 3 has.
+// Declares the names of Catch2 3 that tests use, without their behaviour. If only version 2 is installed, CMake copies
+// this file to the names of version 3's headers and compiles catch_test.cpp with them: a check that support/catch.hpp
+// includes the right headers of version 3 and that the tests' spelling is valid there.
 
 #include <sstream>
 #include <string>

@@ -6,9 +6,9 @@
 
 #include "support/product_element.hpp"
 
-// The kernels of matrix products, for three instruction sets, cost each file that has a layer more than most of its
-// tests, and the oracle of those kernels is slow where it is not optimised. All test files are precompiled with this
-// header, and compiled_once.cpp has what it declares.
+// Templates that are expensive to instantiate: the kernels of matrix products for three instruction sets cost a file
+// with a layer more compile time than most of its tests, and the oracle of these kernels is slow without optimisation.
+// All test files are precompiled with this header; compiled_once.cpp contains the instantiations.
 namespace devplace::detail {
 
 extern template gemm_kernels<float> gemm_kernels_of(cpu_isa);

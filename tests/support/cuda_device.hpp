@@ -7,7 +7,7 @@
 
 #include "support/catch.hpp"
 
-/// Ends the test case, as skipped, where there is no CUDA device.
+/// Skips the test case if there is no CUDA device.
 #define DEVPLACE_NEEDS_CUDA_DEVICE()                                                           \
   do {                                                                                         \
     if (devplace::detail::cuda_devices().count == 0) DEVPLACE_SKIP("there is no CUDA device"); \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
-# regex follows "error" (or clang's note on the deleted candidate, or what a linker says instead). With -DWRAPPED=1 the
-# sentence may run over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
-# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT it must fail with all cases of the source at once, and what it
-# printed is kept there. A compiler says once what several cases have in common, and may stop before it has seen them
-# all: the cases whose errors are missing are compiled again, all at once, as long as that shows more of them.
-# With -DCASE=<name> and EXPECT such a file is looked at first (see errors_of_case.awk), and the command runs only when
-# that does not show the case's error.
-set(ENV{LC_ALL} C) # g++ quotes names with UTF-8 quotation marks elsewhere
+# regex follows "error" (or clang's note on the deleted candidate, or a linker's equivalent). With -DWRAPPED=1 the
+# message may extend over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
+# With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled;
+# its output is kept in the file. A compiler reports an error that several cases share only once, and may stop before it
+# has seen all cases, so the cases without an error are compiled again together as long as that finds more of them.
+# With -DCASE=<name> and EXPECT, that file is searched first (see errors_of_case.awk), and the command runs only if the
+# case's error is not found there.
+set(ENV{LC_ALL} C) # elsewhere g++ quotes names with UTF-8 quotation marks
 set(command "")
 set(in_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -21,9 +21,9 @@ foreach(i RANGE ${last})
   endif()
 endforeach()
 
-# find_error(<result> <text>): the line of the text that EXPECT describes, or nothing.
+# find_error(<result> <text>): sets result to the line of the text that matches EXPECT, or to nothing.
 function(find_error result text)
-  string(REGEX REPLACE "[][;]" " " searched "${text}") # they would split or join the list below
+  string(REGEX REPLACE "[][;]" " " searched "${text}") # they would split or join elements of the list below
   if(WRAPPED)
     string(REGEX REPLACE "[ \n]+" " " searched "${searched}")
   endif()
@@ -37,7 +37,7 @@ function(find_error result text)
   endforeach()
 endfunction()
 
-# find_error_of_case(<result> <case>): the same in what was printed about all cases at once.
+# find_error_of_case(<result> <case>): the same in the output of all cases together.
 function(find_error_of_case result case)
   execute_process(COMMAND awk -v name=${case} -f ${CMAKE_CURRENT_LIST_DIR}/../compile_fail/errors_of_case.awk ${SOURCE} ${TOGETHER}
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET)
@@ -91,7 +91,7 @@ if(TOGETHER)
 endif()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-string(REPLACE "\n" "\n  " shown "\n${output}") # indented text is printed as it is, not wrapped
+string(REPLACE "\n" "\n  " shown "\n${output}") # indented, because CMake wraps unindented text
 if(NOT DEFINED EXPECT)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "This must succeed and fails:${shown}")

@@ -18,10 +18,10 @@
 
 namespace devplace::test {
 
-/// The value in a batch for which `explosive` throws.
+/// The value in a batch that makes `explosive` throw.
 inline constexpr double dynamite = 12345;
 
-/// The identity, but for one value, for which it throws an exception that is not devplace's.
+/// The identity, except for one value, for which it throws an exception of a foreign type.
 struct explode {
   template <class T>
   T operator()(T x) const {
@@ -30,7 +30,7 @@ struct explode {
   }
 };
 
-/// A layer that throws on the device, in the middle of its work.
+/// A layer that throws on the device, during its kernel.
 struct explosive {
   template <class In>
   using output = In;
@@ -38,7 +38,7 @@ struct explosive {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// A layer that throws on the host, while the step is asked for, for the part that begins with this sample.
+/// A layer that throws on the host while the step is enqueued, for the part of the batch that begins with this sample.
 struct refusing {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   inline static std::uint64_t refused = nowhere;
@@ -52,8 +52,8 @@ struct refusing {
   static void backward(const auto& c) { c.input_gradient = c.output_gradient * 1; }
 };
 
-/// Device `ordinal` does nothing of what it is asked to until `release()`: what fails there fails after the host has
-/// asked for all.
+/// Blocks the work of device `ordinal` until `release()`, so that a failure there occurs after the host has enqueued
+/// everything.
 class held_device {
  public:
   explicit held_device(int ordinal) : held_(devplace::detail::make_event<backend::cuda>(ordinal)) {
@@ -82,17 +82,17 @@ class held_device {
   std::atomic<bool> released_ = false;
 };
 
-/// Where and when the optimizer below fails.
+/// Where and when `faulty_rule` fails.
 struct fault {
-  int ordinal = 0;  ///< of the device; below 0: on all
+  int ordinal = 0;  ///< of the device; negative: on all devices
   std::int64_t step = 1;
-  bool on_host = false;             ///< rather than later, on the device
-  held_device* releases = nullptr;  ///< what goes on when it fails on the host
+  bool on_host = false;             ///< while enqueueing, instead of later on the device
+  held_device* releases = nullptr;  ///< released when the failure occurs on the host
 
   bool is_here(int place, std::int64_t now) const { return now == step && (ordinal < 0 || ordinal == place); }
 };
 
-/// Subtracts gradients times a power of two, or throws.
+/// Subtracts gradients times a power of two; throws if `fails`.
 template <class T>
 struct subtract_or_throw {
   T* parameters;
@@ -105,7 +105,7 @@ struct subtract_or_throw {
   }
 };
 
-/// A rule of a user that fails as it is told to.
+/// A user-defined optimizer that fails as `where` says.
 struct faulty_rule {
   fault where = {};
 
@@ -123,7 +123,7 @@ struct faulty_rule {
   }
 };
 
-/// Returns when the first three devices have done, or skipped, all that they were asked to; failures stay theirs.
+/// Waits until the first three devices have completed, or skipped, all their work; does not consume failures.
 inline void let_three_devices_finish() {
   const auto finish = [](auto place) {
     event<decltype(place)> done;

@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// Elements of a tensor or view on one place, read back.
+/// Elements of a tensor or view on one place, copied to the host.
 template <class X>
 auto values_of(const X& x) {
   const auto view = devplace::detail::as_view(x);
@@ -28,8 +28,7 @@ void set_values(const View& view, const std::vector<T>& values) {
                                                          view.size() * sizeof(values[0]));
 }
 
-/// Elements of a part of a row-major array, chosen index by index: those whose index along `axis` is from `begin` up
-/// to, not including, `end`.
+/// Elements of a part of a row-major array, selected index by index: those whose index along `axis` is in [begin, end).
 template <class T, class Extents>
 std::vector<T> part_of(const std::vector<T>& whole, const Extents& extents, std::size_t axis, std::size_t begin,
                        std::size_t end) {

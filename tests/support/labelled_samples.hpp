@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Images of 2x3 pixels, all of which can be told apart: pixel p of image i is (7 i + p) % 256, its label i % 10.
+/// Distinct images of 2x3 pixels: pixel p of image i is (7 i + p) % 256, its label i % 10.
 inline devplace::image_set numbered_images(std::size_t count) {
   using devplace::dyn, devplace::extents, devplace::on, devplace::cpu;
   devplace::image_set set{
@@ -25,7 +25,7 @@ inline devplace::image_set numbered_images(std::size_t count) {
   return set;
 }
 
-/// All samples and labels of one epoch of a loader for the CPU, one batch after the other.
+/// All samples and labels of one epoch of a loader on the CPU, in order.
 template <class T, class Label>
 struct epoch_contents {
   std::vector<T> samples;

@@ -29,7 +29,7 @@ bool agrees(T value, T expected) {
 /// All elements of a fixture of these extents (any where they are dynamic).
 template <class T, class Extents>
 std::vector<T> read_all(const std::string& relative) {
-  const auto x = read_npy<T, dextents<Extents::rank>>(reference_path(relative));  // compiled once for a rank
+  const auto x = read_npy<T, dextents<Extents::rank>>(reference_path(relative));  // instantiated once per rank
   if constexpr (Extents::is_static) REQUIRE(x.extents() == Extents{});
   return std::vector<T>(x.data(), x.data() + x.size());
 }
@@ -82,7 +82,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
     ++index;
   });
 
-  // Predicting takes other memory and must give the same output.
+  // Prediction uses another workspace layout and must give the same output.
   std::vector<T> predict_workspace(run::workspace_elements(batch, nn::mode::predict));
   const auto q = run::make_pass(r, predict_workspace.data(), batch, nn::mode::predict, {});
   run::forward(q, x.data());

@@ -9,8 +9,8 @@
 
 namespace devplace::test {
 
-/// Element (i, j) of what `g` asks for, by the definition and in double, for a C that was `c`; `magnitude` receives the
-/// sum of absolute summands, which rounding errors scale with.
+/// Oracle: element (i, j) of the result of `g`, by definition and in double, for a C with the former contents `c`.
+/// `magnitude` receives the sum of absolute values of the summands, to which rounding errors are proportional.
 template <class T>
 double product_element(const detail::gemm_arguments<T>& g, const T* c, std::size_t i, std::size_t j,
                        double& magnitude) {

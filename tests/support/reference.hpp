@@ -23,8 +23,8 @@ inline std::string reference_path(std::string_view relative) {
   return path;
 }
 
-// The data of the training fixtures, the same bits as tests/reference/generator.py: every number is a function of
-// (run, stream, index). Each float is exact, or one multiplication of exact operands, so contraction changes nothing.
+// The data of the training fixtures, bit for bit as in tests/reference/generator.py: every number is a function of
+// (run, stream, index). Each float is exact or one multiplication of exact operands, so FMA contraction has no effect.
 
 /// splitmix64 as a function of its counter: state transition, then mixing.
 constexpr std::uint64_t splitmix64(std::uint64_t counter) {
@@ -34,7 +34,7 @@ constexpr std::uint64_t splitmix64(std::uint64_t counter) {
   return z ^ (z >> 31U);
 }
 
-/// What a sequence of random numbers is for.
+/// The purpose of a sequence of random numbers.
 enum class reference_stream : std::uint64_t {
   prototype = 1,
   sample_class,
@@ -72,12 +72,12 @@ struct reference_training {
 
   std::uint64_t run;
 
-  /// The class whose prototype the image of a sample is made from.
+  /// The class whose prototype an image is made from.
   constexpr std::uint64_t sample_class(std::uint64_t sample) const {
     return splitmix64(reference_seed(run, reference_stream::sample_class) + sample) % classes;
   }
 
-  /// The class, but in one sample of ten a label drawn at random.
+  /// The sample's class or, for one sample in ten, a random label.
   constexpr std::int64_t label(std::uint64_t sample) const {
     const bool drawn = splitmix64(reference_seed(run, reference_stream::flip) + sample) % 10U == 0U;
     const std::uint64_t other =
@@ -113,7 +113,7 @@ struct reference_training {
     return values;
   }
 
-  /// Initial parameters, (uniform - 1/2) * (2 / sqrt(fan-in)). Weights are row-major [out][in], as PyTorch has them.
+  /// Initial parameters, (uniform - 1/2) * (2 / sqrt(fan-in)). Weights are row-major [out][in], as in PyTorch.
   std::vector<float> weight0() const { return parameter(reference_stream::weight0, hidden * pixels, 28.0F); }
   std::vector<float> bias0() const { return parameter(reference_stream::bias0, hidden, 28.0F); }
   std::vector<float> weight1() const { return parameter(reference_stream::weight1, classes * hidden, 16.0F); }

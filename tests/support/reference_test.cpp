@@ -16,7 +16,7 @@ namespace {
 constexpr test::reference_training training{test::reference_run_adam};
 constexpr std::uint64_t samples = test::reference_training::steps * test::reference_training::batch;
 
-// Sum of (i + 1) * value_i modulo 2^64, floats with their bits, as generator.checksum in tests/reference/generator.py.
+// Sum of (i + 1) * value_i modulo 2^64 over the floats' bits, as generator.checksum in tests/reference/generator.py.
 std::uint64_t checksum(const std::vector<float>& values) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -40,7 +40,7 @@ TEST_CASE("splitmix64 gives the published sequence for seed 0", "[support]") {
   CHECK(test::splitmix64(2 * golden) == 0x06C45D188009454FU);
 }
 
-// The numbers below are printed by tests/reference/make_fixtures.py.
+// tests/reference/make_fixtures.py prints the numbers below.
 
 TEST_CASE("the reference uniforms equal Python's", "[support]") {
   constexpr std::uint64_t seed = test::reference_seed(test::reference_run_adam, test::reference_stream::weight0);

@@ -16,7 +16,7 @@ namespace devplace::test {
 
 using support::values_of;
 
-/// A batch where a model on `Where` takes it.
+/// A batch copied to where a model on `Where` takes it.
 template <class Where, class X, class... Rule>
 auto placed(const X& x, const Rule&... rule) {
   if constexpr (single_place<Where>)
@@ -34,7 +34,7 @@ auto copies_of(const X& x) {
   return result;
 }
 
-// Not closures, so that the walk over a network is compiled once for it and not for every placement.
+// Function objects instead of closures, so that the walk over a network is instantiated once, not once per placement.
 template <class T>
 struct append_values {
   std::vector<T>& values;

@@ -26,8 +26,8 @@
 
 namespace support {
 
-/// Whether AddressSanitizer or ThreadSanitizer has replaced the allocator: it ends the process where operator new
-/// would report that there is no memory.
+/// Whether AddressSanitizer or ThreadSanitizer replaces the allocator: theirs terminates the process where operator new
+/// would throw bad_alloc.
 inline constexpr bool sanitized = DEVPLACE_TEST_SANITIZED != 0;
 
 }  // namespace support

@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// A folder of a test's own, removed with everything in it at the end of the test.
+/// A folder for one test, removed with its contents when the test ends.
 class temporary_folder {
  public:
   temporary_folder() : path_((std::filesystem::temp_directory_path() / "devplace-test-XXXXXX").string()) {
@@ -28,10 +28,10 @@ class temporary_folder {
 
   const std::string& path() const { return path_; }
 
-  /// The path of a file of that name in the folder.
+  /// The path of a file in the folder.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes the bytes to a file of that name and returns its path.
+  /// Writes the bytes to a file in the folder and returns its path.
   template <class Bytes>
   std::string write(const std::string& name, const Bytes& bytes) const {
     std::ofstream out(file(name), std::ios::binary);
@@ -40,7 +40,7 @@ class temporary_folder {
     return file(name);
   }
 
-  /// The names of everything in the folder.
+  /// The names of all files in the folder.
   std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& entry : std::filesystem::directory_iterator(path_))

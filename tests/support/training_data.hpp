@@ -11,7 +11,7 @@
 
 namespace devplace::test {
 
-/// Small integers that have no pattern a network would find by itself: (3 i + 5 j + i j) mod 7 - 3.
+/// Small integers without a pattern that a network would learn by accident: (3 i + 5 j + i j) mod 7 - 3.
 template <class T, std::size_t Columns>
 tensor<T, extents<dyn, Columns>, on<cpu>> integer_samples(std::size_t rows) {
   tensor<T, extents<dyn, Columns>, on<cpu>> x(extents<dyn, Columns>{rows});

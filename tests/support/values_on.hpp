@@ -10,7 +10,7 @@
 
 namespace devplace::test {
 
-/// Values on device 0 of a backend, which may be one of the tests' own.
+/// Values on device 0 of a backend, which may be a test backend.
 template <class Backend, class T>
 class values_on {
  public:

@@ -8,7 +8,7 @@
 
 namespace devplace::test {
 
-/// Holds a simulated device up until the host lets it go.
+/// A kernel that blocks a simulated device until the host sets `go`.
 struct wait_for_host {
   std::atomic<bool>* go;
   void operator()(std::size_t) const {

@@ -35,7 +35,7 @@ struct preference {
   std::uint32_t align_a = 256, align_b = 256, align_c = 256, align_d = 256;
 };
 
-/// What an algorithm was made for. It lies in the bytes of cublasLtMatmulAlgo_t.
+/// The problem that an algorithm was returned for; stored in the bytes of cublasLtMatmulAlgo_t.
 struct algorithm {
   std::uint64_t query, flags, workspace, shape;
   std::uint32_t align_a, align_b, align_c, align_d;
@@ -106,7 +106,7 @@ cublasStatus_t set(Member& member, const void* value, std::size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// The sizes of a product, or zeros where the layouts do not fit together.
+/// The sizes of a product, or zeros if the layouts do not match.
 product sizes_of(const operation& o, const layout& a, const layout& b, const layout& d) {
   product p{};
   p.m = o.op_a == CUBLAS_OP_N ? a.rows : a.columns;
@@ -119,7 +119,7 @@ product sizes_of(const operation& o, const layout& a, const layout& b, const lay
   return p;
 }
 
-/// Tells algorithms of one problem from those of another.
+/// A hash that distinguishes the problems of algorithms.
 std::uint64_t shape_of(const product& p) {
   std::uint64_t shape = 0;
   for (const std::uint64_t part : {p.m, p.n, p.k, static_cast<std::uint64_t>(p.lda), static_cast<std::uint64_t>(p.ldb),
@@ -151,14 +151,14 @@ std::uint64_t native_flags(const product& p) {
          CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
 }
 
-/// Ten bits of mantissa, to the nearest, as a tensor core reads a float in TF32.
+/// Rounds to the nearest value with ten bits of mantissa, as a tensor core reads a float in TF32.
 double as_tf32(double x) {
   auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if (std::isfinite(x)) bits = (bits + 0x1000u) & ~0x1fffu;
   return std::bit_cast<float>(bits);
 }
 
-/// The product, as the header describes it. Compute types other than the element's read less of it.
+/// Multiplies as the header specifies. With TF32 as the compute type, operands are rounded to it.
 template <class T>
 void multiply(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
   const auto read = [&p](T x) {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-/// A cuBLASLt for tests on machines without a GPU, written from the words of cublasLt.h and linked in place of
-/// NVIDIA's, beside the mock of CUDA's runtime, whose memory is the host's. It multiplies in double, notes what it is
-/// asked for, refuses what NVIDIA's refuses and more than once was seen to refuse (one row or column), and fails where
-/// a test asks for it. Each test case is a process of its own.
+/// A mock of cuBLASLt for tests without a GPU, written from the documentation in cublasLt.h and linked instead of
+/// NVIDIA's library, together with the mock of CUDA's runtime, whose device memory is host memory. It multiplies in
+/// double, records the calls, rejects what NVIDIA's library rejects, including products of one row or column, and fails
+/// on request. Each test case runs in its own process.
 namespace devplace::test::mock_cublaslt {
 
-/// A product that was asked for by cublasLtMatmul, in cuBLASLt's words: column-major, D is m x n.
+/// A product passed to cublasLtMatmul, in cuBLASLt's terms: column-major, D is m x n.
 struct product {
   std::uint64_t m, n, k;
   std::int64_t lda, ldb, ldd;
@@ -23,38 +23,38 @@ struct product {
   cudaDataType_t type;
   cublasComputeType_t compute;
   cublasLtEpilogue_t epilogue;
-  std::uint64_t algorithm;  ///< the number of the query of heuristics that it came from, from 1
-  std::uint64_t flags;      ///< numerical, of the algorithm
+  std::uint64_t algorithm;  ///< number of the heuristics query that returned it, from 1
+  std::uint64_t flags;      ///< numerical flags of the algorithm
   const void* workspace;
   cudaStream_t stream;
 };
 
-/// What was multiplied so far.
+/// The products computed so far.
 const std::vector<product>& products();
 
-/// The names of the functions that were called since the start or the last clear_calls().
+/// The names of the functions called since the start or the last clear_calls().
 const std::vector<std::string>& calls();
 void clear_calls();
 
-/// The `nth` call of `function` from now on answers `status`, once.
+/// The `nth` call of `function` from now on returns `status`, once.
 void fail(const std::string& function, cublasStatus_t status, int nth = 1);
 
-/// From now on there are no algorithms with this epilogue.
+/// From now on no algorithm is found for this epilogue.
 void refuse(cublasLtEpilogue_t epilogue);
 
-/// The numerical flags (CUBLASLT_NUMERICAL_IMPL_FLAGS_...) of the algorithms that are offered, best first. At first
-/// one, of the precision asked for.
+/// Sets the numerical flags (CUBLASLT_NUMERICAL_IMPL_FLAGS_...) of the algorithms that a query returns, best first. By
+/// default there is one, of the requested precision.
 void offer(std::vector<std::uint64_t> flags);
 
-/// Schemes for parts along k that the last query allowed, and its workspace.
+/// The split-k reduction schemes that the last query allowed, and its workspace size.
 std::uint32_t allowed_reductions();
 std::uint64_t allowed_workspace();
 
-/// Handles, and descriptors of all kinds, that were not destroyed.
+/// Handles, and descriptors of all kinds, that exist now.
 std::size_t live_handles();
 std::size_t live_descriptors();
 
-/// What was asked for against the rules of cublasLt.h; empty if nothing was.
+/// Violations of the rules of cublasLt.h; empty if there were none.
 const std::vector<std::string>& violations();
 
 }  // namespace devplace::test::mock_cublaslt

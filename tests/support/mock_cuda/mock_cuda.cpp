@@ -21,8 +21,8 @@ namespace {
 struct block {
   std::size_t bytes;
   int device;
-  const void* pool;   ///< from which it was taken
-  bool idle = false;  ///< given back to that, which keeps it
+  const void* pool;   ///< the pool that it was allocated from
+  bool idle = false;  ///< freed, and cached by the pool
 };
 
 /// A stream or a pool.
@@ -31,7 +31,7 @@ struct on_device {
   std::string name{};
 };
 
-/// Page-locked memory of the host.
+/// A block of page-locked host memory.
 struct pinned_block {
   std::size_t bytes;
 };
@@ -65,13 +65,13 @@ struct runtime {
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<launch> launches;
-  std::map<const void*, std::string> kernels;         ///< names of the functions that stand for kernels in the program
-  std::map<std::string, std::size_t> kept_arguments;  ///< bytes of the kernels whose names contain the text
+  std::map<const void*, std::string> kernels;         ///< names of the host stubs of the program's kernels
+  std::map<std::string, std::size_t> kept_arguments;  ///< size of the argument of kernels whose names contain the text
   std::vector<std::string> violations;
 };
 
 runtime& of_process() {
-  static runtime& one = *new runtime;  // what pools keep stays within reach of LeakSanitizer
+  static runtime& one = *new runtime;  // never destroyed: keeps the pools' memory reachable for LeakSanitizer
   return one;
 }
 
@@ -80,7 +80,7 @@ cudaError_t answer(cudaError_t code) {
   return code;
 }
 
-/// Notes a call, and says how it ends if not well.
+/// Records a call and returns its planned failure, or cudaSuccess.
 cudaError_t begin(const std::string& function, const std::string& arguments = {}, bool reaches_device = true) {
   runtime& r = of_process();
   r.calls.push_back(function + " device " + std::to_string(r.current) + (arguments.empty() ? "" : " " + arguments));
@@ -99,7 +99,7 @@ void violate(const std::string& what) {
   of_process().violations.push_back(what);
 }
 
-/// Notes a violation unless all bytes from `data` on are a block's, and that block lies on `device`.
+/// Records a violation unless all bytes from `data` on belong to one block, on `device`.
 void require_device_memory(const char* call, const void* data, std::size_t bytes, int device) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto at = of_process().blocks.upper_bound(address);
@@ -112,7 +112,8 @@ void require_device_memory(const char* call, const void* data, std::size_t bytes
             std::to_string(device));
 }
 
-/// As begin(), for work that is given to a stream, which must be one of the current device and not the default one.
+/// As begin(), for work that is enqueued on a stream, which must belong to the current device and not be the default
+/// one.
 cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments = {}) {
   if (stream == nullptr)
     violate(function + ": on the default stream");
@@ -122,8 +123,8 @@ cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std
   return begin(function, name.empty() ? arguments : arguments + (arguments.empty() ? "on " : " on ") + name);
 }
 
-/// Notes that work of a stream uses bytes, and a violation if nothing orders that with other work that does. Ordinary
-/// memory is copied before a call returns.
+/// Records that a stream's work accesses bytes; a violation if the access is not ordered with a conflicting one.
+/// Ordinary host memory is ignored, because it is copied before a call returns.
 void use(const char* call, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const auto lies_in = [&](const auto& blocks) {
@@ -148,7 +149,7 @@ const char* direction(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice ? "to device" : kind == cudaMemcpyDeviceToHost ? "to host" : "within";
 }
 
-/// A copy of rows, which a plain copy is one of.
+/// A copy of rows; a plain copy is one row.
 void copy_rows(const char* call, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
   if (width == 0 || rows == 0) return;
@@ -174,7 +175,7 @@ std::string bytes_of(std::size_t bytes) {
   return std::to_string(bytes) + " bytes";
 }
 
-/// "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" as
+/// Converts "void devplace::detail::simt_kernel<devplace::detail::body<float> >(devplace::detail::body<float>)" to
 /// "body<float>".
 std::string kernel_name(const char* mangled) {
   int status = 0;
@@ -282,7 +283,7 @@ const std::vector<std::string>& violations() {
 
 }  // namespace devplace::test::mock_cuda
 
-// The runtime's functions, those that devplace calls. One that is missing here is an error of the linker.
+// The functions of CUDA's runtime that devplace calls. A missing one is a linker error.
 
 namespace mock = devplace::test::mock_cuda;
 
@@ -467,7 +468,7 @@ cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_
     used += block.device == device ? block.bytes : 0;
   if (bytes > r.memory - used) return mock::answer(cudaErrorMemoryAllocation);
   *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
-  std::memset(*data, 0xCD, bytes);  // a test that reads what nobody wrote finds nonsense, as on a GPU
+  std::memset(*data, 0xCD, bytes);  // so that reading uninitialised memory gives garbage, as on a GPU
   r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, device, pool};
   r.order.take(stream, *data, bytes);
   return cudaSuccess;
@@ -626,7 +627,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const v
                              configuration->stream);
 }
 
-// What nvcc's own code calls: it makes the program's kernels known before main, and has a launch by <<<>>> for each.
+// Called by the code that nvcc generates: registers the program's kernels before main, and launches by <<<>>>.
 
 void** __cudaRegisterFatBinary(const void*) {
   static void* module = nullptr;

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-/// Which work on memory comes before which other, by streams, events and the host's waits alone: a GPU may do the rest
-/// in any order, so that two uses of the same bytes, one of them a write, must be ordered. The mock does all work at
-/// once and would never see a forgotten wait.
+/// A race detector for work on memory. Work is ordered only by streams, events and waits of the host; a GPU may execute
+/// the rest in any order, so two accesses to the same bytes, one of them a write, must be ordered. Without this check a
+/// forgotten wait would go unnoticed, because the mock executes all work immediately.
 namespace devplace::test::mock_cuda {
 
 class work_order {
  public:
-  /// A use of bytes by stream `stream`; why it is not in order with the others, or nothing.
+  /// Records an access by `stream`; returns the race that it causes, or nothing.
   std::string use(const void* stream, const void* data, std::size_t bytes, bool writes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     const moment now = next(stream);
@@ -38,14 +38,14 @@ class work_order {
     return problem;
   }
 
-  /// A block's memory, from its stream's order or (null) at once, holds nothing that anyone uses any more.
+  /// A new block: earlier accesses to its memory are forgotten. Usable in the order of `stream`, or (null) at once.
   void take(const void* stream, const void* data, std::size_t bytes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     accesses_[begin].clear();
     if (stream != nullptr) static_cast<void>(use(stream, data, bytes, true));
   }
 
-  /// A block goes back in a stream's order, or (null) when the host says so; why that is too early, or nothing.
+  /// Frees a block in a stream's order or, with null, on the host; returns why that is too early, or nothing.
   std::string give(const void* stream, const void* data) {
     std::string problem;
     for (const access& other : accesses_[reinterpret_cast<std::uintptr_t>(data)])
@@ -62,7 +62,7 @@ class work_order {
   void forget_event(const void* event) { events_.erase(event); }
 
  private:
-  /// How much of each stream's work has been done for certain.
+  /// For each stream, how much of its work has certainly been done (a vector clock).
   using knowledge = std::map<const void*, std::uint64_t>;
   struct moment {
     const void* stream;
@@ -83,7 +83,7 @@ class work_order {
     return found != what.end() && found->second >= when.number;
   }
 
-  /// What is given to a stream now comes after what it waits for, and what the host had waited for.
+  /// The work that precedes new work of a stream: what the stream waits for, and what the host had waited for.
   knowledge& known(const void* stream) {
     merge(streams_[stream], host_);
     return streams_[stream];
@@ -91,7 +91,7 @@ class work_order {
   moment next(const void* stream) { return {stream, ++known(stream)[stream]}; }
   bool comes_after(const void* stream, const access& other) { return knows(known(stream), other.when); }
 
-  /// Where the block begins that has this address.
+  /// The start address of the block that contains this address.
   std::uintptr_t block_of(std::uintptr_t address) {
     const auto behind = accesses_.upper_bound(address);
     return behind == accesses_.begin() ? address : std::prev(behind)->first;
@@ -99,7 +99,7 @@ class work_order {
 
   std::map<const void*, knowledge> streams_, events_;
   knowledge host_;
-  std::map<std::uintptr_t, std::vector<access>> accesses_;  // of each block
+  std::map<std::uintptr_t, std::vector<access>> accesses_;  // by block
 };
 
 }  // namespace devplace::test::mock_cuda

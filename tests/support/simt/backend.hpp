@@ -18,9 +18,9 @@
 
 #include "support/simt/emulator.hpp"
 
-// A backend whose memory is the CPU's and whose operations are CUDA's kernels in the emulator: library code that takes
-// views at here<simt::backend> runs what a GPU would run. An operation on rows needs its header of
-// backend/cuda/kernels too.
+// A backend with the CPU's memory that executes CUDA's kernels in the emulator: library code on views at
+// here<simt::backend> runs what a GPU would run. For an operation on rows, include its header of backend/cuda/kernels
+// too.
 
 namespace devplace::test::simt {
 
@@ -30,7 +30,7 @@ inline std::string place_name(backend, int) {
   return "the emulator";
 }
 
-/// Fewer blocks than a GPU would be given, so that they go round.
+/// Launches fewer blocks than on a GPU, so that blocks loop over their work.
 template <class Kernel>
 void launch_some(std::size_t blocks, const Kernel& kernel) {
   launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 7)), kernel, 1);

@@ -21,15 +21,15 @@
 #include "support/simt/global_memory.hpp"
 #include "support/simt/shared_memory.hpp"
 
-// Runs a kernel's body (backend/cuda/kernels) on the CPU, thread by thread, each on a stack of its own. Threads take
-// turns in random order, blocks come in random order and some of them run side by side, so that a body which relies on
-// an order is found out, and what no order shows is checked: see `violation`. It proves bodies, not launches.
+// Runs a kernel's body (backend/cuda/kernels) on the CPU, each thread as a fiber with its own stack. Threads are
+// scheduled in random order, blocks too, and some blocks run concurrently, so a body that relies on an order fails;
+// hazards that no order exposes are checked, see `violation`. It verifies bodies, not launches.
 
 namespace devplace::test::simt {
 
 using detail::packed;
 
-/// Where in a kernel's source a thread waits.
+/// The place in a kernel's source where a thread waits.
 struct site {
   const char* operation;
   int line;
@@ -39,7 +39,7 @@ enum class thread_state : unsigned char { runs, at_barrier, at_warp, exited };
 
 class block_run;
 
-/// The emulator's thread: the context that a kernel's body works with, under the names of simt_thread.cuh.
+/// The emulator's thread, the context of a kernel's body, with the member names of simt_thread.cuh.
 class thread {
  public:
   unsigned thread_index() const { return index_; }
@@ -53,12 +53,12 @@ class thread {
     ++now_.warp_epoch;
   }
 
-  /// The value of lane (own lane ^ mask) of the warp. All lanes must take part.
+  /// The value of lane (own lane ^ mask) of the warp. All lanes must call it.
   template <class T>
   T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
     return exchange(value, lane() ^ mask, {"shuffle_xor", line});
   }
-  /// The value of lane `from` of the group of `width` lanes that the thread belongs to.
+  /// The value of lane `from` within the thread's group of `width` lanes.
   template <class T>
   T shuffle(T value, unsigned from, unsigned width = warp_size, int line = __builtin_LINE()) {
     return exchange(value, lane() / width * width + from % width, {"shuffle", line});
@@ -115,7 +115,7 @@ class thread {
   unsigned exchanges_ = 0;
 };
 
-/// An array in shared memory, as a kernel's body sees it.
+/// An array in shared memory, with the members that a kernel's body uses.
 template <class T>
 class shared_array {
  public:
@@ -147,13 +147,13 @@ class block_run {
   }
   block_run(const block_run&) = delete;
   block_run& operator=(const block_run&) = delete;
-  /// Keeps fibers for the next launch, but not those whose bodies did not come to their end.
+  /// Keeps the fibers whose bodies have ended for the next launch.
   ~block_run() {
     for (std::unique_ptr<fiber>& each : fibers_)
       if (each->done()) idle_fibers().push_back(std::move(each));
   }
 
-  /// Begins block number `block` of `blocks`.
+  /// Starts block number `block` of `blocks`.
   template <class Kernel>
   void start(const Kernel& kernel, unsigned block, unsigned blocks) {
     shared_.clear();
@@ -178,7 +178,7 @@ class block_run {
     std::iota(ready_.begin(), ready_.end(), 0u);
   }
 
-  /// Lets every thread that can run go on until it waits. False when the block is done.
+  /// Resumes every runnable thread until it waits. Returns false when the block is done.
   bool step() {
     std::shuffle(ready_.begin(), ready_.end(), random_);
     for (const unsigned i : ready_) {
@@ -214,7 +214,7 @@ class block_run {
     thread* context;
   };
 
-  /// Lets the threads [first, after) go on when all of them wait in `state` at one place of the source.
+  /// Resumes the threads [first, after) if all of them wait in `state` at the same place in the source.
   void release(thread_state state, unsigned first, unsigned after, std::vector<unsigned>& ready) {
     for (unsigned i = first; i < after; ++i)
       if (threads_[i].state_ != state) return;
@@ -252,7 +252,7 @@ class block_run {
 
   std::mt19937 random_;
   std::vector<thread> threads_;
-  std::vector<std::array<value_bytes, 2>> slots_;  // what each thread offers in exchanges of even and of odd number
+  std::vector<std::array<value_bytes, 2>> slots_;  // by thread, for exchanges with even and odd number
   std::vector<std::unique_ptr<fiber>> fibers_;
   std::vector<argument> arguments_;
   std::vector<unsigned> ready_;
@@ -305,7 +305,7 @@ inline unsigned thread::ticket(unsigned* counter, unsigned limit) {
   return run_->global_->ticket(counter, limit, block_index_, now_);
 }
 
-/// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks, some of them side by side.
+/// Runs `kernel`, an object with `threads` and operator()(thread&), in `blocks` blocks, some of them concurrently.
 template <class Kernel>
 void launch(unsigned blocks, const Kernel& kernel, std::uint32_t seed) {
   std::vector<unsigned> order(blocks);

@@ -35,7 +35,7 @@ struct one_thread_more {
   void operator()(simt::thread&) const {}
 };
 
-/// What the emulator says about a kernel; empty when it finds nothing.
+/// The violation that the emulator reports for a kernel; empty if there is none.
 template <class Body>
 std::string finding(Body body, std::uint32_t seed = 1) {
   try {
@@ -46,7 +46,7 @@ std::string finding(Body body, std::uint32_t seed = 1) {
   return {};
 }
 
-/// Every thread passes its number to the opposite thread of the block. `barrier`: with the barrier that it needs.
+/// Every thread passes its number to the thread opposite in the block. `barrier`: with the barrier that this requires.
 auto reversal(std::vector<unsigned>& out, bool barrier) {
   return [&out, barrier](simt::thread& t) {
     const auto numbers = t.shared<unsigned, 64>();
@@ -206,12 +206,12 @@ TEST_CASE("planted: a shared array's end, and more shared memory than a block ha
 
 namespace {
 
-/// What a kernel of several blocks that meet by a ticket can leave out.
+/// The parts of the communication between blocks that a test can leave out.
 struct left_out {
   bool barrier = false, fence_before = false, fence_after = false, being_last = false, reset = false;
 };
 
-/// Each block publishes a number, and the last one adds them up.
+/// Each block publishes a number; the last block adds them up.
 auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned& sum, left_out without) {
   return [&, without](simt::thread& t) {
     const auto told = t.shared<unsigned, 1>();
@@ -233,12 +233,12 @@ auto sum_over_blocks(std::vector<unsigned>& numbers, unsigned& tickets, unsigned
   };
 }
 
-/// What the emulator says about it in five blocks.
+/// The violation that the emulator reports for it with five blocks.
 std::string finding_in_blocks(left_out without, std::uint32_t seed = 1) {
   std::vector<unsigned> numbers(5);
   unsigned tickets = 0, sum = 0;
   try {
-    for (int round = 1; round <= 3; ++round) {  // the counter is ready for the next launch
+    for (int round = 1; round <= 3; ++round) {  // several launches, because the last block must reset the counter
       launch(sum_over_blocks(numbers, tickets, sum, without), 5, seed);
       if (sum != 15 || tickets != 0) return "wrong sum";
       sum = 0;

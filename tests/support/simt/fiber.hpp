@@ -21,9 +21,9 @@
 
 namespace devplace::test::simt {
 
-/// A function with a stack of its own, which gives way to the code that resumed it and goes on where it stopped.
-/// A page below the stack is out of reach, so that an overflow ends the program and not another fiber's data.
-/// A fiber whose body has ended takes the next one without leaving its stack, which is dear under AddressSanitizer.
+/// A function with its own stack that yields to the code that resumed it and continues where it stopped. A guard page
+/// below the stack turns an overflow into a crash instead of corrupting another fiber's data. A fiber whose body has
+/// ended can start another one without leaving its stack, because switching stacks is slow under AddressSanitizer.
 class fiber {
  public:
   explicit fiber(std::size_t stack_bytes = std::size_t{256} << 10) : page_(page_size()), bytes_(stack_bytes + page_) {
@@ -42,7 +42,7 @@ class fiber {
     munmap(memory_, bytes_);
   }
 
-  /// `body(argument)` runs at the next resume(). The fiber must not be in the middle of another body.
+  /// Makes `body(argument)` run at the next resume(). The previous body must have ended.
   void start(void (*body)(void*), void* argument) {
     body_ = body;
     argument_ = argument;
@@ -53,12 +53,12 @@ class fiber {
     self_.uc_stack.ss_sp = stack();
     self_.uc_stack.ss_size = stack_bytes();
     self_.uc_link = nullptr;
-    const auto address = reinterpret_cast<std::uintptr_t>(this);  // makecontext hands on int alone
+    const auto address = reinterpret_cast<std::uintptr_t>(this);  // makecontext passes only ints
     makecontext(&self_, reinterpret_cast<void (*)()>(&fiber::enter), 2, static_cast<unsigned>(address >> 32),
                 static_cast<unsigned>(address));
   }
 
-  /// Runs the body until it gives way or ends; rethrows what it threw.
+  /// Runs the body until it yields or ends; rethrows its exception.
   void resume() {
     before_switch(&resumer_fake_stack_, stack(), stack_bytes());
     swapcontext(&resumer_, &self_);
@@ -66,7 +66,7 @@ class fiber {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
-  /// Called by the body: back to resume().
+  /// Called by the body: returns to resume().
   void give_way() {
     before_switch(&fake_stack_, resumer_stack_, resumer_stack_bytes_);
     swapcontext(&self_, &resumer_);
@@ -98,7 +98,7 @@ class fiber {
     setcontext(&self.resumer_);
   }
 
-  // AddressSanitizer must know on which stack the program stands.
+  // AddressSanitizer must be told about every switch of stacks.
   static void before_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* stack,
                             [[maybe_unused]] std::size_t bytes) {
 #if DEVPLACE_TEST_ADDRESS_SANITIZER

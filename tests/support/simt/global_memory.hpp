@@ -11,10 +11,10 @@
 
 namespace devplace::test::simt {
 
-/// What the blocks of one launch tell each other through global memory. A value is known to another block when there is
-/// a chain from one to the other: its writer, a barrier (or the same thread), a fence, a ticket; then, in the other
-/// block, a later ticket of the same counter, a fence, a barrier (or the same thread), the reader. That some order of
-/// blocks gives the right value without it is no excuse.
+/// Checks what the blocks of a launch communicate through global memory. A value is visible to another block if there
+/// is a chain: its writer, a barrier (or the same thread), a fence, a ticket; then, in the other block, a later ticket
+/// of the same counter, a fence, a barrier (or the same thread), the reader. Without this chain an access is a
+/// violation, even if the order of blocks happened to give the right value.
 class global_memory {
  public:
   void publish(const void* at, unsigned block, const moment& now) {
@@ -75,13 +75,13 @@ class global_memory {
     moment writer;
     bool fenced = false;
     moment fence{};
-    const unsigned* counter = nullptr;  // with whose ticket it was told
-    std::size_t place = 0;              // among what was told with that counter
+    const unsigned* counter = nullptr;  // the ticket counter that released it
+    std::size_t place = 0;              // position among the values released by that counter
   };
   struct acquisition {
     unsigned block;
     const unsigned* counter;
-    std::size_t told;  // how much had been told with the counter
+    std::size_t told;  // number of values that the counter had released
     moment at;
     bool fenced = false;
   };

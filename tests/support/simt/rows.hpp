@@ -14,10 +14,10 @@
 
 namespace devplace::test::simt {
 
-/// Row lengths on both sides of each kernel's limits, and of each width of its accesses.
+/// Row lengths on both sides of every kernel's limits and of every access width.
 inline constexpr std::array<std::size_t, 12> row_lengths{1, 2, 5, 10, 16, 17, 32, 100, 128, 129, 1024, 1500};
 
-/// Numbers between -8 and 8 that are the same every time.
+/// Reproducible numbers between -8 and 8.
 inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
   std::vector<float> result(count);
   std::uint32_t state = seed * 2654435761u + 1;
@@ -28,7 +28,7 @@ inline std::vector<float> logits(std::size_t count, std::uint32_t seed = 1) {
   return result;
 }
 
-/// Runs a functor of rows by the kernel that a GPU would run it by, in fewer blocks than there are for it.
+/// Runs a functor of rows with the kernel that a GPU would use, in fewer blocks than rows require.
 template <class Row>
 void launch_rows(std::size_t rows, std::size_t columns, const Row& row) {
   detail::with_row_kernel(rows, columns, row, [](std::size_t, const auto& kernel) { launch(2, kernel, 1); });

@@ -12,27 +12,27 @@
 
 namespace devplace::test::simt {
 
-/// What a kernel does that a GPU would not report, or only by a wrong result.
+/// A fault in a kernel that a GPU would not report, or only through a wrong result.
 struct violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 inline constexpr unsigned warp_size = 32;
 
-/// When a thread did something: how many barriers of its block and of its warp it had passed.
+/// The time of a thread's access: the number of block and warp barriers that it had passed.
 struct moment {
   unsigned thread;
   unsigned block_epoch;
   unsigned warp_epoch;
 };
 
-/// Whether a barrier lies between, or one thread did both.
+/// Whether the same thread made both accesses or a barrier lies between them.
 inline bool ordered(const moment& a, const moment& b) {
   if (a.thread == b.thread || a.block_epoch != b.block_epoch) return true;
   return a.thread / warp_size == b.thread / warp_size && a.warp_epoch != b.warp_epoch;
 }
 
-/// One array in shared memory: bytes 0xCD until they are written, and for each element who wrote and who read it.
+/// An array in shared memory: bytes are 0xCD until they are written; records the writer and readers of each element.
 class shared_block {
  public:
   shared_block(std::size_t count, std::size_t element_bytes)
@@ -88,10 +88,10 @@ class shared_block {
   std::vector<element> elements_;
 };
 
-/// The shared memory of one block: an array for each type, length and tag that the kernel asks for.
+/// The shared memory of one block: an array for each type, length and tag that the kernel uses.
 class shared_memory {
  public:
-  /// As much as a kernel has without asking for more at its launch.
+  /// The static limit, without opting in to more at launch.
   static constexpr std::size_t capacity = std::size_t{48} << 10;
 
   template <class T, std::size_t N, int Tag>
