@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Programs that must not compile. Every file here is a program that compiles as it stands (the control) and holds cases
+# Programs that must not compile. Every file here is a program that compiles as it stands (the control) and contains cases
 #
 #   #if defined(ADD_CPU_AND_CUDA)  // expect: devplace: .* live on different places
 #
 # each of which, when its macro is defined, must fail with an error line that matches its regular expression.
-# The compiler is called directly, and builds nothing. First it sees all cases of a file at once, which takes no longer
-# than one of them, then those of which it did not speak; a case whose message is still not found among the errors of its
-# own lines is then compiled alone.
+# The compiler is called directly, without building anything: first with all cases of a file at once, which takes no
+# longer than a single case, then with those that produced no error. A case whose message is still not found among the
+# errors of its own lines is compiled alone.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
@@ -21,7 +21,7 @@ function(devplace_add_compile_fail_tests source)
   set(path ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${source})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path}) # the cases are read from it
 
-  # Never built: it collects include directories and definitions from what it links.
+  # Never built: collects include directories and definitions from the libraries that it links.
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${path})
   target_link_libraries(${target} PRIVATE devplace::devplace)
   if(arg_COMPONENT)
@@ -66,7 +66,7 @@ function(devplace_add_compile_fail_tests source)
     endif()
     set(output "")
     if(arg_LANGUAGE STREQUAL "CUDA")
-      set(output -o ${target}_${case}.o) # nvcc has no -fsyntax-only; only the control writes one
+      set(output -o ${target}_${case}.o) # nvcc has no -fsyntax-only; only the control produces an object file
     endif()
     add_test(
       NAME "${target}: ${case}"

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# awk -v name=<CASE> -f errors_of_case.awk <source> <output>: of what a compiler said about all cases of a source at
-# once, the errors, with their notes, that began in the lines of one case. An error belongs to the lines that it names
-# itself or that asked for what it stands in: g++ says so before the error ("required from"), clang ("requested here")
-# and nvcc ("at line") after it. What cannot be told is left out; the caller then compiles the case alone.
+# awk -v name=<CASE> -f errors_of_case.awk <source> <output>: extracts from the compiler's output for all cases of a
+# source the errors, with their notes, of one case. An error belongs to the case whose lines it names or whose lines
+# requested the instantiation: g++ prints that before the error ("required from"), clang ("requested here") and nvcc
+# ("at line") after it. Errors that cannot be attributed are left out; the caller then compiles the case alone.
 
 function flush_group(  i) {
   if (is_of_case)

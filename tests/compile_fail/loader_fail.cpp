@@ -7,7 +7,7 @@
 #include <devplace/data/loader.hpp>
 #include <devplace/train/progress.hpp>
 
-// g++ and nvcc print the tag that names the fix with the error, clang in the note below it.
+// g++ and nvcc print the tag that names the fix in the error, clang in the note after it.
 
 namespace dp = devplace;
 using where = dp::on<dp::cpu>;

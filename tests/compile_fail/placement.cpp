@@ -7,7 +7,7 @@
 
 namespace dp = devplace;
 
-// Naming a cuda placement is legal in every build; only storage there needs a component.
+// Naming a cuda placement is valid in every build; only storage on it needs a component.
 using named = dp::on<dp::cuda<1>>;
 using row = dp::tensor<float, dp::extents<3>, named>;
 void takes(const row&);
@@ -36,7 +36,7 @@ dp::replicated<0, 1, 0> twice;
 dp::replicated<> nowhere;
 #endif
 
-// The name of the spelling is in g++'s error and in clang's note on the parameter; nvcc points at the number.
+// g++ prints the name of the right spelling in the error, clang in the note on the parameter; nvcc marks the number.
 #if defined(AXIS_AS_A_NUMBER)  // expect: (THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0|must be a type|expected a type)
 dp::sharded<0, 1> ambiguous;
 #endif

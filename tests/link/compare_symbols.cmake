@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -DNM= -DFEW=<object> -DMANY=<object> -DLARGE=<bytes> -P: fails unless both object files have as many kernels
-# (each has a host stub of that name) and as many large functions.
+# cmake -DNM= -DFEW=<object> -DMANY=<object> -DLARGE=<bytes> -P: fails unless both object files contain the same number
+# of kernels (counted by their host stubs) and of large functions.
 function(count object out_kernels out_large)
   execute_process(COMMAND ${NM} --demangle --print-size --defined-only --radix=d ${object}
                   OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)

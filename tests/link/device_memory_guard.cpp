@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A host that follows a pointer to a simulated device's memory gets a segmentation fault in a debug build, as with a
-// GPU; a device that touches memory that was given back is reported by AddressSanitizer. Each attempt is a process of
-// its own, made before there is any thread.
+// In a debug build, a host access to a simulated device's memory causes a segmentation fault, as with a GPU, and
+// AddressSanitizer reports a device's access to freed memory. Each attempt runs in its own process, forked before any
+// thread exists.
 
 #include <csignal>
 #include <cstdio>
@@ -24,11 +24,11 @@ using gpu0 = dp::on<dp::cuda<0>>;
 using gpu1 = dp::on<dp::cuda<1>>;
 using host = dp::on<dp::cpu>;
 
-/// Whether AddressSanitizer looks on.
+/// Whether the program runs under AddressSanitizer.
 const bool address_sanitizer = __asan_poison_memory_region != nullptr;
 
-/// Whether `attempt` ended a process of its own by a segmentation fault, or a report of AddressSanitizer; any other end
-/// but 0 is a failure.
+/// Whether `attempt` ends its process with a segmentation fault or a report of AddressSanitizer; any other end than
+/// exit status 0 is a failure.
 template <class Attempt>
 bool faults(Attempt attempt) {
   std::fflush(stdout);
@@ -37,7 +37,7 @@ bool faults(Attempt attempt) {
     const ::rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     std::signal(SIGSEGV, SIG_DFL);
-    if (address_sanitizer) std::fclose(stderr);  // the report is what is wanted
+    if (address_sanitizer) std::fclose(stderr);  // the report is expected
     ::_exit(attempt());
   }
   int status = 0;
@@ -96,7 +96,7 @@ int copy_to_the_host() {
   return dp::to<host>(x)(0) == 1 ? 0 : 1;
 }
 
-/// Everything that a program does on devices, with the guard up and going down at each synchronisation.
+/// Exercises all operations on devices, with the guard raised and lowered at each synchronisation.
 int train() {
   using net = nn::sequential<nn::linear<8, 16>, nn::relu, nn::dropout<25>, nn::linear<16, 3>>;
   dp::model<net, gpu1> model{dp::seed{1}};
@@ -124,7 +124,7 @@ void check(bool right, const char* what) {
 
 }  // namespace
 
-// The exit status of a report.
+// The exit status after a report.
 extern "C" const char* __asan_default_options() {
   return "exitcode=99";
 }

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <vector>
 
-/// Size and alignment of one type, as one translation unit sees it.
+/// Size and alignment of a type in one translation unit.
 struct type_layout {
   const char* name;
   std::size_t size, alignment;
 };
 
-/// What each translation unit of the program has to say; filled before main.
+/// The layouts reported by one translation unit; filled before main.
 struct layout_table {
   const char* unit;
   std::vector<type_layout> layouts;

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# What only the linker can show: programs of several translation units, programs that must not link, and the symbols
-# of object files. A source may name the component that it is compiled with: main.cpp=simulated_cuda. A .cu source
-# always has component cuda, a .cpp source with =cuda is C++ that links it.
+# Tests that need the linker: programs of several translation units, programs that must not link, and symbols of object
+# files. A source may name the component that it is compiled with: main.cpp=simulated_cuda. A .cu source always has
+# component cuda; a .cpp source with =cuda is C++ that links it.
 
 # Sets `out` to object libraries of the given <source>[=<component>], one each, so that each has its own component.
 function(devplace_object_libraries out name)
@@ -29,15 +29,15 @@ function(devplace_object_libraries out name)
   set(${out} ${libraries} PARENT_SCOPE)
 endfunction()
 
-# Sets `label`, or skips the caller's test where a source asks for what this build lacks: .cu goes through nvcc, which is
-# only done with DEVPLACE_BUILD_CUDA, and =cuda needs the toolkit.
+# Sets `label`, or skips the caller's test if this build lacks something that a source needs: .cu needs nvcc
+# (DEVPLACE_BUILD_CUDA) and =cuda needs the toolkit.
 macro(devplace_link_label name)
   set(label unit)
   set(sources "${ARGN}")
   if(sources MATCHES "\\.cu(;|$)")
     set(label cuda)
     if(NOT DEVPLACE_BUILD_CUDA)
-      return() # configuration `cuda` counts it
+      return() # reported as skipped by configuration `cuda`
     endif()
   elseif(sources MATCHES "=cuda(;|$)" AND NOT TARGET devplace::cuda)
     devplace_add_skipped_test(${name} "component cuda is not on this machine")
@@ -66,8 +66,9 @@ function(devplace_add_link_test name)
   set_tests_properties("link: ${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, and linking them all
-# must fail with a line that matches. The flags are the project's own; no library is needed to find a clash.
+# devplace_add_link_fail_test(<name> <regex> [LTO] <source>[=<component>]...): every source compiles, but linking them
+# must fail with a line that matches. Uses the project's flags and links no libraries, which the clash does not depend
+# on.
 function(devplace_add_link_fail_test name regex)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LTO" "" "")
   devplace_link_label(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -89,12 +90,12 @@ function(devplace_add_link_fail_test name regex)
   set_tests_properties("link_fail: ${name}" PROPERTIES LABELS ${label} TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
 
-# devplace_add_symbol_count_test(<name> <few> <many> [DIFFERENT kernels|large]): object files of both
-# <source>[=<component>] have the same number of kernels, and of large functions: 1500 bytes and more, in code that is
-# compiled without inlining, so that a function's size is its own. With DIFFERENT they must differ in that.
+# devplace_add_symbol_count_test(<name> <few> <many> [DIFFERENT kernels|large]): the object files of both
+# <source>[=<component>] contain the same number of kernels and of large functions (1500 bytes or more; compiled without
+# inlining, so that a size is the function's own). With DIFFERENT the given number must differ.
 function(devplace_add_symbol_count_test name few many)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    return() # instrumentation is a large part of a function there
+    return() # instrumentation dominates the size of functions
   endif()
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "DIFFERENT" "")
   devplace_link_label(${name} ${few} ${many})

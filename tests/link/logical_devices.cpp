@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Logical, visible and physical devices of one process: three places on two of four simulated devices.
+// Logical, visible and physical devices of a process: three places on two of four simulated devices.
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +35,7 @@ int main() {
   check(dp::available<dp::replicated<0, 1, 2>>(), "three places");
   check(!dp::available<dp::on<dp::cuda<3>>>(), "no fourth place");
 
-  // Two places on one device have memory, statistics and a worker each, and copies between them are copies.
+  // Two places on one device have separate memory, statistics and worker threads; copies between them are real copies.
   const dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> a{1, 2, 3};
   auto b = dp::to<dp::on<dp::cuda<1>>>(a);
   check(a.data() != b.data(), "a copy between places that share a device");

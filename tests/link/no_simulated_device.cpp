@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A component is linked and the machine has no device: candidates are passed over at run time.
+// A component is linked but the machine has no device: candidates are skipped at run time.
 
 #include <cstdio>
 #include <cstdlib>

@@ -8,8 +8,8 @@
 
 #include <devplace/ops/for_each.hpp>
 
-/// What no operation may do: a functor, and with it a kernel and a large function, for each ordinal. It shows that the
-/// counting of symbols would notice.
+/// Negative control: a functor that depends on the ordinal, so that a kernel and a large function are instantiated per
+/// ordinal. Shows that the symbol count detects this.
 namespace {
 
 template <int I>

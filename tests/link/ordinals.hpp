@@ -10,15 +10,14 @@
 
 #include "link/training.hpp"
 
-/// Storage, an expression, a product and a training step on each of the devices, and steps on several at once. What the
-/// ordinals may cost is a thin shell for each; no kernel and no large function may be compiled once more for another
-/// ordinal, or for another number of places.
+/// Storage, an expression, a product and a training step on each device, and steps on several devices. An ordinal may
+/// cost only a thin shell: no kernel and no large function may be instantiated per ordinal or per number of places.
 namespace {
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
-/// Training by both policies, and its parts one by one.
+/// Training with both policies, and the steps that it consists of.
 template <class Where>
 float use_replicas() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> samples(dp::extents<dp::dyn, 6>{5});
@@ -53,7 +52,7 @@ float use_device() {
   dp::check_replicas(std::get<0>(replicas));
   float total = dp::to<dp::on<dp::cpu>>(dp::sum(d))() + training::losses<where>().back() +
                 dp::item(dp::sum(std::get<0>(outputs)));
-  // Three sets of places tell as much as eight, and cost less to compile.
+  // Three sets of places test as much as eight and compile faster.
   if constexpr (I < 2 || I == 7)
     total += use_replicas<std::conditional_t<I % 2 == 0, dp::replicated<9, I, 8>, dp::replicated<I, 8>>>();
   return total;

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Sizes of public types, in one program whose files have different components.
+# Sizes of public types in one program whose files are compiled with different components.
 set(with_components public_types_component.cpp=simulated_cuda)
 foreach(component IN ITEMS cblas zlib)
   if(TARGET devplace::${component})
@@ -10,20 +10,20 @@ foreach(component IN ITEMS cblas zlib)
 endforeach()
 devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
 
-# One program text on simulated devices; below with nvcc, where it is skipped without a device.
+# The same program text on simulated devices here and with nvcc below, where it is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 
-# A component without a device.
+# A linked component without a device.
 devplace_add_link_test(no_simulated_device no_simulated_device.cpp=simulated_cuda)
 devplace_add_link_test(mistaken_simulated_devices mistaken_simulated_devices.cpp=simulated_cuda)
 
-# Settings of a process: each program sets its own before the first use.
+# Process-wide settings: each program sets its own before the first use.
 devplace_add_link_test(logical_devices logical_devices.cpp=simulated_cuda)
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
 devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
 devplace_add_link_test(device_memory_guard device_memory_guard.cpp=simulated_cuda)
 
-# Ordinals cost no code. The control shows that the counting would notice.
+# Ordinals cause no additional instantiations. The control shows that the count detects them.
 devplace_add_symbol_count_test(ordinals_simulated ordinals_one.cpp=simulated_cuda ordinals_eight.cpp=simulated_cuda)
 devplace_add_symbol_count_test(
   ordinals_simulated_control ordinal_in_functor_one.cpp=simulated_cuda ordinal_in_functor_eight.cpp=simulated_cuda
@@ -31,7 +31,7 @@ devplace_add_symbol_count_test(
 
 devplace_add_link_fail_test(real_and_simulated devplace_cuda_backend_must_be_the_same_in_every_file real.cpp=cuda
                             simulated.cpp=simulated_cuda)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # clang's needs a linker plugin of its own
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # clang would need a linker plugin
   devplace_add_link_fail_test(real_and_simulated_lto devplace_cuda_backend_must_be_the_same_in_every_file LTO
                               real.cpp=cuda simulated.cpp=simulated_cuda)
 endif()
@@ -44,7 +44,7 @@ devplace_add_symbol_count_test(ordinals_cuda_control ordinal_in_functor_one.cu o
                                kernels)
 
 if(DEVPLACE_BUILD_CUDA)
-  # Without a device, here by hiding all of them, both end in one clear sentence.
+  # Without a device (here all are hidden), both end with a clear error.
   foreach(program IN ITEMS training_cuda two_languages)
     add_test(
       NAME "link: ${program} without a device"

@@ -24,7 +24,7 @@ type_layout layout_of(const char* name) {
 
 #define LAYOUT(...) layout_of<__VA_ARGS__>(#__VA_ARGS__)
 
-/// The types that a user's interfaces can be made of, for one placement.
+/// The types that may appear in a user's interfaces, for one placement.
 template <class Where>
 void append_layouts(std::vector<type_layout>& table) {
   using net = nn::sequential<nn::linear<8, 6>, nn::relu, nn::dropout<25>, nn::linear<6, 3>, nn::log_softmax>;
@@ -66,7 +66,7 @@ void append_layouts(std::vector<type_layout>& table) {
   table.insert(table.end(), mine.begin(), mine.end());
 }
 
-/// The public types, measured here.
+/// The layouts of the public types in this translation unit.
 std::vector<type_layout> measure_layouts() {
   using row = dp::extents<dp::dyn, 4>;
   std::vector<type_layout> table{
@@ -146,7 +146,7 @@ std::vector<type_layout> measure_layouts() {
 
 #undef LAYOUT
 
-/// To be defined once in each translation unit that takes part.
+/// To be defined once in each translation unit of the test.
 struct report_layouts {
   explicit report_layouts(const char* unit) { layout_tables().push_back({unit, measure_layouts()}); }
 };

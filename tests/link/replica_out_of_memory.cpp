@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Memory runs out on one of three replicas: one error names it, the model is as before, and a smaller batch trains.
+// An allocation fails on one of three replicas: the error names it, the model is unchanged, and a smaller batch trains.
 
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +74,7 @@ int main() {
   const auto large = images<three>(900);
   const auto large_labels = labels<three>(900);
   {
-    // The second device has least room: there the larger batch does not fit.
+    // The second device has the least memory; the larger batch does not fit there.
     const std::size_t room = 100 * 1024;
     const std::size_t used = dp::memory_statistics<dp::cuda<1>>().reserved;
     const auto taken = dp::zeros<float, dp::on<dp::cuda<1>>>(
@@ -97,12 +97,12 @@ int main() {
       check(dp::memory_statistics<dp::cuda<1>>().allocated <= allocated, "nothing leaks");
       check(parameters_of(model) == before, "the model is untouched");
     }
-    // A smaller batch runs at once.
+    // A smaller batch runs immediately.
     step(small, small_labels);
     step_undisturbed(small, small_labels);
     check(parameters_of(model) == parameters_of(undisturbed), "it goes on as if nothing had been");
   }
-  // And the larger one when there is room.
+  // And the larger one once there is enough memory.
   check(step(large, large_labels).item() > 0, "the larger batch");
   dp::check_replicas(model);
   return failures == 0 ? 0 : 1;

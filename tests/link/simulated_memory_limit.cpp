@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A simulated device with little memory: a request too large is an error with the numbers, and the program goes on.
+// A simulated device with little memory: too large an allocation throws an error with numbers; the program continues.
 
 #include <cstddef>
 #include <cstdio>

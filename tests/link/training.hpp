@@ -18,7 +18,7 @@ namespace nn = dp::nn;
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 inline constexpr std::size_t samples = 13;
 
-/// Moves a batch from the CPU to where a model on `Where` takes it.
+/// Copies a batch from the CPU to where a model on `Where` takes it.
 template <dp::placement Where, class Batch>
 auto place_batch(const Batch& batch) {
   if constexpr (dp::single_place<Where>)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// One text for simulated and real devices: it trains on the CPU, on one device and on two, and compares the losses.
-// Where there is no device it ends with the error that devplace gives, and 4 (skipped).
+// The same program text for simulated and real devices: trains on the CPU, on one device and on two, and compares the
+// losses. Without a device it prints devplace's error and returns 4 (skipped).
 
 #include <cstdio>
 #include <exception>

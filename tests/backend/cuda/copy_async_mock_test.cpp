@@ -30,7 +30,7 @@ auto counted() {
   return dp::to<pinned>(support::counted<float>(list{}));
 }
 
-/// A stream whose work is noted as "on <name>".
+/// A stream whose work is recorded with "on <name>".
 dp::stream<dp::cuda<0>> named_stream(const std::string& name) {
   dp::stream<dp::cuda<0>> made;
   mock::name_stream(made.native_handle(), name);
@@ -57,7 +57,8 @@ TEST_CASE("a copy to a device is work of its stream, and the host waits when it 
     CHECK(support::values_of(there) == values{0, 1, 2});
     mock::clear_calls();
   }
-  CHECK(mock::calls() == strings{"cudaFreeAsync device 0 stream of 0"});  // where it was used, not where it was copied
+  CHECK(mock::calls() == strings{"cudaFreeAsync device 0 stream of 0"});  // on the stream that used it, not the copying
+                                                                          // one
   CHECK(mock::violations() == strings{});
 }
 
@@ -69,7 +70,7 @@ TEST_CASE("a stream that comes after a copy becomes the tensor's, and the next o
     copy.after(compute);
     CHECK(mock::calls() == strings{"cudaStreamWaitEvent device 0 on compute"});
     copy.after();
-    CHECK(mock::live_pinned() == 1);  // the source, which was a temporary
+    CHECK(mock::live_pinned() == 1);  // the temporary source
     mock::clear_calls();
   }
   CHECK(mock::calls() == strings{"cudaEventSynchronize device 0", "cudaFreeHost device 0", "cudaEventDestroy device 0",

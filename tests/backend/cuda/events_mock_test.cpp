@@ -24,7 +24,7 @@ TEST_CASE("events are recorded, waited for and followed on the devices that they
     mock::clear_calls();
     done.record();
     CHECK_FALSE(done.ready());
-    CHECK(cudaGetLastError() == cudaSuccess);  // "not ready" is none
+    CHECK(cudaGetLastError() == cudaSuccess);  // "not ready" is not an error
     done.before<dp::cuda<0>>();
     done.wait();
     CHECK(done.ready());

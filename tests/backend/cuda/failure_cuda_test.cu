@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A kernel that fails ends the process's use of its device, so that each of these tests needs a process of its own, as
-// ctest gives it one.
+// A failing kernel makes the device unusable for the process, so each of these tests needs its own process, which ctest
+// provides.
 
 #include <cstddef>
 #include <cstdlib>

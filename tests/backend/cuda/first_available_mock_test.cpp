@@ -22,7 +22,8 @@ using one = dp::on<dp::cuda<0>>;
 using two = dp::replicated<0, 1>;
 using host = dp::on<dp::cpu>;
 
-/// This file is C++, for which first_available does not compile; what it does in a file that is compiled as CUDA.
+/// first_available does not compile in C++ files such as this one; this selects its behaviour in files compiled as
+/// CUDA.
 using as_cuda =
     dp::detail::translation_unit<dp::detail::cuda_support::full, dp::detail::matrix_library::built_in, false>;
 
@@ -32,7 +33,7 @@ std::string chosen() {
   return dp::detail::attempt_candidates<std::string, as_cuda, Where...>(name, {});
 }
 
-/// No cuda placement can be used, for the reason that is given, and the cpu is.
+/// Checks that all cuda placements are unavailable for the given reason and that the cpu is available.
 void check_that_only_the_cpu_remains(const std::string& reason) {
   CHECK(chosen<two, one, host>() == "cpu");
   CHECK(chosen<host, one>() == "cpu");
@@ -44,7 +45,7 @@ void check_that_only_the_cpu_remains(const std::string& reason) {
                                               ContainsSubstring(" cuda:0: " + reason));
   CHECK_THROWS_WITH(dp::require_available<two>(),
                     ContainsSubstring("replicated<cuda:0, cuda:1> cannot be used: " + reason));
-  CHECK(cudaGetLastError() == cudaSuccess);  // nobody else finds CUDA's answer
+  CHECK(cudaGetLastError() == cudaSuccess);  // CUDA's recorded error was cleared
   CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
 }
 

@@ -30,7 +30,7 @@ struct write_where_nothing_is {
 
 }  // namespace
 
-// The process cannot use the GPU after this; the tag keeps it out of runs of all cases in one process, under
+// Afterwards the process cannot use the GPU; the tag excludes this test from runs of all cases in one process under
 // compute-sanitizer.
 TEST_CASE("a kernel that fails loses the GPU to the process, which goes on without it", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
@@ -51,7 +51,7 @@ TEST_CASE("a kernel that fails loses the GPU to the process, which goes on witho
   CHECK_THROWS_WITH(e->record(), Catch::Matchers::Equals(first));
   CHECK(side.ready());
   CHECK_FALSE(dp::available<device>());
-  CHECK(dp::list_devices().size() == static_cast<std::size_t>(dp::detail::cuda_devices().count));  // the cpu and others
+  CHECK(dp::list_devices().size() == static_cast<std::size_t>(dp::detail::cuda_devices().count));  // cpu, other GPUs
   a.reset();
   e.reset();
   if (dp::available<dp::on<dp::cuda<1>>>()) CHECK_NOTHROW(dp::synchronize<dp::cuda<1>>());

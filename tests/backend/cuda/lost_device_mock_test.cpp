@@ -39,7 +39,7 @@ void pretend_to_launch(int ordinal, const char* name) {
   dp::detail::after_launch(scope, ordinal, name);
 }
 
-/// The text of the error that every use of cuda<0> throws after this.
+/// Makes cuda<0> fail and returns the text of the error that every later use of it throws.
 std::string lose_device_0() {
   mock::break_device(0, cudaErrorIllegalAddress);
   try {
@@ -89,7 +89,7 @@ TEST_CASE("every use of a lost device throws the same at once, and calls nothing
   CHECK(e.ready());
   CHECK(s.ready());
   CHECK(dp::detail::drain<dp::backend::cuda>(0).ordinal == 0);
-  // The copy to cuda<1> took memory there; nothing reached cuda<0>.
+  // The copy to cuda<1> allocated memory there; cuda<0> was not called.
   for (const std::string& call : mock::calls())
     CHECK_THAT(call, ContainsSubstring("device 1") || ContainsSubstring("stream of 1"));
 }

@@ -48,8 +48,7 @@ struct shape {
   std::size_t m, n, k;
 };
 
-/// C after the product, against the definition of it in double; what is beside C must not change. The largest
-/// difference.
+/// The largest difference between the product and its definition in double; also checks that nothing beside C changes.
 template <class T>
 double largest_error(dp::detail::gemm_arguments<T> g, const device_array<T>& a, const device_array<T>& b,
                      const device_array<T>& c, const device_array<T>* bias) {
@@ -85,7 +84,7 @@ dp::detail::gemm_arguments<T> arguments_of(const shape& s, unsigned bits) {
   return g;
 }
 
-/// Plans of products of one shape; tests that share a process leave others in the cache.
+/// The cached plans of products of one shape; other tests in the same process may have cached plans of other shapes.
 std::vector<const dp::detail::product_plan*> plans_of(const shape& s, dp::detail::product_math math) {
   std::vector<const dp::detail::product_plan*> found;
   for (const auto& [key, plan] : dp::detail::product_cache_of(0).plans)
@@ -125,7 +124,7 @@ TEST_CASE("products of training on a GPU are right, of the sizes of a classifier
       const std::vector<float> once = c.now();
       dp::detail::copy_in<dp::backend::cuda>(0, c.block.data(), c.host.data(), c.host.size() * sizeof(float));
       CHECK(largest_error(g, a, b, c, &bias) <= 1e-5 * static_cast<double>(s.k));
-      CHECK(c.now() == once);  // to the bit
+      CHECK(c.now() == once);  // bitwise
     }
 }
 
@@ -134,7 +133,7 @@ TEST_CASE("cuBLASLt computes the products of training, in float, and TF32 only w
   const shape s{64, 256, 784};
   device_array<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
   for (float& x : a.host)
-    x += 1.0f / 16384;  // lost in TF32
+    x += 1.0f / 16384;  // below TF32's precision
   for (float& x : b.host)
     x += 1;
   dp::detail::copy_in<dp::backend::cuda>(0, a.block.data(), a.host.data(), a.host.size() * sizeof(float));

@@ -29,7 +29,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// At a test's end: nothing against CUDA's rules was asked for, and everything was given back.
+/// Checks at the end of a test that CUDA's rules were followed and that everything was freed.
 struct all_is_well {
   all_is_well() = default;
   all_is_well(const all_is_well&) = delete;
@@ -130,7 +130,7 @@ TEST_CASE("logical devices that share a GPU have memory there, each in its own c
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated == 16);
   CHECK(dp::memory_statistics<dp::cuda<2>>().allocated == 16);
-  CHECK(count_of("cudaStreamCreateWithFlags") == 2);  // each has its own; cuda<0> was not used
+  CHECK(count_of("cudaStreamCreateWithFlags") == 2);  // one per device; cuda<0> was not used
 }
 
 TEST_CASE("a copy within a device may overlap, which CUDA's own may not", "[backend]") {
@@ -159,7 +159,7 @@ TEST_CASE("memory that runs out is an error with the numbers, and the program go
                ContainsSubstring("cuda:0: 800 bytes") && ContainsSubstring("while 400 bytes are in use by devplace"));
     CHECK_THAT(text, ContainsSubstring("600 of the device's 1000 bytes are free"));
   }
-  CHECK(cudaGetLastError() == cudaSuccess);  // nobody else finds the error that was reported
+  CHECK(cudaGetLastError() == cudaSuccess);  // the reported error was cleared
   CHECK_NOTHROW(dp::to<first>(support::counted<float>(dp::extents<150>{})));
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("before memory runs out, all places on the GPU give back what they kee
     CHECK(support::values_of(large)[199] == 199);
   }
   CHECK(dp::memory_statistics<dp::cuda<1>>().reserved == 200);
-  CHECK(dp::memory_statistics<dp::cuda<2>>().reserved == 400);  // on the other GPU
+  CHECK(dp::memory_statistics<dp::cuda<2>>().reserved == 400);  // on another GPU
   CHECK(count_of("cudaMemPoolTrimTo device 0") == 2);
   CHECK(count_of("cudaMemPoolTrimTo device 1") == 0);
   CHECK(cudaGetLastError() == cudaSuccess);

@@ -45,7 +45,7 @@ TEST_CASE("a peer copy is work of the device that it fills", "[backend]") {
   double result = 0;
   dp::detail::copy_in<cuda>(0, from.data(), &value, sizeof value);
   dp::detail::copy_in<cuda>(1, to.data(), &none, sizeof none);
-  peer_copy::run(1, to.data(), 0, from.data(), 8);  // opens the pool
+  peer_copy::run(1, to.data(), 0, from.data(), 8);  // enables the access to the pool
   mock::clear_calls();
   peer_copy::run(1, to.data(), 0, from.data(), 8);
   CHECK(mock::calls() == std::vector<std::string>{"cudaMemcpyPeerAsync device 1 0 to 1"});

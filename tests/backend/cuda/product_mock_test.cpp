@@ -30,7 +30,7 @@ using dp::detail::gemm_arguments;
 
 namespace {
 
-/// Memory of the mock, which the host can read.
+/// Memory of the mock, which the host can access.
 template <class T>
 struct device_array {
   dp::detail::memory_block block;
@@ -45,7 +45,7 @@ struct device_array {
   std::vector<T> values() const { return {data(), data() + size}; }
 };
 
-/// Kernels run in the emulator; their names are kept.
+/// Runs kernels in the emulator and records their names.
 struct emulated {
   std::vector<std::string>* names = nullptr;
 
@@ -68,8 +68,8 @@ double reference(const gemm_arguments<T>& g, const std::vector<T>& c, std::size_
   return g.then == dp::detail::epilogue::relu && x < 0 ? 0 : x;
 }
 
-/// The largest difference between what multiply() leaves in C and the definition of the product; outside of C nothing
-/// may change.
+/// The largest difference between the C of multiply() and the definition of the product; also checks that nothing
+/// outside of C changes.
 template <class T>
 double largest_error(const gemm_arguments<T>& g, const device_array<T>& c) {
   const std::vector<T> before = c.values();
@@ -281,7 +281,7 @@ TEST_CASE("where cuBLASLt has no epilogue, or no algorithm at all, our kernels s
   dp::detail::multiply(0, p.g, emulated{&kernels});
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].find("any_product_kernel") != std::string::npos);
-  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == 2);  // with and without the bias, once each
+  CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == 2);  // one with and one without the bias
   CHECK(largest_error(p.g, p.c) < 1e-5);
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("of two threads that sum columns on a stream, neither comes between th
   dp::detail::multiply(0, product_into(a), [&](std::size_t, const auto&) {
     if (note(1) != 1) return;
     other = std::thread([&] { dp::detail::multiply(0, product_into(b), [&](std::size_t, const auto&) { note(2); }); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // so that the other one could
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // gives the other thread time to interleave
   });
   other.join();
   CHECK(order == std::vector<int>{1, 1, 2, 2});
@@ -330,7 +330,7 @@ TEST_CASE("of two threads that sum columns on a stream, neither comes between th
 
 TEST_CASE("TF32 is used where it is asked for", "[backend]") {
   small_product<float> p;
-  p.a.data()[0] = 1.0f + 1.0f / 4096;  // TF32 cannot tell it from 1
+  p.a.data()[0] = 1.0f + 1.0f / 4096;  // rounds to 1 in TF32
   p.g.math = dp::detail::product_math::tf32;
   const double error = largest_error(p.g, p.c);
   CHECK(error > 1e-5);
@@ -396,7 +396,7 @@ TEST_CASE("a cache of plans keeps what was used last", "[backend]") {
   for (std::size_t i = 0; i < cache.capacity + 3; ++i) {
     g.ldc = 2 + i;
     cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
-    g.ldc = 2;  // the first stays in use
+    g.ldc = 2;  // the first plan remains recently used
     cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
   }
   CHECK(cache.plans.size() == cache.capacity);
@@ -416,7 +416,7 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to 
                         Catch::Matchers::ContainsSubstring("the function failed to launch on the GPU (13)") &&
                         Catch::Matchers::ContainsSubstring("CUBLASLT_LOG_LEVEL=2"));
   p.g.alpha = 2;
-  CHECK(largest_error(p.g, p.c) < 1e-5);  // and it works again
+  CHECK(largest_error(p.g, p.c) < 1e-5);  // works again after the error
 
   std::size_t columns = 8;
   for (const char* call :
@@ -456,7 +456,7 @@ TEST_CASE("strides that cuBLASLt computes wrongly are refused", "[backend]") {
 
 namespace {
 
-/// A weight's gradient [out, in] and a bias's [out] from batches of `n`, against their definitions.
+/// Compares a weight's gradient [out, in] and a bias's gradient [out] of batches of `n` with their definitions.
 template <class T>
 void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
   INFO(out << " outputs, " << in << " inputs, " << n << " samples, beta " << beta);

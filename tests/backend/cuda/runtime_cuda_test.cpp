@@ -12,7 +12,7 @@ namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("a failed call of CUDA names the call, the device, CUDA's own text and what to do", "[backend]") {
-  constexpr int nowhere = 63;  // as some of these answers lose the place's device to the process
+  constexpr int nowhere = 63;  // a place without a device, because some of these errors mark the place's device as lost
   CHECK_NOTHROW(dp::detail::check_cuda(cudaSuccess, "cudaMalloc", nowhere));
   CHECK_THROWS_WITH(
       dp::detail::check_cuda(cudaErrorIllegalAddress, "cudaMemcpy to the host", nowhere),

@@ -66,7 +66,7 @@ TEST_CASE("a program that works on another device finds it current after every c
   const auto host = support::counted<float>(dp::extents<6>{});
   const auto a = dp::to<dp::on<dp::cuda<0>>>(host);
   const auto staging = dp::to<pinned>(host);
-  // Reaching a peer is asked for once, so that it fails in the first round only.
+  // Peer access is queried once, so it can fail in the first round only.
   std::vector<const char*> functions{"cudaDeviceCanAccessPeer", "cudaMemPoolSetAccess", "cudaMemcpyPeerAsync",
                                      "cudaMallocFromPoolAsync", "cudaMemcpyAsync",      "cudaStreamSynchronize",
                                      "cudaHostAlloc",           "cudaEventRecord",      "cudaEventCreateWithFlags",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations that need memory of their own, on two streams of one GPU at the same time.
+// Operations that need workspace, concurrently on two streams of one GPU.
 
 #include <algorithm>
 #include <cstddef>
@@ -50,9 +50,9 @@ TEST_CASE("products are in the order of the stream in whose scope they are asked
   for (int round = 1; round <= 20; ++round) {
     for (std::size_t k = 0; k < 2; ++k) {
       const dp::stream_scope in(streams[k]);
-      dp::fill(a[k], static_cast<float>(round) + static_cast<float>(k));  // what the product is to see
+      dp::fill(a[k], static_cast<float>(round) + static_cast<float>(k));  // the product must use this value
       dp::matmul_into(product[k], a[k], a[k]);
-      dp::fill(a[k], 0.0F);  // and this is too late
+      dp::fill(a[k], 0.0F);  // and not this one
     }
     for (std::size_t k = 0; k < 2; ++k) {
       const dp::stream_scope in(streams[k]);

@@ -49,10 +49,10 @@ __global__ void triple(float* x, std::size_t n) {
 TEST_CASE("a kernel of the program's own runs in the order of a place's work", "[backend][stream]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
-  const auto s = dp::stream<dp::cuda<0>>::current();  // also inside a stream_scope
+  const auto s = dp::stream<dp::cuda<0>>::current();  // takes a stream_scope into account
   triple<<<1, 32, 0, static_cast<cudaStream_t>(s.native_handle())>>>(x.data(), x.size());
   CHECK(cudaGetLastError() == cudaSuccess);
-  const dp::tensor sum = x + x;  // after the kernel, as it was asked for after it
+  const dp::tensor sum = x + x;  // stream order: after the kernel
   CHECK(support::values_of(sum) == std::vector<float>{6, 12, 18});
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("memory that a stream still reads is not handed to another one", "[bac
       x.record_stream(out);
       return dp::copy_async(back, x, out);
     }();
-    const auto next = dp::to<device>(other);  // may have the memory of x
+    const auto next = dp::to<device>(other);  // may reuse the memory of x
     copy.wait();
     REQUIRE(holds(back, 7));
     REQUIRE(support::values_of(next)[1] == 101);

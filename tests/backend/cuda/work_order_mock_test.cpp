@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What only the order of streams can show: the mock finds a wait that is missing, and nothing where there is none.
+// Tests of the order between streams: the mock must find a missing wait, and must not report work that is ordered.
 
 #include <cstddef>
 #include <optional>
@@ -33,14 +33,14 @@ auto counted() {
   return dp::to<pinned>(support::counted<float>(list{}));
 }
 
-/// Puts the second stream behind the first one.
+/// Orders the second stream after the first one.
 void order(const dp::stream<place>& first, const dp::stream<place>& second) {
   dp::event<place> reached;
   reached.record(first);
   second.wait(reached);
 }
 
-/// The violations since this was made: sections share a process.
+/// The violations since construction, because the sections of a test case share a process.
 class found {
  public:
   bool operator==(const strings& expected) const {
@@ -80,7 +80,7 @@ TEST_CASE("a copy on another stream than its tensor's must wait for that, and ot
   }
   SECTION("without a wait for who reads") {
     order(own, copies);
-    { auto filled = dp::copy_async(x, source, copies); }  // the host waits
+    { auto filled = dp::copy_async(x, source, copies); }  // the host waits in the destructor
     const auto y = x.clone();
     auto again = dp::copy_async(x, source, copies);
     CHECK(problems == strings{"cudaMemcpyAsync: writes what another stream may still be reading"});

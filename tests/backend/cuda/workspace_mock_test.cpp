@@ -35,14 +35,14 @@ std::size_t workspace() {
 TEST_CASE("the workspace of reductions is made once for each stream, with tickets of 0", "[backend]") {
   mock::set_devices(3);
   void* const first = workspace_of(0);
-  const auto* tickets = static_cast<const unsigned char*>(first);  // the mock's memory is the host's
+  const auto* tickets = static_cast<const unsigned char*>(first);  // the mock's device memory is host memory
   CHECK(std::count(tickets, tickets + use::ticket_bytes, 0) == static_cast<std::ptrdiff_t>(use::ticket_bytes));
   CHECK(workspace<0>() == use::bytes);
   CHECK(workspace<1>() == 0);
   mock::clear_calls();
   CHECK(workspace_of(0) == first);
   CHECK(std::none_of(mock::calls().begin(), mock::calls().end(), [](const std::string& call) {
-    return call.find("cudaM") == 0;  // no memory, nothing set, in the steady state
+    return call.find("cudaM") == 0;  // the steady state neither allocates nor clears memory
   }));
   CHECK(workspace_of(1) != first);
   CHECK(workspace<1>() == use::bytes);
@@ -50,7 +50,7 @@ TEST_CASE("the workspace of reductions is made once for each stream, with ticket
   const dp::stream<dp::cuda<0>> other;
   {
     const dp::stream_scope on_other(other);
-    CHECK(workspace_of(0) != first);  // what goes on side by side does not share one
+    CHECK(workspace_of(0) != first);  // concurrent streams do not share a workspace
   }
   CHECK(workspace_of(0) == first);
   CHECK(workspace<0>() == 2 * use::bytes);

@@ -52,8 +52,8 @@ TEST_CASE("what a device's work throws is kept for the next wait, and what follo
   int* counter = &done;
   device.submit([] { throw dp::argument_error("first."); });
   device.submit([] { throw dp::shape_error("second."); });
-  device.submit([=] { ++*counter; });            // would work on what failed
-  device.submit<true>([=] { *counter += 10; });  // memory is given back all the same
+  device.submit([=] { ++*counter; });            // is skipped, because it could use a failed result
+  device.submit<true>([=] { *counter += 10; });  // runs anyway, as freeing memory must
   CHECK_THROWS_AS(device.wait(), dp::argument_error);
   CHECK(done == 10);
   CHECK_NOTHROW(device.wait());
@@ -72,7 +72,7 @@ TEST_CASE("an error that nobody waits for ends with the device", "[backend]") {
 
 TEST_CASE("several threads may use one device", "[backend]") {
   simulated_device device;
-  std::uint64_t sum = 0;  // only the device's thread touches it
+  std::uint64_t sum = 0;  // accessed only by the device's thread
   std::uint64_t* total = &sum;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

@@ -10,7 +10,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A user's own operation: with an implementation for the CPU it runs on simulated devices too.
+/// A user-defined operation: an implementation for the CPU is enough for simulated devices.
 struct scale {};
 
 struct nobody_implements_this {};

@@ -23,7 +23,7 @@ namespace {
 
 constexpr bool guarded = dp::detail::this_tu::checked;
 
-/// A pool of its own, whose logical devices 0 and 1 lie on physical device 0, and 2 on physical device 1.
+/// A separate pool. Logical devices 0 and 1 are on physical device 0, logical device 2 is on physical device 1.
 struct shared_device {
   explicit shared_device(std::size_t limit) : pool(limit) {}
   ~shared_device() {
@@ -103,7 +103,7 @@ TEST_CASE("without a limit the cache is hardly larger than what was in use at on
     d.give(0, d.take(0, bytes), bytes);
     CHECK(d.reserved(0) <= simulated_pool::kept_bytes + 2 * bytes);
   }
-  // More in use is more in the cache.
+  // The cache may grow with the memory in use.
   d.pool.trim(0, d.counters(0));
   void* a = d.take(0, 4 * largest);
   void* b = d.take(0, 4 * largest + 64);
@@ -129,7 +129,7 @@ TEST_CASE("the limit is one for all logical devices on a physical device, and ca
   CHECK(elsewhere != nullptr);
   d.give(1, b, 448);
   CHECK(d.pool.obtainable(0) == 512);
-  void* c = d.take(0, 500);  // the other place's cache is given back for it
+  void* c = d.take(0, 500);  // takes memory from the other place's cache
   CHECK(c != nullptr);
   CHECK(d.reserved(1) == 0);
   CHECK(d.take(1, 1) == nullptr);

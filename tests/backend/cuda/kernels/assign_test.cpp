@@ -23,7 +23,7 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-/// A backend whose elements are the CPU's and whose assignments run as a GPU's kernels.
+/// A backend with the CPU's memory whose assignments run as a GPU's kernels in the emulator.
 struct emulated {};
 bool was_wide = false;
 unsigned width = 0;
@@ -47,7 +47,7 @@ namespace {
 template <class T, class Extents>
 using window = dp::view<T, Extents, on_cpu>;
 
-/// What dp::assign does on a CPU without overlap, by the emulated kernel.
+/// As dp::assign on a CPU without overlap, but with the emulated kernel.
 template <class T, class Extents, class Expression>
 void assign_by_kernel(const window<T, Extents>& to, const Expression& expression) {
   constexpr std::size_t count = dp::detail::tensor_count<Expression>;
@@ -60,7 +60,7 @@ void assign_by_kernel(const window<T, Extents>& to, const Expression& expression
                                                                          reader.operands, count);
 }
 
-/// Elements that begin where a wide access may, or `offset` behind, with `Extents`.
+/// Elements with `Extents`, aligned for wide accesses, or `offset` elements after such an address.
 template <class T, class Extents>
 struct room {
   alignas(16) std::array<T, 3000> elements{};
@@ -76,7 +76,7 @@ struct room {
   window<T, Extents> out() { return {elements.data() + offset, extents}; }
 };
 
-/// The kernel's elements are the CPU's, and nothing beside them was written.
+/// Checks that the kernel computes the same elements as the CPU and writes nothing outside of them.
 template <class T, class Extents, class Expression>
 void check(const Extents& extents, std::size_t offset, bool wide, unsigned expected_width,
            const Expression& expression) {
@@ -102,8 +102,8 @@ TEST_CASE("assignments take 16 bytes at once where all operands begin at them, a
     const bool some = n >= 4;
     check<float>(extents, 0, some, 4, a.in() + b.in());
     check<float>(extents, 0, some, 4, dp::relu(a.in() * 2.0F - one.in()) / b.in());
-    check<float>(extents, 1, false, 4, a.in() + b.in());  // the destination begins elsewhere
-    check<float>(extents, 0, false, 4, a.in() + c.in());  // an operand does
+    check<float>(extents, 1, false, 4, a.in() + b.in());  // the destination is not aligned
+    check<float>(extents, 0, false, 4, a.in() + c.in());  // an operand is not aligned
     check<double>(extents, 0, n >= 2, 2, dp::cast<double>(a.in()));
     check<std::uint8_t>(extents, 0, some, 4, a.in() > b.in());
     check<float>(extents, 0, some, 4, dp::where(a.in() > b.in(), a.in(), 0.0F));
@@ -123,7 +123,7 @@ TEST_CASE("rows and columns that are repeated leave an assignment wide where row
     const room<float, line> bias(line{columns}, 0, 3), far_bias(line{columns}, 2, 4);
     const room<float, dp::extents<dyn, 1>> scale(dp::extents<dyn, 1>{30}, 1, 5);
     const bool whole = columns % 4 == 0;
-    const bool one_line = columns == 1;  // the bias is one number then, whatever its type says
+    const bool one_line = columns == 1;  // the bias is then a single number, whatever its type
     if (!one_line) {
       check<float>(extents, 0, whole, 4, x.in() + bias.in());
       check<float>(extents, 0, whole, 4, dp::relu(x.in() + bias.in()) * scale.in());

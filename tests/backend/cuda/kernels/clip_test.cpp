@@ -23,7 +23,7 @@ struct clipped {
   float factor = -1, norm = -1;
 };
 
-/// Runs clipping by the kernel that a GPU would run it by, in one launch.
+/// Clips with the kernel that a GPU would run, in one launch.
 clipped clip(const std::vector<float>& gradients, const float* divisor, double max_norm, std::uint32_t seed = 1) {
   using source = dp::detail::element_source<float>;
   using reducer = dp::optim::detail::clip_reducer<float>;
@@ -61,7 +61,7 @@ TEST_CASE("clipping on a GPU at the edges", "[cuda]") {
   const float zero = 0;
   CHECK(clip({3, 4}, nullptr, 10).norm == 5);
   CHECK(clip({3, 4}, nullptr, 10).factor == 1);
-  CHECK(clip({3, 4}, &zero, 1).norm == 0);  // no sample counts
+  CHECK(clip({3, 4}, &zero, 1).norm == 0);  // the sum of weights is 0
   CHECK(clip({3, 4}, &zero, 1).factor == 1);
   CHECK(clip({3, std::numeric_limits<float>::infinity()}, nullptr, 1).factor == 0);
   CHECK(std::isnan(clip({3, std::numeric_limits<float>::quiet_NaN()}, nullptr, 1).factor));

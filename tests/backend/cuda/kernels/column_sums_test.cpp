@@ -21,7 +21,7 @@ namespace simt = devplace::test::simt;
 
 namespace {
 
-/// Small integers, whose sums are exact in any order; each row begins where an access of 16 bytes may.
+/// Small integers, whose sums are exact in any order; each row is aligned to 16 bytes.
 struct matrix {
   std::size_t rows, columns, ld;
   std::vector<float> storage;
@@ -39,7 +39,7 @@ struct matrix {
   }
 };
 
-/// How many kernels there were.
+/// Counts the kernels that are launched.
 struct emulated {
   unsigned* kernels;
   unsigned most_blocks;
@@ -100,7 +100,7 @@ TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
   for (const std::size_t strips : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
     unsigned kernels = 0;
     std::vector<float> workspace(strips * 6);
-    std::vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // beta 0 does not read it
+    std::vector<float> sums(6, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
     dp::detail::launch_column_sums(dp::detail::matrix_source<float, 1>{x.data(), x.ld}, 500, 6,
                                    dp::detail::sum_result<float>{sums.data()}, workspace.data(),
                                    workspace.size() * sizeof(float), emulated{&kernels, 100});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernels that a training step of a classifier runs, and their like, for compiled_code.sh to look at.
+// The kernels of a classifier's training step, and similar ones, whose machine code compiled_code.sh inspects.
 
 #include <cstdint>
 
@@ -40,7 +40,7 @@ void updates(const dp::optim::step_arguments<T>& arguments) {
   dp::optim::sgd{.momentum = 0.9}.step<dp::backend::cuda>(arguments);
 }
 
-/// Reductions, clipping and elementwise operations, which read and write 16 bytes at once.
+/// Reductions, clipping and elementwise operations, which use 16-byte accesses.
 template <class T>
 void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>& bias,
            const dp::optim::clip_arguments<T>& gradients) {
@@ -63,7 +63,7 @@ void products(const dp::detail::gemm_arguments<T>& product, const dp::detail::re
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, gradient);
 }
 
-/// Random numbers, dropout and scaled bytes.
+/// Random numbers, dropout and scaling of bytes.
 template <class T>
 void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::uniform_into(y, dp::seed{1}, 0, 0, 1);

@@ -25,7 +25,7 @@ struct result {
   std::vector<double> gradient;
 };
 
-/// Loss and gradient of each row in double, by the definition.
+/// Loss and gradient of each row, by definition and in double.
 result by_definition(const std::vector<float>& x, const std::vector<std::int64_t>& labels, std::size_t n,
                      const std::vector<float>& weights, double smoothing) {
   result r{std::vector<double>(labels.size()), std::vector<double>(x.size())};
@@ -37,7 +37,7 @@ result by_definition(const std::vector<float>& x, const std::vector<std::int64_t
     double sum = 0;
     for (std::size_t c = 0; c < n; ++c)
       sum += std::exp(logits[c] - max);
-    // The target distribution gives class c the weight q.
+    // q is the weight of class c in the target distribution.
     double all = 0;
     for (std::size_t c = 0; c < n; ++c) {
       const double weight = weights.empty() ? 1 : weights[c];
@@ -67,7 +67,7 @@ TEST_CASE("cross-entropy kernels agree with the definition in double, for any nu
   for (const std::size_t n : simt::row_lengths)
     for (const double smoothing : {0.0, 0.25})
       for (const bool weighted : {false, true}) {
-        if (n > 1024 && weighted != (smoothing != 0)) continue;  // these take the longest
+        if (n > 1024 && weighted != (smoothing != 0)) continue;  // the slowest cases
         const std::size_t rows = n > 1024 ? 2 : 9;
         INFO(n << " classes, smoothing " << smoothing << ", weights " << weighted);
         const std::vector<float> x = simt::logits(rows * n);
@@ -150,7 +150,7 @@ TEST_CASE("the kernels make of infinite, NaN and extreme logits what the CPU mak
       std::fill_n(&x[7 * n], n, -highest);
       x[7 * n + target] = highest;
       std::fill_n(&x[8 * n], n, highest);
-      x[9 * n + target] = 104;  // exp(-104) is the last one that is not 0
+      x[9 * n + target] = 104;  // exp(-104) is the smallest power that is not 0
       x[9 * n] = 0;
       const std::vector<std::int64_t> labels(rows, target);
       std::vector<float> losses(rows), gradient(x.size()), cpu_losses(rows), cpu_gradient(x.size());

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t room = 6000;
 
-/// What a kernel and the CPU's loops make of the same, and what lies behind it.
+/// The results of a kernel and of the CPU's loops, including the elements behind them.
 template <class T>
 struct twice {
   alignas(16) std::array<T, room> by_kernel, by_cpu;

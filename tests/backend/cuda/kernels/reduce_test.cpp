@@ -24,14 +24,14 @@ using dp::detail::reduction_layout_of;
 
 namespace {
 
-/// What a place keeps for its reductions: tickets that are 0, and room for accumulators, in which is rubbish.
+/// A place's memory for reductions: tickets, which are 0, and accumulators, which are uninitialised (here NaN).
 struct scratch {
   std::vector<unsigned> tickets = std::vector<unsigned>(dp::detail::most_partial_blocks);
   std::vector<double> room = std::vector<double>(2 * dp::detail::most_partial_blocks * dp::detail::most_block_columns,
                                                  std::numeric_limits<double>::quiet_NaN());
 };
 
-/// Runs a reduction as a GPU would, in `most` blocks at most.
+/// Runs a reduction as a GPU would, in at most `most` blocks.
 template <class T, class Reducer>
 void reduce(scratch& memory, std::size_t outer, std::size_t count, std::size_t inner, const T* data,
             const Reducer& reducer, std::uint32_t seed = 1, std::size_t most = 1000) {
@@ -55,7 +55,7 @@ std::vector<float> small_integers(std::size_t n) {
   return x;
 }
 
-/// Numbers whose sum depends on the order.
+/// Numbers whose rounded sum depends on the order of summation.
 std::vector<float> fractions(std::size_t n) {
   std::vector<float> x(n);
   for (std::size_t k = 0; k < n; ++k)
@@ -67,7 +67,7 @@ using shape = std::array<std::size_t, 3>;
 
 enum class fault { none, fences, tickets, barriers };
 
-/// A thread that leaves something out.
+/// A thread that omits one synchronising operation.
 template <fault Fault>
 class careless_thread {
  public:
@@ -119,7 +119,7 @@ struct with_fault {
   }
 };
 
-/// What the emulator says of a sum over several blocks by such threads.
+/// The violation that the emulator reports for a sum over several blocks by such threads.
 template <fault Fault>
 std::string finding() {
   scratch memory;
@@ -220,7 +220,7 @@ TEST_CASE("the reduction kernel's sums are those of a loop, for any shape and nu
              static_cast<std::uint32_t>(blocks), blocks);
       CHECK(sums == expected);
     }
-    std::vector<float> sums(o * i, std::numeric_limits<float>::quiet_NaN());  // beta 0 does not read it
+    std::vector<float> sums(o * i, std::numeric_limits<float>::quiet_NaN());  // must not be read with beta 0
     reduce(memory, o, c, i, x.data(), dp::detail::sum_reducer<float>{sums.data(), 0.0F}, 5);
     for (float& sum : sums)
       sum += 1;

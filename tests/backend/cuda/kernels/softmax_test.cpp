@@ -24,7 +24,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 using values = std::vector<float>;
 using exact = std::vector<double>;
 
-/// Softmax of each row in double, by the definition; its logarithm for `log`.
+/// Softmax, or its logarithm with `log`, of each row, by definition and in double.
 exact softmax(const values& x, std::size_t n, bool log) {
   exact y(x.size());
   for (std::size_t first = 0; first < x.size(); first += n) {
@@ -38,7 +38,7 @@ exact softmax(const values& x, std::size_t n, bool log) {
   return y;
 }
 
-/// The gradient through y = softmax(x), or through its logarithm.
+/// The gradient through y = softmax(x) or through its logarithm.
 exact gradient(const exact& y, const values& dy, std::size_t n, bool log) {
   exact dx(y.size());
   for (std::size_t first = 0; first < y.size(); first += n) {
@@ -51,7 +51,7 @@ exact gradient(const exact& y, const values& dy, std::size_t n, bool log) {
   return dx;
 }
 
-/// The largest error as a share of `scale`.
+/// The largest error relative to `scale`.
 double error(const values& result, const exact& expected, double scale) {
   double largest = 0;
   for (std::size_t i = 0; i < result.size(); ++i)
@@ -95,7 +95,7 @@ TEST_CASE("softmax kernels give NaN for rows with NaN, +infinity or -infinity al
     x[3] = not_a_number;
     x[n + 4] = infinity;
     std::fill_n(&x[2 * n], n, -infinity);
-    x[3 * n + 1] = -infinity;  // one class that cannot be
+    x[3 * n + 1] = -infinity;  // a class with probability 0
     values y(x.size());
     simt::launch_rows(5, n, dp::detail::softmax_row<float>{y.data(), x.data(), n});
     CHECK(std::all_of(&y[0], &y[0] + 3 * n, [](float v) { return std::isnan(v); }));

@@ -17,7 +17,7 @@ namespace simt = devplace::test::simt;
 
 namespace {
 
-/// Four arenas that begin where a wide access may, or one element behind that.
+/// Four arenas that are aligned for wide accesses, or one element off.
 struct arenas {
   static constexpr std::size_t room = 6000;
   alignas(16) std::array<float, 4 * room> data{};
@@ -27,7 +27,7 @@ struct arenas {
     for (std::size_t k = 0; k < 4; ++k) {
       const std::vector<float> values = simt::logits(n, static_cast<std::uint32_t>(k + 1));
       for (std::size_t i = 0; i < n; ++i)
-        of(k)[i] = k == 3 ? values[i] * values[i] : values[i];  // second moments are not negative
+        of(k)[i] = k == 3 ? values[i] * values[i] : values[i];  // second moments must not be negative
     }
   }
   float* of(std::size_t k) { return data.data() + k * room + offset; }
@@ -47,8 +47,8 @@ struct arenas {
 constexpr dp::optim::detail::adam_hyper adam_hyper{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
 constexpr dp::optim::detail::sgd_hyper sgd_hyper{0.125, 0.5, 0, 0.25, true};
 
-/// Three steps by the kernel, which is given the same arguments each time, against the formula for single elements, one
-/// after another, with the numbers of steps 4, 5 and 6.
+/// Three steps by the kernel, which gets the same arguments each time, against the single-element formula with the
+/// numbers of steps 4, 5 and 6 in turn.
 template <class Hyper, class Make>
 void check_update(const Hyper& hyper, const Make& make) {
   const float divisor = 32;
@@ -93,5 +93,5 @@ TEST_CASE("where all samples are ignored, an update kernel divides by nothing", 
   const std::vector<float> before(a.of(1), a.of(1) + 9);
   simt::launch(1, dp::detail::make_update_kernel(9, update), 1);
   for (std::size_t i = 0; i < 9; ++i)
-    CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // weight decay alone
+    CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // only weight decay acts
 }
