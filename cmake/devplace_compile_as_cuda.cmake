@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# devplace_compile_as_cuda(<target>) compiles the C++ sources of <target> as CUDA and links devplace::cuda, so that one
-# .cpp text serves builds with and without CUDA. Call it after the target's sources are complete. The language of a
-# source is a property of its directory: another target of the same directory that lists the same file changes too.
+# devplace_compile_as_cuda(<target>) compiles the C++ sources of <target> as CUDA and links devplace::cuda, so that the
+# same .cpp file works in builds with and without CUDA. Call it after all sources were added. CMake stores a source's
+# language per directory: it also changes for other targets of that directory that list the same file.
 function(devplace_compile_as_cuda target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "devplace_compile_as_cuda: there is no target '${target}'; add it before the call.")
@@ -23,14 +23,14 @@ function(devplace_compile_as_cuda target)
   if(NOT sources)
     message(FATAL_ERROR "devplace_compile_as_cuda(${target}): the target has no C++ sources yet.")
   endif()
-  get_target_property(directory ${target} SOURCE_DIR) # relative names mean this folder, wherever the call stands
+  get_target_property(directory ${target} SOURCE_DIR) # relative to the target's directory, not to the caller's
   list(TRANSFORM sources REPLACE "^([^/$].*)$" "${directory}/\\1")
   set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CUDA)
-  # The property and not target_link_libraries: both of its signatures stay open to the caller.
+  # Sets the property instead of calling target_link_libraries, so that the caller can use either signature of it.
   set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES devplace::cuda)
 
-  # Where nobody chose an architecture CMake stores nvcc's oldest one under this help text, which lacks the instructions
-  # that devplace's kernels are written for.
+  # If no architecture was chosen, CMake stores nvcc's oldest one with this help text; it lacks instructions that
+  # devplace's kernels use.
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   get_property(origin CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   get_property(detected CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY VALUE)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Components are found where devplace is used, never where it was packaged: this file runs in the consumer's
+# Components are searched for where devplace is used, not where it was packaged: this file runs in the consumer's
 # find_package(devplace COMPONENTS ...), and in a build that has devplace as a subdirectory.
 #
 #   component        target                    package           macro (1 for everything that links the target)
@@ -12,7 +12,7 @@
 
 include("${CMAKE_CURRENT_LIST_DIR}/devplace_compile_as_cuda.cmake")
 
-# CBLAS is a header and a library of which only the library has a find module. BLAS_LIBRARIES chooses the vendor.
+# CMake's find module for BLAS finds only the library, not CBLAS's header. BLAS_LIBRARIES chooses the vendor.
 function(devplace_find_cblas out_libraries out_include_dir)
   if(NOT BLAS_LIBRARIES)
     find_library(DEVPLACE_OPENBLAS_LIBRARY openblas)
@@ -26,7 +26,7 @@ function(devplace_find_cblas out_libraries out_include_dir)
   find_path(DEVPLACE_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas)
   mark_as_advanced(DEVPLACE_CBLAS_INCLUDE_DIR)
   if(BLAS_LIBRARIES AND DEVPLACE_CBLAS_INCLUDE_DIR)
-    # A BLAS without the C interface would fail only when the user links; ask now.
+    # A BLAS without the C interface would fail only when the user's program is linked, so check it here.
     include(CheckCXXSourceCompiles)
     set(CMAKE_REQUIRED_LIBRARIES ${BLAS_LIBRARIES})
     set(CMAKE_REQUIRED_INCLUDES ${DEVPLACE_CBLAS_INCLUDE_DIR})
@@ -40,10 +40,10 @@ function(devplace_find_cblas out_libraries out_include_dir)
   endif()
 endfunction()
 
-# devplace_find_components(<component>...) makes target devplace::<component> of each one that this machine can have,
-# and sets devplace_<component>_FOUND, else devplace_<component>_NOT_FOUND_MESSAGE.
+# devplace_find_components(<component>...) creates target devplace::<component> for each component that this machine has
+# and sets devplace_<component>_FOUND, or else devplace_<component>_NOT_FOUND_MESSAGE.
 function(devplace_find_components)
-  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE) # devplace::<component> is seen everywhere, so what it links must be too
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE) # as devplace::<component> is global, so must be what it links
   foreach(component IN LISTS ARGN)
     set(libraries "")
     set(include_dirs "")
@@ -70,7 +70,7 @@ function(devplace_find_components)
         set(missing "CUDA Toolkit ${CUDAToolkit_VERSION} is older than 12.4. Install a newer one, or set "
                     "CUDAToolkit_ROOT to it; component simulated_cuda runs the same placements without it.")
       else()
-        # Since CUDA 13 libcu++ lies in a folder that only nvcc adds by itself; C++ files need it said.
+        # Since CUDA 13 libcu++ is in a folder that only nvcc searches by default; C++ files need it explicitly.
         foreach(dir IN LISTS CUDAToolkit_INCLUDE_DIRS)
           if(IS_DIRECTORY "${dir}/cccl")
             list(APPEND include_dirs "${dir}/cccl")
@@ -96,11 +96,11 @@ function(devplace_find_components)
       target_include_directories(devplace::${component} INTERFACE ${include_dirs})
       target_compile_definitions(devplace::${component} INTERFACE DEVPLACE_WITH_${macro}=1)
       if(component STREQUAL "cuda")
-        # nvcc's own default is C++17, and CMake before 3.25.2 does not know its flag for C++20.
+        # nvcc defaults to C++17, and CMake before 3.25.2 does not know its flag for C++20.
         target_compile_options(devplace::cuda INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
       endif()
       if(component MATCHES "cuda$")
-        # One program has one backend for cuda<I>; CMake says so where it can see it, the linker everywhere else.
+        # A program can have only one backend for cuda<I>. CMake reports two if it sees both, otherwise the linker does.
         set_target_properties(devplace::${component} PROPERTIES COMPATIBLE_INTERFACE_STRING DEVPLACE_CUDA_BACKEND
                                                                 INTERFACE_DEVPLACE_CUDA_BACKEND ${component})
       endif()

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A layer of your own: swish with a learned slope for each feature. It is written once, checked against finite
-// differences, and trained on whatever place there is; it never says where it runs.
+// A user-defined layer: swish with a learned slope for each feature. It is written once, without naming a place,
+// checked against finite differences, and trained on the available place.
 
 #include <array>
 #include <cmath>
@@ -23,11 +23,11 @@ struct swish {
   template <class In>
   using output = In;
 
-  /// What is trained: its name, its extents, how it starts.
+  /// The parameters: name, extents, initialisation.
   static constexpr std::array parameters{nn::parameter{"beta", {Features}, nn::init::ones()}};
-  /// backward reads the input; the output's memory may be used again.
+  /// backward reads the input; the memory of the output may be reused.
   static constexpr nn::keep keeps = nn::keep::input;
-  /// Numbers per sample that backward needs for a moment. They come from the plan, so a step allocates nothing.
+  /// Elements per sample that backward needs temporarily. They are part of the memory plan: a step does not allocate.
   template <class In>
   static constexpr std::size_t scratch = Features;
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// One network, one function `train`, five trainings: on one place, and on three devices under both collective policies,
-// by the other engine, and with accumulated gradients. Prints what each of them moves and takes, checks that all come
-// to the losses of the one place, and draws them.
+// One network and one function `train`, five trainings: on one place, and on three devices with both collective
+// policies, with the other engine, and with accumulated gradients. Prints the traffic and memory of each, checks that
+// the losses agree with those of the single place, and plots them.
 //
-//   data_parallel [picture [tolerance]]      data_parallel.svg and 0.05 unless given
+//   data_parallel [picture [tolerance]]      defaults: data_parallel.svg and 0.05
 
 #include <algorithm>
 #include <cmath>
@@ -29,18 +29,18 @@ using adam = dp::optim::adam;
 
 using one_place = dp::on<dp::cpu>;
 using three_places = dp::replicated<0, 1, 2>;
-/// Gradients go round a ring, in buckets of at least 64 KiB.
+/// Gradients are reduced by a ring, in buckets of at least 64 KiB.
 using ring_in_buckets = collective::all_reduce<collective::ring, collective::buckets<(64 << 10), (64 << 10)>>;
 
 constexpr int epochs = 10;
-constexpr std::size_t samples_per_update = 48;  // over all places
+constexpr std::size_t samples_per_update = 48;  // on all places together
 
 struct training {
   std::string name;
-  std::vector<double> losses;  ///< of each update
+  std::vector<double> losses;  ///< one per update
 };
 
-/// Trains on `Where`. With `accumulate<k>` a batch has a k-th of the samples of an update.
+/// Trains on `Where`. With `accumulate<k>` a batch has 1/k of the samples of an update.
 template <dp::placement Where, class Policy, class Accumulate = dp::accumulate<1>>
 training train(const char* name, const dp::labelled_images& data) {
   using model_type = dp::model<net, Where>;
@@ -66,15 +66,15 @@ training train(const char* name, const dp::labelled_images& data) {
       step(images, labels);
       if (++calls % Accumulate::batches == 0) update_done();
     }
-    if (step.flush()) update_done();  // the epoch's last batches, where k does not divide their number
+    if (step.flush()) update_done();  // the last batches of the epoch, if k does not divide their number
   }
-  dp::check_replicas(model);  // throws unless all copies are equal to the bit
+  dp::check_replicas(model);  // throws unless all replicas are bitwise equal
   std::cout << "last loss " << result.losses.back() << ", " << 100 * dp::accuracy(model, data.test, options)
             << " % of the held-out images right\n\n";
   return result;
 }
 
-/// For each update, the largest difference of two trainings' losses up to there, as a share of the loss.
+/// For each update, the largest relative difference between the losses of two trainings so far.
 std::vector<double> largest_differences(const training& t, const training& reference) {
   std::vector<double> result;
   double largest = 0;
@@ -88,15 +88,15 @@ std::vector<double> largest_differences(const training& t, const training& refer
 int main(int argc, char** argv) try {
   std::cout.precision(4);
   const std::string path = argc > 1 ? argv[1] : "data_parallel.svg";
-  // Sums are rounded in another order, some 1e-7 of their size. Where that opens or closes a relu for a sample, the two
-  // trainings go ways that are a little apart from then on, and single updates' losses differ by a percent.
+  // Sums are rounded in a different order, a relative difference of about 1e-7. If that switches a relu on or off for a
+  // sample, the two trainings diverge slightly, and the losses of single updates differ by up to a percent.
   const double tolerance = argc > 2 ? std::stod(argv[2]) : 0.05;
   const std::string digits = DEVPLACE_EXAMPLE_DATA "/digits-";  // the folder examples/data
   const dp::labelled_images data =
       dp::hold_out(dp::read_image_set(digits + "images-idx3-ubyte", digits + "labels-idx1-ubyte"), 360, dp::seed{3});
 
   std::vector<training> all{train<one_place, collective::all_reduce<>>("one place", data)};
-  // Three devices are passed over where no component gives cuda places, and where there are fewer.
+  // Skipped if no component provides cuda places or there are fewer than three devices.
   dp::first_available<three_places, one_place>([&](auto where) {
     if constexpr (std::same_as<decltype(where), three_places>) {
       using Where = three_places;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Curves as a picture: an SVG file, which is text. For the example data_parallel.
+// Plots curves into an SVG file, for the example data_parallel.
 
 #include <algorithm>
 #include <array>
@@ -16,25 +16,25 @@
 
 namespace log_chart {
 
-/// A line of the picture.
+/// A line of the plot.
 struct curve {
   std::string name;            ///< in the legend
-  std::vector<double> values;  ///< one for each step; those that are not above 0 are left out
+  std::vector<double> values;  ///< one per step; values that are not above 0 are left out
 };
 
-/// Curves over a logarithmic axis. Those with the same position in their panels look alike; the first panel has the
-/// legend.
+/// Curves over a logarithmic axis. Curves at the same position in different panels have the same style; the first panel
+/// has the legend.
 struct panel {
-  std::string title;          ///< what the values are, with their unit
-  std::vector<curve> curves;  ///< five at most
+  std::string title;          ///< quantity and unit
+  std::vector<curve> curves;  ///< at most five
 };
 
 namespace detail {
 
 inline constexpr double width = 960, left = 76, right = 936, top = 46, height = 270, distance = 326;
 
-/// Colours that people with a colour vision deficiency tell apart (Okabe and Ito). The first is wide and pale and the
-/// others are dashed each in its way, so that all of several curves that coincide are seen.
+/// Colours that are distinguishable with a colour vision deficiency (Okabe and Ito). The first line is wide and pale
+/// and the others have different dashes, so that coinciding curves all remain visible.
 inline constexpr std::array<const char*, 5> styles{
     "fill='none' stroke='#bbbbbb' stroke-width='7'",
     "fill='none' stroke='#0072b2' stroke-width='2'",
@@ -70,7 +70,7 @@ inline void write_legend(std::ostream& out, const panel& p, double y0) {
   }
 }
 
-/// Whole powers of ten are the vertical axis's ends and ticks.
+/// The vertical axis ends, and has its ticks, at powers of ten.
 inline void write_panel(std::ostream& out, const panel& p, double y0, double steps) {
   double least = HUGE_VAL, most = 0;
   for (const curve& c : p.curves)
@@ -102,7 +102,7 @@ inline void write_panel(std::ostream& out, const panel& p, double y0, double ste
 
 }  // namespace detail
 
-/// Writes the panels, one below the other, over a common axis of steps, which count from 1.
+/// Writes the panels, one below the other, with a common axis of steps counted from 1.
 inline void write(const std::string& path, const std::string& steps_name, const std::vector<panel>& panels) {
   using namespace detail;
   std::size_t steps = 1;

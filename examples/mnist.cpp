@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Trains 784-256-10 on MNIST, or on any data set with its file names and image size, on the placement that --device
-// names. One program text for all placements: `train` is compiled once for each of them.
+// Trains 784-256-10 on MNIST, or on another data set with the same file names and image size, on the placement that
+// --device names. The program is the same for all placements: `train` is compiled once for each of them.
 
 #include <charconv>
 #include <chrono>
@@ -44,7 +44,7 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The whole of `text` as a number that is at least `least`.
+/// Parses all of `text` as a number that is at least `least`.
 template <class T>
 T number(std::string_view option, std::string_view text, T least) {
   T value{};
@@ -81,7 +81,7 @@ options parse(int argc, char** argv) {
   return result;
 }
 
-/// Trains on `Where` and returns the share of the test images that the network then gets right.
+/// Trains on `Where` and returns the accuracy on the test images.
 template <dp::placement Where>
 double train(const dp::labelled_images& data, const options& given) {
   dp::model<net, Where> model{dp::seed{given.seed}};

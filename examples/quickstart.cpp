@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Trains a network on 1,437 images of hand-written digits, 8x8 pixels each, and tests it on 360 others that were drawn
-// at random. It uses the first GPU if this program can, else the CPU: the placement is a type, and the network is
-// written without one. Where there are several devices, real or simulated, the same function then trains on them as one
-// and must come to the same result.
+// Trains a network on 1,437 images of hand-written digits, 8x8 pixels each, and tests it on 360 others, chosen at
+// random. It uses the first GPU if the program can, else the CPU: the placement is a type, and the network is written
+// without one. If there are several devices, real or simulated, the same function then trains on all of them as
+// replicas, which must give the same result.
 //
 //   quickstart [folder]      a folder with the files of examples/data
 
@@ -28,20 +28,20 @@ using net = nn::sequential<nn::linear<64, 128>, nn::relu, nn::linear<128, 64>, n
 constexpr int epochs = 20;
 constexpr std::size_t batch = 32;
 
-/// Sums over three places are rounded in another order than over one, and 900 steps add that up: by this share losses
-/// may differ, and one image more or less may be right.
+/// Sums over three places are rounded in a different order than over one, which accumulates over 900 steps. The largest
+/// relative difference of the losses; the numbers of correctly classified images may differ by one.
 constexpr double tolerance = 1e-2;
 
-/// How a training went.
+/// The result of a training.
 struct training {
   std::string placement;
   std::size_t memory = 0;           ///< bytes on each place
-  std::vector<double> losses = {};  ///< the mean of each epoch
-  double right = 0;                 ///< share of the held-out images that the network gets right afterwards
+  std::vector<double> losses = {};  ///< mean of each epoch
+  double right = 0;                 ///< share of the held-out images that the network classifies correctly afterwards
   double seconds = 0;
 };
 
-/// Trains on `Where`; progress goes to `out` (null: nowhere).
+/// Trains on `Where`; prints progress to `out` unless it is null.
 template <dp::placement Where>
 training train(const dp::labelled_images& data, std::FILE* out) {
   using model_type = dp::model<net, Where>;
@@ -73,7 +73,7 @@ void print(const training& t) {
               100 * t.right, t.seconds);
 }
 
-/// The largest difference of two trainings' losses, as a share of the loss.
+/// The largest relative difference between the losses of two trainings.
 double difference(const training& a, const training& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.losses.size(); ++i)
@@ -97,7 +97,7 @@ int main(int argc, char** argv) try {
   const auto several = dp::first_available<dp::replicated<0, 1, 2>, dp::replicated<0, 1>, dp::on<dp::cpu>>(
       [&](auto where) -> std::optional<training> {
         if constexpr (std::same_as<decltype(where), dp::on<dp::cpu>>)
-          return std::nullopt;  // there is one device at most, and it had its turn
+          return std::nullopt;  // there is at most one device, which has been used already
         else
           return train<decltype(where)>(data, nullptr);
       });

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// GFLOP/s of the CPU matrix product for the shapes of a small network's training step and some squares, next to the
-// processor's peak measured in the same run. Engines alternate within a round and the median of the rounds counts, so
-// that a change of clock or load meets all of them. Arguments: seconds per cell (default 0.1), then thread counts.
+// GFLOP/s of the CPU matrix product for the shapes of a small network's training step and some square ones, next to the
+// processor's peak measured in the same run. Engines alternate within a round and the median over the rounds is
+// reported, so changes of clock frequency or load affect all engines alike. Arguments: seconds per cell (0.1), thread
+// counts.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +25,7 @@ using dp::detail::gemm_arguments;
 
 namespace {
 
-/// Seconds that one call takes, over about `seconds`.
+/// Seconds per call, measured over about `seconds`.
 template <class Function>
 double time_of(double seconds, Function&& call) {
   call();
@@ -67,7 +68,7 @@ struct matrices {
   }
 };
 
-/// One register tile of the instruction set in use over operands that stay in the first-level cache.
+/// One register tile with the current instruction set, on operands that stay in the first-level cache.
 template <class T>
 void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
   namespace detail = dp::detail;
@@ -87,7 +88,7 @@ void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
   detail::gemm_generic::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
 }
 
-/// GFLOP/s that the processor does at all: nothing but fused multiply-adds and loads that hit.
+/// The processor's peak in GFLOP/s: only fused multiply-adds, and loads that hit the first-level cache.
 template <class T>
 double peak(double seconds) {
   const int members = dp::thread_count();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Milliseconds of an all-reduce between simulated devices, by both engines, next to the time in which the same run's
-// memory can do what the least possible traffic is: n buffers read once and written once, in place, by all cores.
-// Engines and limit alternate within a round and the median of the rounds counts. Argument: rounds (default 9).
+// Milliseconds of an all-reduce between simulated devices, with both engines, next to a lower bound measured in the
+// same run: the time to read and write n buffers once, in place, with all cores. Engines and bound alternate within a
+// round, and the median over the rounds is reported. Argument: rounds (default 9).
 
 #include <cstddef>
 #include <cstdio>
@@ -25,7 +25,7 @@ using dp::bench::now;
 
 namespace {
 
-/// Reads and writes every element, and cannot be left out.
+/// Reads and writes every element in a way that the compiler cannot remove.
 struct update_in_place {
   float* data;
   void operator()(std::size_t i) const { data[i] = data[i] * 0.5F + 1.0F; }
@@ -37,7 +37,7 @@ struct update_in_place {
   }
 };
 
-/// Seconds of one call, over at least 50 ms; `wait` waits for what the calls have asked for.
+/// Seconds per call, measured over at least 50 ms; `wait` waits for the work that the calls enqueued.
 template <class Call, class Wait>
 double time_of(Call&& call, Wait&& wait) {
   call();
@@ -70,7 +70,7 @@ void measure(int n, std::size_t count, int rounds) {
       dp::detail::synchronize<cuda>(ordinal);
   };
   const std::span<float* const> all(buffers);
-  // As many elements as all buffers have together; values stay finite under every mean.
+  // As many elements as all buffers together; the values stay finite under every mean.
   const auto of_memory = dp::detail::allocate<dp::backend::cpu>(0, buffers.size() * count * sizeof(float));
   float* const memory = static_cast<float*>(of_memory.data());
   for (std::size_t i = 0; i != buffers.size() * count; ++i)

@@ -4,10 +4,10 @@
 
 """devplace next to PyTorch on one GPU, in one run.
 
-Both take turns, in rounds, and medians count. PyTorch does the same work three ways: as it is (eager, with the fused
-Adam), by torch.compile, and as a CUDA graph captured by hand. Strict float means no TF32 on either side. What moves
-memory alone is also given as a share of the copy bandwidth that the same run measured. Without PyTorch the table has
-devplace's column alone; --device cpu and --quick try the program out where there is no GPU.
+Both alternate within a round, and the median over the rounds is reported. PyTorch does the same work in three ways:
+eager (with the fused Adam), with torch.compile, and as a manually captured CUDA graph. Strict float means no TF32 on
+either side. Memory-bound work is also given as a share of the copy bandwidth measured in the same run. Without PyTorch
+the table has only devplace's column; --device cpu and --quick test the program without a GPU.
 """
 
 import argparse
@@ -28,7 +28,7 @@ COPY_BYTES = 1 << 30
 
 
 class Devplace:
-    """The program that does devplace's side; it answers one question at a time."""
+    """The program that times devplace's work; it answers one request at a time."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -43,7 +43,7 @@ class Devplace:
 
 
 class Pytorch:
-    """PyTorch's side: functions to be timed, made once for each piece of work."""
+    """PyTorch's work: the functions to be timed, made once for each item."""
 
     def __init__(self, device):
         self.device = torch.device(device)
@@ -54,7 +54,7 @@ class Pytorch:
             torch.cuda.synchronize()
 
     def seconds(self, call, at_least):
-        """As devplace::bench::time_on: calls in a row with one wait behind them."""
+        """As devplace::bench::time_on: consecutive calls with one wait at the end."""
         for _ in range(3):
             call()
         self.wait()
@@ -165,7 +165,7 @@ class Pytorch:
 
 
 def measure(question, devplace, pytorch, deadline, at_least):
-    """Medians in seconds by column. A way that PyTorch cannot do here is left out with its reason."""
+    """Median seconds by column. Ways that PyTorch does not support here are left out, with the reason."""
     kind, *arguments = question.split()
     numbers = [int(a) for a in arguments if a.isdigit()]
     ways, reasons = {}, {}
@@ -193,7 +193,7 @@ def measure(question, devplace, pytorch, deadline, at_least):
 
 
 def moved_bytes(question):
-    """Bytes that have to be read and written at least; None where arithmetic counts too."""
+    """The minimum number of bytes read and written; None for work that is not purely memory-bound."""
     kind, *numbers = question.split()
     if kind == "step":
         return None

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Work on cuda:0 that PyTorch does too. It is asked for line by line, so that both can take turns in one run:
-// benchmarks/peers/gpu.py asks. Each line of the input is answered by the seconds of one repetition:
+// Work on cuda:0 that PyTorch can do too. benchmarks/peers/gpu.py requests it line by line, so that both alternate
+// within a run. Each line of input is answered with the seconds of one repetition:
 //
 //   step float 64              training step of 784-256-10 with Adam on 64 samples, in strict float or in tf32
 //   softmax 65536 10           of 65536 rows of 10 columns
 //   cross_entropy 65536 10     losses and gradient of 65536 rows of 10 classes
 //   adam 10000000              one update of 10 million parameters, rounded up to a square
-//   copy 268435456             of that many bytes from device memory to device memory
+//   copy 268435456             copy of that many bytes from device memory to device memory
 
 #include <algorithm>
 #include <cmath>

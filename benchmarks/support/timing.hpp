@@ -9,12 +9,12 @@
 
 namespace devplace::bench {
 
-/// Seconds of a clock that only goes forward.
+/// Time in seconds of a monotonic clock.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The middle one of some measurements, which few disturbances move.
+/// The median of measurements, which is robust against a few disturbances.
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Samples per second of a training step of 784-256-10 by several replicas, each a simulated device with one thread,
-// next to one replica: what data parallelism gains on this machine's cores. Placements alternate within a round and the
-// median of the rounds counts. Arguments: rounds (default 9), then samples per replica (default 64, 256, 1024).
+// Samples per second of a training step of 784-256-10 with several replicas, each a simulated device with one thread,
+// relative to one replica: the gain from data parallelism on this machine's cores. Placements alternate within a round
+// and the median over the rounds is reported. Arguments: rounds (9), samples per replica (64, 256, 1024).
 
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +51,7 @@ auto labels(std::size_t samples) {
   return y;
 }
 
-/// Seconds of one step, the mean over at least 50 ms.
+/// Seconds per step, the mean over at least 50 ms.
 template <class Where, class Policy>
 double step_time(std::size_t samples) {
   const auto x = placed<Where>(images(samples));

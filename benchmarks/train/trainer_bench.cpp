@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of a training step of 784-256-10 on the CPU, and the share of them that its matrix products would take
-// alone at the speed that the same engine reaches on a 512 x 512 x 512 product in the same run. Settings alternate
-// within a round and the median of the rounds counts. Arguments: rounds (default 15), then thread counts (default 1 and
-// all).
+// Microseconds of a training step of 784-256-10 on the CPU, and the share that its matrix products alone would take at
+// the speed of the same engine's 512 x 512 x 512 product in the same run. Settings alternate within a round and the
+// median over the rounds is reported. Arguments: rounds (default 15), then thread counts (default 1 and all).
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +37,7 @@ namespace {
 
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 
-/// Seconds of one call, as the mean over about 20 ms.
+/// Seconds per call, the mean over about 20 ms.
 template <class Call>
 double time_of(Call&& call) {
   std::size_t calls = 0;
@@ -50,7 +49,7 @@ double time_of(Call&& call) {
   return (now() - begin) / static_cast<double>(calls);
 }
 
-/// Floating-point operations of one step's products: forward and weight gradients of both layers, one input gradient.
+/// Floating-point operations of a step's products: forward and weight gradients of both layers, and one input gradient.
 double products(std::size_t batch) {
   return 2.0 * static_cast<double>(batch) * (2.0 * 784 * 256 + 3.0 * 256 * 10);
 }

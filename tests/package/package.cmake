@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Users' projects: each configures, builds and runs tests/package/consumer in a folder of its own.
+# Tests of users' projects: each test configures, builds and runs tests/package/consumer in its own folder.
 
-# devplace_add_package_test(<name> FROM <way> [EXPECT <regex>] [LABEL <label>] [SETTINGS <-Dvariable=value>...]):
-# with EXPECT configuring must fail, and say that.
+# devplace_add_package_test(<name> FROM <way> [EXPECT <regex>] [LABEL <label>] [SETTINGS <-Dvariable=value>...]): with
+# EXPECT, the configuration must fail with a message that matches.
 function(devplace_add_package_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;EXPECT;LABEL" "SETTINGS")
   if(NOT arg_LABEL)

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# One user's project from nothing: install devplace where it is to be found installed, configure, build, run.
+# Tests a user's project from scratch: installs devplace if the project looks for an installed one, configures, builds
+# and runs it.
 file(REMOVE_RECURSE ${WORK})
 if(FROM STREQUAL "find_package")
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${DEVPLACE_BUILD} --prefix ${WORK}/prefix OUTPUT_QUIET

@@ -114,7 +114,7 @@ def make_layers():
 
 
 def check_cross_entropy(logits, labels, weight, ignored, smoothing, reduction, loss):
-    """The formula of README.md in NumPy, an oracle for the options as they are understood here."""
+    """The formula of README.md in NumPy: an oracle for our reading of the options."""
     z = logits.double().numpy()
     top = z.max(axis=1, keepdims=True)
     log_p = z - top - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
@@ -271,7 +271,7 @@ def make_reductions():
 
 STEPS = 200
 BATCH = 64
-# Runs chosen for conditioning (README.md): float32 rounding here turns no ReLU on or off in any step.
+# These runs were chosen because float32 rounding switches no ReLU on or off in any of their steps (README.md).
 RUNS = {"adam": 79, "sgd": 98}
 
 
