@@ -34,7 +34,7 @@ using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 using host = dp::on<dp::cpu>;
 
 template <class Where, class X>
-auto placed(const X& x) {
+auto distribute(const X& x) {
   if constexpr (dp::single_place<Where>)
     return dp::to<Where>(x);
   else
@@ -54,8 +54,8 @@ auto labels(std::size_t samples) {
 /// Seconds per step, the mean over at least 50 ms.
 template <class Where, class Policy>
 double step_time(std::size_t samples) {
-  const auto x = placed<Where>(images(samples));
-  const auto y = placed<Where>(labels(samples));
+  const auto x = distribute<Where>(images(samples));
+  const auto y = distribute<Where>(labels(samples));
   dp::model<net, Where> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, Policy{}};
   step(x, y).item();

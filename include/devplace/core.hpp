@@ -33,12 +33,12 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/copy_async.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/pending.hpp>
-#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -6,7 +6,7 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/softmax.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 namespace dp = devplace;
 

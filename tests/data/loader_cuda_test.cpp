@@ -6,12 +6,12 @@
 
 #include <devplace/place/availability.hpp>
 
-#include "data/placed_epoch.hpp"
+#include "data/epoch_on_host.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
 using device = dp::on<dp::cuda<0>>;
-using support::read_placed;
+using support::read_on_host;
 
 TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
@@ -22,10 +22,10 @@ TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
     dp::loader<device> bytes{data, how};
     dp::loader<device> changed{data, how, [](std::span<float>, std::size_t, int) {}};
     for (int epoch = 0; epoch < 3; ++epoch) {
-      const auto expected = support::read_epoch(of_cpu, epoch);
-      CHECK(read_placed(bytes, epoch) == expected);
-      CHECK(read_placed(changed, epoch) == expected);
-      CHECK(read_placed<dp::replicated<0>>(data, how, epoch) == expected);
+      const auto expected = support::read_on_host(of_cpu, epoch);
+      CHECK(read_on_host(bytes, epoch) == expected);
+      CHECK(read_on_host(changed, epoch) == expected);
+      CHECK(read_on_host<dp::replicated<0>>(data, how, epoch) == expected);
     }
   }
 }

@@ -12,13 +12,13 @@
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/data/loader.hpp>
 
-#include "data/placed_epoch.hpp"
+#include "data/epoch_on_host.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
 using dp::dyn;
 using support::numbered_images;
-using support::read_placed;
+using support::read_on_host;
 
 namespace {
 
@@ -35,10 +35,10 @@ TEST_CASE("batches for a device, or split over devices, are those for the CPU", 
     REQUIRE(expected.batch_sizes == std::vector<std::size_t>{8, 8, 8, 8, 8, 1});
     for (const auto& how : options) {
       CAPTURE(how.workers, epoch);
-      CHECK(read_placed<dp::on<dp::cuda<1>>>(data, how, epoch) == expected);
-      CHECK(read_placed<dp::replicated<0>>(data, how, epoch) == expected);
-      CHECK(read_placed<dp::replicated<0, 1, 2>>(data, how, epoch) == expected);
-      CHECK(read_placed<dp::replicated<2, 0>>(data, how, epoch) == expected);
+      CHECK(read_on_host<dp::on<dp::cuda<1>>>(data, how, epoch) == expected);
+      CHECK(read_on_host<dp::replicated<0>>(data, how, epoch) == expected);
+      CHECK(read_on_host<dp::replicated<0, 1, 2>>(data, how, epoch) == expected);
+      CHECK(read_on_host<dp::replicated<2, 0>>(data, how, epoch) == expected);
     }
   }
 }
@@ -93,9 +93,9 @@ TEST_CASE("torch's split brings the same batches", "[data]") {
   const auto expected = support::read_epoch(of_cpu, 1);
   auto how = options[1];
   how.split = dp::split::torch;
-  CHECK(read_placed<dp::replicated<0, 1, 2>>(data, how, 1) == expected);
-  CHECK(read_placed<dp::replicated<2, 0, 1, 3>>(data, how, 1) == expected);
-  CHECK(read_placed<dp::on<dp::cuda<0>>>(data, how, 1) == expected);
+  CHECK(read_on_host<dp::replicated<0, 1, 2>>(data, how, 1) == expected);
+  CHECK(read_on_host<dp::replicated<2, 0, 1, 3>>(data, how, 1) == expected);
+  CHECK(read_on_host<dp::on<dp::cuda<0>>>(data, how, 1) == expected);
 }
 
 TEST_CASE("a batch stays as it is for work that a device has not done yet", "[data]") {
@@ -153,9 +153,9 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
       const auto expected = support::read_epoch(of_cpu, 1);
       auto of_one = make(dp::on<dp::cuda<2>>{});
       auto of_many = make(dp::replicated<0, 1, 2>{});
-      CHECK(read_placed(of_one, 1) == expected);
-      CHECK(read_placed(of_many, 1) == expected);
-      CHECK(read_placed(of_many, 1) == expected);
+      CHECK(read_on_host(of_one, 1) == expected);
+      CHECK(read_on_host(of_many, 1) == expected);
+      CHECK(read_on_host(of_many, 1) == expected);
     };
     compare([&](auto where) { return dp::loader<decltype(where)>(data, how); });
     compare([&](auto where) { return dp::loader<decltype(where), double>(data, how); });

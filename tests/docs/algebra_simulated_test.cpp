@@ -10,11 +10,11 @@
 #include <devplace/core.hpp>
 #include <devplace/parallel.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
-using dp::test::placed_numbers;
+using dp::test::distributed_numbers;
 
 namespace {
 
@@ -25,9 +25,9 @@ using sums = dp::partial<dp::reduction::sum, 0, 1>;
 }  // namespace
 
 TEST_CASE("docs/algebra.md: a layer by hand", "[docs]") {
-  const auto x = placed_numbers<rows>(dp::extents<dp::dyn, 3>(5), 1);
-  const auto w = placed_numbers<whole>(dp::extents<3, 4>{}, 2);
-  const auto b = placed_numbers<whole>(dp::extents<4>{}, 3);
+  const auto x = distributed_numbers<rows>(dp::extents<dp::dyn, 3>(5), 1);
+  const auto w = distributed_numbers<whole>(dp::extents<3, 4>{}, 2);
+  const auto b = distributed_numbers<whole>(dp::extents<4>{}, 3);
   dp::tensor y = dp::relu(dp::matmul(x, w) + b);  // x sharded<axis<0>, 0, 1>, w and b replicated<0, 1>: y is sharded
   dp::tensor dy = y * 0.5f;                       // one pass on each GPU, both at the same time
   auto dw = dp::matmul(dp::transposed(x), dy);    // partial<reduction::sum, 0, 1>: every GPU saw its own rows

@@ -112,7 +112,7 @@ std::vector<type_layout> measure_layouts() {
       LAYOUT(dp::serial_team),
       LAYOUT(dp::tensor<float, dp::extents<2>, dp::partial<dp::reduction::sum, 0, 1>>),
       LAYOUT(decltype(-std::declval<const dp::tensor<float, row, dp::replicated<0, 1>>&>() * 2.0f)),
-      LAYOUT(dp::placed_transposed<dp::tensor<float, row, dp::sharded<dp::axis<0>, 0, 1>>>),
+      LAYOUT(dp::distributed_transposed<dp::tensor<float, row, dp::sharded<dp::axis<0>, 0, 1>>>),
       LAYOUT(dp::tensor<float, row, dp::sharded<dp::axis<0>, 0, 1, 2>>),
       LAYOUT(dp::tensor<double, dp::extents<5, 3>, dp::sharded<dp::axis<1>, 0, 1>>),
       LAYOUT(dp::split::rule),

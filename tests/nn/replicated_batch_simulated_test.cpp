@@ -19,7 +19,7 @@
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"

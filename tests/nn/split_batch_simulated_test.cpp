@@ -25,8 +25,8 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -41,8 +41,8 @@ void check_parts_of_a_step(const Loss& loss, const Targets& targets, const Rule&
   dp::optimizer optimizer{in_parts, dp::optim::adam{.learning_rate = 0.01}};
   dp::trainer step{planned, loss, dp::optim::adam{.learning_rate = 0.01}};
   for (const std::size_t n : rows) {
-    const auto x = placed<where>(dp::test::integer_samples<float, 6>(n), rule...);
-    const auto y = placed<where>(targets(n), rule...);
+    const auto x = distribute<where>(dp::test::integer_samples<float, 6>(n), rule...);
+    const auto y = distribute<where>(targets(n), rule...);
     auto [output, saved] = in_parts.forward(x);
     auto [value, gradient] = loss(output, y);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -65,7 +65,7 @@ TEST_CASE("predictions are split like the batch, and are those of one place", "[
   dp::test::set_integer_parameters(several);
   const auto check = [&](std::size_t n, const auto& rule) {
     const auto x = dp::test::integer_samples<double, 6>(n);
-    const auto parts = placed<where>(x, rule);
+    const auto parts = distribute<where>(x, rule);
     const auto output = several.predict(parts);
     for (std::size_t k = 0; k < 3; ++k)
       CHECK(output.local(k).extent(0) == parts.local(k).extent(0));

@@ -20,7 +20,7 @@ constexpr dp::extents<5, 3> shape;
 
 /// Copies equal `whole`; parts are what `whole` has there.
 template <class X, class T>
-void check_placed(const X& x, const std::vector<T>& whole) {
+void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {
     if constexpr (requires { x.part_begin(k); }) {
       constexpr std::size_t axis = dp::detail::axis_of<typename dp::placement_traits<typename X::placement_type>::kind>;
@@ -33,18 +33,18 @@ void check_placed(const X& x, const std::vector<T>& whole) {
 
 template <class Where>
 void check_fill() {
-  check_placed(dp::full<float, Where>(shape, 3), std::vector<float>(15, 3));
-  check_placed(dp::ones<std::int32_t, Where>(shape), std::vector<std::int32_t>(15, 1));
-  check_placed(dp::zeros<double, Where>(shape), std::vector<double>(15, 0));
-  check_placed(dp::zeros_like(dp::ones<float, Where>(shape)), std::vector<float>(15, 0));
+  check_values(dp::full<float, Where>(shape, 3), std::vector<float>(15, 3));
+  check_values(dp::ones<std::int32_t, Where>(shape), std::vector<std::int32_t>(15, 1));
+  check_values(dp::zeros<double, Where>(shape), std::vector<double>(15, 0));
+  check_values(dp::zeros_like(dp::ones<float, Where>(shape)), std::vector<float>(15, 0));
 }
 
 template <class Where>
 void check_random() {
   using host = dp::on<dp::cpu>;
-  check_placed(dp::uniform<float, Where>(shape, dp::seed{7}, -2, 2),
+  check_values(dp::uniform<float, Where>(shape, dp::seed{7}, -2, 2),
                values_of(dp::uniform<float, host>(shape, dp::seed{7}, -2, 2)));
-  check_placed(dp::normal<double, Where>(shape, dp::seed{8}, 1, 2),
+  check_values(dp::normal<double, Where>(shape, dp::seed{8}, 1, 2),
                values_of(dp::normal<double, host>(shape, dp::seed{8}, 1, 2)));
 }
 
@@ -56,8 +56,8 @@ TEST_CASE("one value on several places", "[ops]") {
   check_fill<dp::sharded<dp::axis<1>, 0, 1>>();
   check_fill<dp::partial<reduction::max, 0, 1>>();
   check_fill<dp::partial<reduction::min, 3, 1>>();
-  check_placed(dp::zeros<float, dp::partial<reduction::sum, 0, 1, 2>>(shape), std::vector<float>(15, 0));
-  check_placed(dp::zeros<float, dp::partial<reduction::mean, 0, 1>>(shape), std::vector<float>(15, 0));
+  check_values(dp::zeros<float, dp::partial<reduction::sum, 0, 1, 2>>(shape), std::vector<float>(15, 0));
+  check_values(dp::zeros<float, dp::partial<reduction::mean, 0, 1>>(shape), std::vector<float>(15, 0));
 }
 
 TEST_CASE("random numbers on several places are those of one place", "[ops]") {
@@ -70,5 +70,5 @@ TEST_CASE("zeros like a split tensor are split like it", "[ops]") {
   const dp::tensor<float, dp::extents<5, 3>, dp::sharded<dp::axis<0>, 0, 1>> x(shape, dp::split::sizes{1, 4});
   const auto zeros = dp::zeros_like(x);
   CHECK(zeros.split_sizes().values == x.split_sizes().values);
-  check_placed(zeros, std::vector<float>(15, 0));
+  check_values(zeros, std::vector<float>(15, 0));
 }

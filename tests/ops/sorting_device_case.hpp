@@ -88,7 +88,7 @@ std::vector<T> taken(const std::vector<T>& x, std::size_t columns, std::size_t k
 }
 
 template <class Where, class T>
-auto placed(const std::vector<T>& values, const dextents<2>& extents) {
+auto distribute(const std::vector<T>& values, const dextents<2>& extents) {
   tensor<T, dextents<2>, Where> x(extents);
   support::set_values(x.view(), values);
   return x;
@@ -98,7 +98,7 @@ template <class Where, class T>
 void check_sorts(std::size_t rows, std::size_t columns) {
   CAPTURE(rows, columns, dtype_name<T>());
   const std::vector<T> values = mixed_values<T>(rows * columns);
-  const auto x = placed<Where>(values, dextents<2>(rows, columns));
+  const auto x = distribute<Where>(values, dextents<2>(rows, columns));
   for (const sort_order order : {sort_order::ascending, sort_order::descending}) {
     const auto positions = sorted_positions(values, columns, order);
     CHECK(support::values_of(argsort(x, order)) == positions);

@@ -30,8 +30,8 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 using dp::test::call_log;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 using dp::test::recording;
 
 static_assert(dp::parallel::communicator<dp::test::recording_communicator<dp::backend::cuda>>);
@@ -90,18 +90,18 @@ struct recorded_training {
   ~recorded_training() { noting::log = nullptr; }
 
   auto operator()(std::size_t rows) {
-    return step(placed<where>(dp::test::integer_samples<float, 6>(rows)),
-                placed<where>(dp::test::square_labels(rows, 3)));
+    return step(distribute<where>(dp::test::integer_samples<float, 6>(rows)),
+                distribute<where>(dp::test::square_labels(rows, 3)));
   }
   std::vector<std::vector<float>> parameters() const {
     return {parameters_of(model, 0), parameters_of(model, 1), parameters_of(model, 2)};
   }
   /// Where each parameter's gradient lies on each place, in the order of the buckets.
   std::vector<std::vector<const void*>> gradient_pointers() {
-    const auto x = placed<where>(dp::test::integer_samples<float, 6>(3));
+    const auto x = distribute<where>(dp::test::integer_samples<float, 6>(3));
     auto [output, saved] = model.forward(x);
     const auto lease = model.backward(
-        std::move(saved), nn::cross_entropy{}(output, placed<where>(dp::test::square_labels(3, 3))).gradient);
+        std::move(saved), nn::cross_entropy{}(output, distribute<where>(dp::test::square_labels(3, 3))).gradient);
     std::vector<std::vector<const void*>> all(4);
     for (std::size_t k = 0; k < 3; ++k) {
       all[0].push_back(lease.template local<3>(k).data());
@@ -127,7 +127,7 @@ std::vector<float> parameters_after(int steps) {
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}};
   for (int i = 0; i < steps; ++i)
-    step(placed<where>(dp::test::integer_samples<float, 6>(12)), placed<where>(dp::test::square_labels(12, 3)));
+    step(distribute<where>(dp::test::integer_samples<float, 6>(12)), distribute<where>(dp::test::square_labels(12, 3)));
   return parameters_of(model);
 }
 
@@ -248,8 +248,8 @@ TEST_CASE("accumulated batches are reduced once, and flush reduces what there is
   call_log log;
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, all_reduce{.engine = {&log}}, dp::accumulate<3>{}};
-  const auto x = placed<where>(dp::test::integer_samples<float, 6>(5));
-  const auto y = placed<where>(dp::test::square_labels(5, 3));
+  const auto x = distribute<where>(dp::test::integer_samples<float, 6>(5));
+  const auto y = distribute<where>(dp::test::square_labels(5, 3));
   for (std::size_t batch = 1; batch <= 7; ++batch) {
     step(x, y);
     CHECK(log.collectives == batch / 3 * 4);
@@ -272,8 +272,8 @@ TEST_CASE("a model on one place needs no communicator", "[parallel]") {
   call_log log;
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, all_reduce{.engine = {&log}}};
-  const auto x = placed<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(12));
-  const auto y = placed<dp::on<dp::cuda<0>>>(dp::test::square_labels(12, 3));
+  const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(12));
+  const auto y = distribute<dp::on<dp::cuda<0>>>(dp::test::square_labels(12, 3));
   step(x, y).item();
   CHECK(log.communicators == 0);
 }
@@ -281,8 +281,8 @@ TEST_CASE("a model on one place needs no communicator", "[parallel]") {
 TEST_CASE("synchronize asks for the same, and brings the sums everywhere", "[parallel]") {
   call_log log;
   model_type model{dp::seed{4}};
-  const auto x = placed<where>(dp::test::integer_samples<float, 6>(12));
-  const auto y = placed<where>(dp::test::square_labels(12, 3));
+  const auto x = distribute<where>(dp::test::integer_samples<float, 6>(12));
+  const auto y = distribute<where>(dp::test::square_labels(12, 3));
   const auto gradients = [&] {
     auto [output, saved] = model.forward(x);
     return model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient);
@@ -348,7 +348,7 @@ TEST_CASE("a communicator over several processes carries a step unchanged", "[pa
   CHECK(std::vector<int>(communicator.local_ranks().begin(), communicator.local_ranks().end()) ==
         std::vector<int>{3, 4, 5});
   for (int i = 0; i < 3; ++i)
-    step(placed<where>(dp::test::integer_samples<float, 6>(12)), placed<where>(dp::test::square_labels(12, 3)));
+    step(distribute<where>(dp::test::integer_samples<float, 6>(12)), distribute<where>(dp::test::square_labels(12, 3)));
   dp::check_replicas(model);
   CHECK(parameters_of(model) == parameters_after(3));
 }

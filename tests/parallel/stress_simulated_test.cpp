@@ -35,8 +35,8 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 using dp::test::refusing;
 
 namespace {
@@ -136,8 +136,8 @@ class experiment {
   }
   template <class X>
   auto split(const X& x) const {
-    if (split_kind_ == 2) return placed<Where>(x, dp::split::sizes<places>(sizes_));
-    return placed<Where>(x, split_kind_ == 0 ? dp::split::even : dp::split::torch);
+    if (split_kind_ == 2) return distribute<Where>(x, dp::split::sizes<places>(sizes_));
+    return distribute<Where>(x, split_kind_ == 0 ? dp::split::even : dp::split::torch);
   }
 
   void step() {
@@ -145,7 +145,7 @@ class experiment {
     const auto x = dp::test::integer_samples<double, 6>(rows);
     const auto y = dp::test::square_labels(rows, 3);
     const auto of_several = step_several_(split(x), split(y));
-    const auto of_one = step_one_(placed<one_place>(x), placed<one_place>(y));
+    const auto of_one = step_one_(distribute<one_place>(x), distribute<one_place>(y));
     if (below(2) == 0) require(close(of_several.item(), of_one.item()), "the losses differ");
     // Steps that were lost are taken off at the next one.
     if (Batches == 1)
@@ -176,7 +176,7 @@ class experiment {
     });
     require(text.find(expected) != std::string::npos && text.find("has the label 17") != std::string::npos,
             "a label in row " + std::to_string(row) + " gave '" + text + "', not " + expected);
-    require(!message_of([&] { step_one_(placed<one_place>(x), placed<one_place>(y)).item(); }).empty(),
+    require(!message_of([&] { step_one_(distribute<one_place>(x), distribute<one_place>(y)).item(); }).empty(),
             "the device beside did not fail");
     one_.state().step = several_.state().step;  // both draw alike from now on
     reset_mean_losses();                        // places that had done their part have counted it
@@ -194,7 +194,7 @@ class experiment {
     refusing::refused = parts.first_row(replica);
     const std::string text = message_of([&] { step_several_(parts, split(y)); });
     refusing::refused = 0;
-    const std::string of_one = message_of([&] { step_one_(placed<one_place>(x), placed<one_place>(y)); });
+    const std::string of_one = message_of([&] { step_one_(distribute<one_place>(x), distribute<one_place>(y)); });
     refusing::refused = refusing::nowhere;
     require(text.find("replica " + std::to_string(replica) + " of ") != std::string::npos, "it said '" + text + "'");
     require(!of_one.empty(), "the device beside did not fail");
@@ -210,7 +210,7 @@ class experiment {
     const auto x = dp::test::integer_samples<double, 6>(draw_rows());
     const auto outputs = dp::gather<one_place>(several_.predict(split(x)));
     require(close(dp::test::values_of(dp::detail::local_part(outputs, 0)),
-                  dp::test::values_of(dp::detail::local_part(one_.predict(placed<one_place>(x)), 0))),
+                  dp::test::values_of(dp::detail::local_part(one_.predict(distribute<one_place>(x)), 0))),
             "the predictions differ");
   }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/parallel/detail/summands.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/host_values.hpp"
 #include "support/random_values.hpp"

@@ -8,7 +8,7 @@
 
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/host_values.hpp"
 
@@ -18,7 +18,7 @@ using support::values_of;
 
 /// A batch copied to where a model on `Where` takes it.
 template <class Where, class X, class... Rule>
-auto placed(const X& x, const Rule&... rule) {
+auto distribute(const X& x, const Rule&... rule) {
   if constexpr (single_place<Where>)
     return to<Where>(x);
   else

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::test {

@@ -27,8 +27,8 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -95,8 +95,8 @@ class accumulated {
     const auto x = dp::test::integer_samples<double, 6>(most_rows);
     std::size_t first = 0;
     for (const std::size_t rows : sizes) {
-      step_(placed<Where>(x.slice(first, first + rows), split...),
-            placed<Where>(y.slice(first, first + rows), split...));
+      step_(distribute<Where>(x.slice(first, first + rows), split...),
+            distribute<Where>(y.slice(first, first + rows), split...));
       first += rows;
     }
     CHECK(step_.flush() == (sizes.size() % Batches != 0));
@@ -215,8 +215,8 @@ TEST_CASE("many accumulations in a row are as many steps, with state and momentu
     const auto before = parameters_of(parts, 1);
     for (std::size_t b = 0; b < 3; ++b) {
       CHECK(parameters_of(parts, 1) == before);
-      accumulating(placed<three>(x.slice(borders[b], borders[b + 1])),
-                   placed<three>(y.slice(borders[b], borders[b + 1])));
+      accumulating(distribute<three>(x.slice(borders[b], borders[b + 1])),
+                   distribute<three>(y.slice(borders[b], borders[b + 1])));
     }
     CHECK(accumulating.optimizer().steps() == static_cast<std::int64_t>(update));
     const auto expected = parameters_of(whole), found = parameters_of(parts, 1);

@@ -30,8 +30,8 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -59,8 +59,8 @@ class exact_steps {
   template <class... Rule>
   std::vector<double> operator()(std::size_t rows, const Rule&... rule) {
     dp::test::set_integer_parameters(model_);
-    step_(placed<Where>(dp::test::integer_samples<double, 6>(rows), rule...),
-          placed<Where>(integer_targets(rows), rule...));
+    step_(distribute<Where>(dp::test::integer_samples<double, 6>(rows), rule...),
+          distribute<Where>(integer_targets(rows), rule...));
     dp::check_replicas(model_);
     return parameters_of(model_);
   }
@@ -109,8 +109,8 @@ run train(const nn::cross_entropy& loss, const Rule& rule, const Policy& policy,
   step.clip({.max_norm = 0.5});
   run result;
   for (const std::size_t rows : std::vector<std::size_t>{7, 1, 2, 64, 3, 5, 13, 0, 33, 8}) {
-    const auto x = placed<Where>(dp::test::integer_samples<T, 6>(rows), split...);
-    const auto y = placed<Where>(dp::test::square_labels(rows, 3), split...);
+    const auto x = distribute<Where>(dp::test::integer_samples<T, 6>(rows), split...);
+    const auto y = distribute<Where>(dp::test::square_labels(rows, 3), split...);
     result.losses.push_back(static_cast<double>(step(x, y).item()));
     dp::check_replicas(model);
   }
@@ -187,7 +187,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
   dp::optimizer optimizer{average, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
   const std::size_t begins[] = {0, 4, 8, 11};
   for (int round = 0; round < 3; ++round) {
-    step(placed<where>(x), placed<where>(y));
+    step(distribute<where>(x), distribute<where>(y));
     // Each part of the batch through a model of its own; sums of gradients and of weights by hand.
     std::vector<std::vector<float>> sums;
     float weights = 0;
@@ -247,13 +247,13 @@ TEST_CASE("batches may be split by explicit sizes, growing from step to step", "
   for (const auto& sizes :
        {dp::split::sizes{4, 4, 4}, dp::split::sizes{1, 2, 9}, dp::split::sizes{0, 12, 0}, dp::split::sizes{10, 1, 1}}) {
     const double expected = step_of_one(x, y).item();
-    CHECK(step_of_three(placed<where>(x, sizes), placed<where>(y, sizes)).item() ==
+    CHECK(step_of_three(distribute<where>(x, sizes), distribute<where>(y, sizes)).item() ==
           Catch::Approx(expected).epsilon(1e-12));
   }
-  CHECK_THROWS_WITH(step_of_three(placed<where>(x, dp::split::sizes{1, 2, 9}), placed<where>(y)),
+  CHECK_THROWS_WITH(step_of_three(distribute<where>(x, dp::split::sizes{1, 2, 9}), distribute<where>(y)),
                     Catch::Matchers::ContainsSubstring("replica 0 of 3 (cuda:0): trainer: the batch's part here has 1 "
                                                        "samples and 4 targets; split both alike."));
-  CHECK(std::isfinite(step_of_three(placed<where>(x), placed<where>(y)).item()));
+  CHECK(std::isfinite(step_of_three(distribute<where>(x), distribute<where>(y)).item()));
 }
 
 TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as planned", "[train]",
@@ -261,8 +261,8 @@ TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as plann
   using where = dp::replicated<0, 1>;
   using model_type = dp::model<dropout_net, where>;
   using plan = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam, TestType>;
-  const auto x = placed<where>(dp::test::integer_samples<float, 6>(64));
-  const auto y = placed<where>(dp::test::square_labels(64, 3));
+  const auto x = distribute<where>(dp::test::integer_samples<float, 6>(64));
+  const auto y = distribute<where>(dp::test::square_labels(64, 3));
   const std::size_t first = dp::memory_statistics<dp::cuda<0>>().allocated;
   const std::size_t second = dp::memory_statistics<dp::cuda<1>>().allocated;
   dp::reset_peak_memory<dp::cuda<0>>();
@@ -287,7 +287,7 @@ TEST_CASE("two trainers train two models on two places of one process, each as i
     dp::model<dropout_net, place> model{dp::seed{seed}};
     dp::trainer step{model, plain, adam};
     for (int i = 0; i < 5; ++i)
-      step(placed<place>(dp::test::integer_samples<float, 6>(9)), placed<place>(dp::test::square_labels(9, 3)));
+      step(distribute<place>(dp::test::integer_samples<float, 6>(9)), distribute<place>(dp::test::square_labels(9, 3)));
     return parameters_of(model);
   };
   using a = dp::on<dp::cuda<0>>;
@@ -297,8 +297,8 @@ TEST_CASE("two trainers train two models on two places of one process, each as i
   dp::trainer step_first{first, plain, adam};
   dp::trainer step_second{second, plain, adam};
   for (int i = 0; i < 5; ++i) {
-    step_first(placed<a>(dp::test::integer_samples<float, 6>(9)), placed<a>(dp::test::square_labels(9, 3)));
-    step_second(placed<b>(dp::test::integer_samples<float, 6>(9)), placed<b>(dp::test::square_labels(9, 3)));
+    step_first(distribute<a>(dp::test::integer_samples<float, 6>(9)), distribute<a>(dp::test::square_labels(9, 3)));
+    step_second(distribute<b>(dp::test::integer_samples<float, 6>(9)), distribute<b>(dp::test::square_labels(9, 3)));
   }
   CHECK(parameters_of(first) == alone(a{}, 5));
   CHECK(parameters_of(second) == alone(b{}, 6));

@@ -25,8 +25,8 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -67,8 +67,8 @@ std::vector<std::vector<double>> outputs(const Split&... split) {
   dp::test::set_integer_parameters(model);
   std::vector<std::vector<double>> all;
   for (const std::size_t rows : batch_sizes)
-    all.push_back(whole(model.forward(placed<Where>(samples(rows), split...)).output));
-  all.push_back(whole(model.predict(placed<Where>(samples(12), split...))));
+    all.push_back(whole(model.forward(distribute<Where>(samples(rows), split...)).output));
+  all.push_back(whole(model.predict(distribute<Where>(samples(12), split...))));
   return all;
 }
 
@@ -88,7 +88,7 @@ run train(const Split&... split) {
     // Steps begin from integers, or from those and multiples of a power of two, so that no sum rounds.
     if (result.losses.size() % Batches == 0) dp::test::set_integer_parameters(model);
     result.losses.push_back(
-        step(placed<Where>(samples(rows), split...), placed<Where>(targets(rows), split...)).item());
+        step(distribute<Where>(samples(rows), split...), distribute<Where>(targets(rows), split...)).item());
     dp::check_replicas(model);
     result.parameters.push_back(parameters_of(model));
   }
@@ -118,7 +118,7 @@ TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is
   CHECK(zeros_in(expected[6]) > 64 * 4 / 2);
   CHECK(zeros_in(expected.back()) < 12);
   model_of<one> model{dp::seed{5}};
-  const auto x = placed<one>(samples(25));
+  const auto x = distribute<one>(samples(25));
   CHECK(whole(model.forward(x).output) != whole(model.forward(x).output));
 }
 
@@ -129,8 +129,8 @@ TEST_CASE("explicit sizes change no draw", "[train]") {
   dp::test::set_integer_parameters(several);
   for (const auto& sizes : {dp::split::sizes{3, 3, 3, 3}, dp::split::sizes{0, 12, 0, 0}, dp::split::sizes{1, 0, 10, 1},
                             dp::split::sizes{9, 1, 1, 1}})
-    CHECK(whole(several.forward(placed<four>(samples(12), sizes)).output) ==
-          whole(single.forward(placed<one>(samples(12))).output));
+    CHECK(whole(several.forward(distribute<four>(samples(12), sizes)).output) ==
+          whole(single.forward(distribute<one>(samples(12))).output));
 }
 
 TEST_CASE("training with dropout is the same on one device and on replicas, to the bit", "[train]") {

@@ -30,8 +30,8 @@ namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Equals;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -52,21 +52,21 @@ using samples_type = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placem
 using labels_type = dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<three>>;
 
 samples_type samples() {
-  return placed<three>(dp::test::integer_samples<float, 6>(rows));
+  return distribute<three>(dp::test::integer_samples<float, 6>(rows));
 }
 labels_type labels() {
-  return placed<three>(dp::test::square_labels(rows, 3));
+  return distribute<three>(dp::test::square_labels(rows, 3));
 }
 /// A label that no class has, in the part of one replica.
 labels_type labels_bad_in(std::size_t replica) {
   auto y = dp::test::square_labels(rows, 3);
   y(4 * replica + 2) = 17;
-  return placed<three>(y);
+  return distribute<three>(y);
 }
 samples_type samples_exploding_in(std::size_t replica) {
   auto x = dp::test::integer_samples<float, 6>(rows);
   x(4 * replica + 1, 3) = static_cast<float>(dp::test::dynamite);
-  return placed<three>(x);
+  return distribute<three>(x);
 }
 
 std::string name_of(std::size_t replica) {
@@ -129,7 +129,7 @@ struct pair_of_trainers {
 /// Checks that nothing works any more but destruction.
 template <class Where, class Step>
 void check_unusable(dp::model<net, Where>& model, const Step& step) {
-  const auto x = placed<Where>(dp::test::integer_samples<float, 6>(rows));
+  const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
   const std::vector<std::string> texts{thrown([&] { static_cast<void>(model.predict(x)); }),
                                        thrown([&] { static_cast<void>(model.forward(x)); }),
                                        thrown([&] { static_cast<void>(model.template parameter<0>()); }),
@@ -150,8 +150,8 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
 template <class Where, class Policy>
 std::string fail_in_update(const dp::test::fault& where) {
   dp::model<net, Where> model{dp::seed{4}};
-  const auto x = placed<Where>(dp::test::integer_samples<float, 6>(rows));
-  const auto y = placed<Where>(dp::test::square_labels(rows, 3));
+  const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
+  const auto y = distribute<Where>(dp::test::square_labels(rows, 3));
   dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{where}, Policy{}};
   step(x, y);
   step(x, y).item();

@@ -22,7 +22,7 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
-using dp::test::placed;
+using dp::test::distribute;
 
 TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay equal to the bit", "[train]",
                    collective::all_reduce<>, collective::scatter_gather, collective::ring_all_reduce) {
@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay equal to
     const auto x = dp::test::integer_samples<double, 6>(rows);
     const auto y = dp::test::square_labels(rows, 3);
     const double expected = step_of_one(x, y).item();
-    CHECK(step_of_two(placed<where>(x), placed<where>(y)).item() == Catch::Approx(expected).epsilon(1e-9));
+    CHECK(step_of_two(distribute<where>(x), distribute<where>(y)).item() == Catch::Approx(expected).epsilon(1e-9));
     dp::check_replicas(two);
   }
 }

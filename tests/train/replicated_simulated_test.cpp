@@ -28,8 +28,8 @@
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using dp::test::distribute;
 using dp::test::parameters_of;
-using dp::test::placed;
 
 namespace {
 
@@ -47,8 +47,8 @@ run train(const nn::cross_entropy& loss) {
   dp::trainer step{model, loss, dp::optim::adam{.learning_rate = 0.01}};
   run result;
   for (const std::size_t rows : std::vector<std::size_t>{7, 1, 2, 64, 3, 5, 13, 0, 33, 8}) {
-    const auto x = placed<Where>(dp::test::integer_samples<T, 6>(rows));
-    const auto y = placed<Where>(dp::test::square_labels(rows, 3));
+    const auto x = distribute<Where>(dp::test::integer_samples<T, 6>(rows));
+    const auto y = distribute<Where>(dp::test::square_labels(rows, 3));
     result.losses.push_back(static_cast<double>(step(x, y).item()));
   }
   for (std::size_t k = 0; k < dp::place_count<Where>; ++k) {
@@ -100,8 +100,8 @@ TEST_CASE("the parts one by one do what the trainer does on replicas", "[train]"
   dp::trainer step{planned, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
   dp::optimizer optimizer{by_hand, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};
   for (const auto& sizes : {dp::split::sizes{5, 4}, dp::split::sizes{1, 8}, dp::split::sizes{9, 0}}) {
-    const auto x = placed<where>(dp::test::integer_samples<float, 6>(9), sizes);
-    const auto y = placed<where>(dp::test::square_labels(9, 3), sizes);
+    const auto x = distribute<where>(dp::test::integer_samples<float, 6>(9), sizes);
+    const auto y = distribute<where>(dp::test::square_labels(9, 3), sizes);
     step(x, y);
     auto [output, saved] = by_hand.forward(x);
     auto [loss, gradient] = nn::cross_entropy{}(output, y);
@@ -114,9 +114,9 @@ TEST_CASE("the parts one by one do what the trainer does on replicas", "[train]"
 TEST_CASE("outputs and targets that are split differently are an error that says so", "[train]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{2}};
-  const auto output = model.predict(placed<where>(dp::test::integer_samples<float, 6>(9), dp::split::sizes{1, 8}));
-  CHECK_THROWS_AS(nn::cross_entropy{}(output, placed<where>(dp::test::square_labels(9, 3))), dp::shape_error);
-  const auto y = placed<where>(dp::test::square_labels(9, 3), output.split_sizes());
+  const auto output = model.predict(distribute<where>(dp::test::integer_samples<float, 6>(9), dp::split::sizes{1, 8}));
+  CHECK_THROWS_AS(nn::cross_entropy{}(output, distribute<where>(dp::test::square_labels(9, 3))), dp::shape_error);
+  const auto y = distribute<where>(dp::test::square_labels(9, 3), output.split_sizes());
   CHECK(std::isfinite(nn::cross_entropy{}(output, y).loss.item()));
 }
 
@@ -128,8 +128,8 @@ TEST_CASE("predictions of replicas are shards that gather gives back in order", 
     const auto x = dp::test::integer_samples<double, 6>(rows);
     const auto expected = one.predict(x);
     for (const auto rule : {dp::split::even, dp::split::torch}) {
-      const auto parts = replicas.predict(placed<where>(x, rule));
-      CHECK(parts.split_sizes().values == placed<where>(x, rule).split_sizes().values);
+      const auto parts = replicas.predict(distribute<where>(x, rule));
+      CHECK(parts.split_sizes().values == distribute<where>(x, rule).split_sizes().values);
       const auto gathered = dp::gather<dp::on<dp::cpu>>(parts);
       REQUIRE(gathered.extent(0) == rows);
       for (std::size_t i = 0; i < expected.size(); ++i)
@@ -141,8 +141,8 @@ TEST_CASE("predictions of replicas are shards that gather gives back in order", 
 TEST_CASE("the memory plan is exact on every place, and steps on devices allocate nothing", "[train]") {
   using where = dp::replicated<0, 1>;
   using model_type = dp::model<net, where>;
-  const auto x = placed<where>(dp::test::integer_samples<float, 6>(65));
-  const auto y = placed<where>(dp::test::square_labels(65, 3));
+  const auto x = distribute<where>(dp::test::integer_samples<float, 6>(65));
+  const auto y = distribute<where>(dp::test::square_labels(65, 3));
   const std::size_t first = dp::memory_statistics<dp::cuda<0>>().allocated;
   const std::size_t second = dp::memory_statistics<dp::cuda<1>>().allocated;
   model_type model{dp::seed{1}};
@@ -167,11 +167,11 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
 TEST_CASE("a failure on a device stops what was asked after it, and the next step can run", "[train]") {
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
-  const auto x = placed<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
+  const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
   auto labels = dp::test::square_labels(4, 3);
-  const auto good = placed<dp::on<dp::cuda<0>>>(labels);
+  const auto good = distribute<dp::on<dp::cuda<0>>>(labels);
   labels(1) = 17;
-  const auto bad = placed<dp::on<dp::cuda<0>>>(labels);
+  const auto bad = distribute<dp::on<dp::cuda<0>>>(labels);
   const auto before = parameters_of(model, 0);
   CHECK_THROWS_AS(step(x, bad).item(), dp::argument_error);  // the step itself, where the device is quick
   CHECK(parameters_of(model, 0) == before);

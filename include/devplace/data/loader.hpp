@@ -11,12 +11,12 @@
 
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
-#include <devplace/data/detail/placed_batches.hpp>
+#include <devplace/data/detail/device_batches.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 namespace devplace {
 
@@ -59,7 +59,7 @@ class loader {
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;
-  using placed_batches = detail::placed_batches<batch_placement_type, T, typename maker::features_extents, target,
+  using device_batches = detail::device_batches<batch_placement_type, T, typename maker::features_extents, target,
                                                 typename maker::targets_extents>;
 
  public:
@@ -70,7 +70,7 @@ class loader {
   /// Throws argument_error if an option is out of its range or the numbers of samples and labels differ.
   template <class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, scaled_there<Tu>, Tu{}), placed_(maker_, options.split, Tu{}) {
+      : maker_(source::views(data), options, {}, scaled_there<Tu>, Tu{}), on_devices_(maker_, options.split, Tu{}) {
     connect();
   }
 
@@ -81,7 +81,7 @@ class loader {
   template <class Transform, class Tu = detail::this_tu>
   loader(const Source& data, const loader_options& options, Transform transform)
       : maker_(source::views(data), options, erased(std::move(transform)), scaled_there<Tu>, Tu{}),
-        placed_(maker_, options.split, Tu{}) {
+        on_devices_(maker_, options.split, Tu{}) {
     connect();
   }
 
@@ -120,7 +120,7 @@ class loader {
   std::size_t batch_capacity() const { return maker_.capacity(); }
 
  private:
-  using placed_type = std::conditional_t<in_host_memory, detail::no_placed_batches, placed_batches>;
+  using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
   template <class Tu>
   static constexpr bool scaled_there = detail::provided<backend_type, op::scale_bytes, Tu>;
 
@@ -136,10 +136,10 @@ class loader {
   void connect() {
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
-          [](const void* placed, std::size_t slot) noexcept {
-            static_cast<const placed_type*>(placed)->wait_for(slot);
+          [](const void* batches, std::size_t slot) noexcept {
+            static_cast<const device_batches_type*>(batches)->wait_for(slot);
           },
-          &placed_);
+          &on_devices_);
   }
 
   template <class Tu>
@@ -151,14 +151,15 @@ class loader {
       const byte_scale<T>* scale = nullptr;
       if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
         scale = &maker_.scale().bytes();
-      const batch_type& placed = placed_.template place<Tu>(maker_.in_slot(slot), slot, scale);
+      const batch_type& uploaded = on_devices_.template upload<Tu>(maker_.in_slot(slot), slot, scale);
       maker_.release(number);
-      return placed;
+      return uploaded;
     }
   }
 
   maker maker_;
-  [[no_unique_address]] placed_type placed_;  // destroyed first: waits for its copies from the maker's memory
+  [[no_unique_address]] device_batches_type
+      on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
 template <placement Where, floating_element T, class Source>

@@ -21,7 +21,7 @@ struct cross_entropy {
 
   /// The options on one place, class weights in its memory.
   template <class T>
-  struct placed {
+  struct bound {
     cross_entropy_options<T> options;        ///< as the operation takes them
     std::size_t classes;                     ///< number of class weights; 0: none
     devplace::detail::memory_block weights;  ///< the class weights
@@ -41,17 +41,17 @@ struct cross_entropy {
 
   /// What a place needs of the loss. Throws argument_error for options out of their ranges.
   template <class T, class Backend, class Tu>
-  placed<T> place(int ordinal) const {
+  bound<T> bind(int ordinal) const {
     if (reduce != reduction::mean && reduce != reduction::sum)
       throw argument_error("cross_entropy: reduce must be reduction::mean or reduction::sum.");
     if (!(label_smoothing >= 0 && label_smoothing <= 1))
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");
     std::vector<T> weights(class_weights.begin(), class_weights.end());
-    placed<T> result{{},
-                     weights.size(),
-                     devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T),
-                                                             devplace::memory_purpose::workspace)};
+    bound<T> result{{},
+                    weights.size(),
+                    devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T),
+                                                            devplace::memory_purpose::workspace)};
     devplace::detail::copy_in<Backend, Tu>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 namespace devplace::nn {
 
@@ -88,7 +88,7 @@ struct [[nodiscard]] loss_result {
 
 namespace detail {
 
-/// Runs a loss on every place of a batch. `Loss::place<T, Backend, Tu>(ordinal)` gives what a place needs of it.
+/// Runs a loss on every place of a batch. `loss.bind<T, Backend, Tu>(ordinal)` gives what a place needs of it.
 template <class Tu, class Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
   using T = typename Output::value_type;
@@ -102,7 +102,7 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
   for (std::size_t k = 0; k < place_count<batch>; ++k) {
     const auto part = devplace::detail::local_part(output, k);
     using backend_type = typename decltype(part)::backend_type;
-    const auto placed = loss.template place<T, backend_type, Tu>(part.ordinal());
+    const auto bound = loss.template bind<T, backend_type, Tu>(part.ordinal());
     const std::size_t rows = part.extent(0);
     const auto row_losses =
         devplace::detail::allocate<backend_type, Tu>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
@@ -110,8 +110,8 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
     const devplace::view<T, extents<dyn>, where> workspace{static_cast<T*>(row_losses.data()), extents<dyn>{rows},
                                                            devplace::detail::device_of<where>{part.ordinal()}};
     const auto to = devplace::detail::local_part(sums, k);
-    placed.template into<Tu>(to, devplace::detail::local_part(gradient, k), workspace, part,
-                             devplace::detail::local_part(targets, k));
+    bound.template into<Tu>(to, devplace::detail::local_part(gradient, k), workspace, part,
+                            devplace::detail::local_part(targets, k));
     copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
   }
   devplace::detail::wait_for_replicas<placement_backend_t<batch>, Tu>(

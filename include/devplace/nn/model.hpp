@@ -17,10 +17,10 @@
 #include <devplace/nn/gradients.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
-#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace {

@@ -13,7 +13,7 @@ struct mse {
 
   /// The loss on one place; it has no options that would need memory there.
   template <class T>
-  struct placed {
+  struct bound {
     /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
     template <class Tu, class Sums, class Gradient, class Rows, class Output, class Target>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
@@ -24,7 +24,7 @@ struct mse {
 
   /// What a place needs of the loss. Throws argument_error for another reduction than mean and sum.
   template <class T, class Backend, class Tu>
-  placed<T> place(int) const {
+  bound<T> bind(int) const {
     if (reduce != reduction::mean && reduce != reduction::sum)
       throw argument_error("mse: reduce must be reduction::mean or reduction::sum.");
     return {};

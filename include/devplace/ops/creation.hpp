@@ -13,9 +13,9 @@
 #include <devplace/ops/random.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
-#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. Elements are written by the place
@@ -38,11 +38,11 @@ tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write
 /// Random elements: whole on every place, or parts of what one place would have, which is made in ordinary memory.
 template <class Tu, element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_once(const Extents& extents, const Write& write) {
-  constexpr lie how = lie_of<Where>;
-  static_assert(how != lie::summands,
+  constexpr form how = form_of<Where>;
+  static_assert(how != form::summands,
                 "devplace: random numbers as summands would add up to another distribution; make them on one place, or "
                 "replicated.");
-  if constexpr (how == lie::parts) {
+  if constexpr (how == form::parts) {
     tensor<T, Extents, on<cpu>> whole(extents, Tu{});
     write(whole.view());
     tensor<T, Extents, Where> result(extents, Tu{});
@@ -59,7 +59,7 @@ tensor<T, Extents, Where> written_once(const Extents& extents, const Write& writ
 template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
 tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
   using kind = typename placement_traits<Where>::kind;
-  static_assert(detail::lie_of<Where> != detail::lie::summands || std::is_same_v<kind, summands<reduction::max>> ||
+  static_assert(detail::form_of<Where> != detail::form::summands || std::is_same_v<kind, summands<reduction::max>> ||
                     std::is_same_v<kind, summands<reduction::min>>,
                 "devplace: full: the value of a partial tensor is its operation over the summands, and equal summands "
                 "make another value; make zeros, or a replicated tensor.");
@@ -82,7 +82,7 @@ tensor<T, Extents, Where> ones(const Extents& extents) {
 template <class Tu = detail::this_tu, tensor_like X>
 auto zeros_like(const X& x) {
   using T = typename X::value_type;
-  if constexpr (detail::lie_of_tensor<X> == detail::lie::parts) {
+  if constexpr (detail::form_of_tensor<X> == detail::form::parts) {
     tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes(), Tu{});
     for (std::size_t k = 0; k < X::places; ++k)
       fill<Tu>(result.local(k), T{0});

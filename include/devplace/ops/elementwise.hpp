@@ -10,7 +10,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/expression.hpp>
-#include <devplace/ops/placed_expression.hpp>
+#include <devplace/ops/distributed_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions of one place, and on tensors over several places as far as
 // docs/algebra.md says. They return expressions, which are computed in one pass (per place) when they are assigned or a
@@ -33,22 +33,22 @@ struct CONVERT_ONE_OPERAND_FIRST_with_cast;
 
 // Defines a function or operator of two operands, one of which may be a number, and deletes it, with the fix in the
 // message, where the operands do not fit together.
-#define DEVPLACE_DETAIL_BINARY(name, functor)                                                            \
-  template <class A, class B>                                                                            \
-    requires detail::matching_pair<A, B>                                                                 \
-  constexpr auto name(A&& a, B&& b) {                                                                    \
-    return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b));        \
-  }                                                                                                      \
-  template <class A, class B>                                                                            \
-    requires detail::placed_pair<A, B>                                                                   \
-  auto name(A&& a, B&& b) {                                                                              \
-    return detail::placed_binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
-  }                                                                                                      \
-  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                      \
-    requires detail::pair_on_different_places<A, B>                                                      \
-  void name(A&& a, B&& b) = delete;                                                                      \
-  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                           \
-    requires detail::pair_of_different_elements<A, B>                                                    \
+#define DEVPLACE_DETAIL_BINARY(name, functor)                                                                 \
+  template <class A, class B>                                                                                 \
+    requires detail::matching_pair<A, B>                                                                      \
+  constexpr auto name(A&& a, B&& b) {                                                                         \
+    return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b));             \
+  }                                                                                                           \
+  template <class A, class B>                                                                                 \
+    requires detail::distributed_pair<A, B>                                                                   \
+  auto name(A&& a, B&& b) {                                                                                   \
+    return detail::distributed_binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
+  }                                                                                                           \
+  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                           \
+    requires detail::pair_on_different_places<A, B>                                                           \
+  void name(A&& a, B&& b) = delete;                                                                           \
+  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                                \
+    requires detail::pair_of_different_elements<A, B>                                                         \
   void name(A&& a, B&& b) = delete
 
 /// Sum, difference, product and quotient of elements.
@@ -80,15 +80,15 @@ DEVPLACE_DETAIL_BINARY(pow, power);
 
 #undef DEVPLACE_DETAIL_BINARY
 
-#define DEVPLACE_DETAIL_UNARY(name, functor)                                        \
-  template <detail::elementwise_operand X>                                          \
-  constexpr auto name(X&& x) {                                                      \
-    return detail::unary(detail::elementary::functor{}, std::forward<X>(x));        \
-  }                                                                                 \
-  template <detail::placed_operand X>                                               \
-  auto name(X&& x) {                                                                \
-    return detail::placed_unary(detail::elementary::functor{}, std::forward<X>(x)); \
-  }                                                                                 \
+#define DEVPLACE_DETAIL_UNARY(name, functor)                                             \
+  template <detail::elementwise_operand X>                                               \
+  constexpr auto name(X&& x) {                                                           \
+    return detail::unary(detail::elementary::functor{}, std::forward<X>(x));             \
+  }                                                                                      \
+  template <detail::distributed_operand X>                                               \
+  auto name(X&& x) {                                                                     \
+    return detail::distributed_unary(detail::elementary::functor{}, std::forward<X>(x)); \
+  }                                                                                      \
   static_assert(true)
 
 /// Elements with the opposite sign.
@@ -119,9 +119,9 @@ constexpr auto cast(X&& x) {
   return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
 /// The same over several places.
-template <element T, detail::placed_operand X>
+template <element T, detail::distributed_operand X>
 auto cast(X&& x) {
-  return detail::placed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
+  return detail::distributed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
 
 namespace detail {
@@ -138,9 +138,9 @@ inline constexpr bool choice_on_one_place =
 
 /// A choice in which some operand has elements over several places.
 template <class Condition, class A, class B>
-concept placed_choice =
-    beside_placed_operand<Condition> && !number<Condition> && beside_placed_operand<A> && beside_placed_operand<B> &&
-    (placed_operand<Condition> || placed_operand<A> || placed_operand<B>);
+concept distributed_choice = beside_distributed_operand<Condition> && !number<Condition> &&
+                             beside_distributed_operand<A> && beside_distributed_operand<B> &&
+                             (distributed_operand<Condition> || distributed_operand<A> || distributed_operand<B>);
 
 /// A functor of the user's for elements of these operands.
 template <class F, class... X>
@@ -151,9 +151,9 @@ concept elementwise_functor = !elementwise_operand<F> && (elementwise_operand<X>
 
 /// The same, where some operand has elements over several places.
 template <class F, class... X>
-concept placed_functor =
-    !beside_placed_operand<F> && (placed_operand<X> || ...) && ((placed_operand<X> || elementwise_operand<X>)&&...) &&
-    requires(const std::remove_cvref_t<F>& f, const value_type_of<X>&... x) {
+concept distributed_functor = !beside_distributed_operand<F> && (distributed_operand<X> || ...) &&
+                              ((distributed_operand<X> || elementwise_operand<X>)&&...) &&
+                              requires(const std::remove_cvref_t<F>& f, const value_type_of<X>&... x) {
   f(x...);
 };
 
@@ -167,9 +167,9 @@ concept assignable = is_view<std::remove_cvref_t<X>> ||
 
 /// Compound assignment over several places. One that is on one place on either side is refused with a sentence.
 template <class To, class X>
-concept placed_compound_pair = (std::is_lvalue_reference_v<To> && is_placed_tensor<std::remove_cvref_t<To>> &&
-                                beside_placed_operand<X>) ||
-                               (assignable<To> && placed_operand<X>);
+concept distributed_compound_pair = (std::is_lvalue_reference_v<To> && is_distributed_tensor<std::remove_cvref_t<To>> &&
+                                     beside_distributed_operand<X>) ||
+                                    (assignable<To> && distributed_operand<X>);
 
 }  // namespace detail
 
@@ -187,13 +187,13 @@ constexpr auto where(Condition&& condition, A&& a, B&& b) {
 }
 /// The same over several places.
 template <class Condition, class A, class B>
-  requires detail::placed_choice<Condition, A, B>
+  requires detail::distributed_choice<Condition, A, B>
 auto where(Condition&& condition, A&& a, B&& b) {
   using value = detail::pair_value_t<A, B>;
   static_assert(std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
                 "devplace: where: the condition must have uint8 elements; write a comparison, such as x != 0.");
-  return detail::placed(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
-                        std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
+  return detail::distributed(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
+                             std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
 }
 template <class Condition, class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::choice<Condition, A, B> && !detail::choice_on_one_place<Condition, A, B>)
@@ -220,32 +220,32 @@ constexpr auto map(F&& functor, X&&... x) {
 }
 /// The same over several places.
 template <class F, class... X>
-  requires detail::placed_functor<F, X...>
+  requires detail::distributed_functor<F, X...>
 auto map(F&& functor, X&&... x) {
-  return detail::placed(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
-                        std::forward<X>(x)...);
+  return detail::distributed(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
+                             std::forward<X>(x)...);
 }
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
 
-#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                      \
-  template <detail::assignable To, class X, class Tu = detail::this_tu>                              \
-    requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                      \
-      const auto window = detail::as_view(destination);                                              \
-      assign<Tu>(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x))); \
-      return std::forward<To>(destination);                                                          \
-    }                                                                                                \
-  template <class To, class X, class Tu = detail::this_tu>                                           \
-    requires detail::placed_compound_pair<To, X> To name(To&& destination, X&& x) {                  \
-      detail::placed_compound<Tu>(detail::elementary::functor{}, destination, std::forward<X>(x));   \
-      return std::forward<To>(destination);                                                          \
-    }                                                                                                \
-  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>    \
-    requires detail::pair_on_different_places<To, X>                                                 \
-  void name(To&& destination, X&& x) = delete;                                                       \
-  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>         \
-    requires detail::pair_of_different_elements<To, X>                                               \
+#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                         \
+  template <detail::assignable To, class X, class Tu = detail::this_tu>                                 \
+    requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                         \
+      const auto window = detail::as_view(destination);                                                 \
+      assign<Tu>(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x)));    \
+      return std::forward<To>(destination);                                                             \
+    }                                                                                                   \
+  template <class To, class X, class Tu = detail::this_tu>                                              \
+    requires detail::distributed_compound_pair<To, X> To name(To&& destination, X&& x) {                \
+      detail::distributed_compound<Tu>(detail::elementary::functor{}, destination, std::forward<X>(x)); \
+      return std::forward<To>(destination);                                                             \
+    }                                                                                                   \
+  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>       \
+    requires detail::pair_on_different_places<To, X>                                                    \
+  void name(To&& destination, X&& x) = delete;                                                          \
+  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>            \
+    requires detail::pair_of_different_elements<To, X>                                                  \
   void name(To&& destination, X&& x) = delete
 
 /// Changes the elements of a tensor or view in place; the other operand broadcasts to it, not the other way.

@@ -20,7 +20,7 @@ struct for_each_row {};
 namespace detail {
 
 /// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices on which one
-/// thread for a row is too little have an overload of `together` for `f` (backend/cuda/kernels/rows.hpp).
+/// thread for a row is too little have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
 template <class Backend, class Tu, index_functor F>
 void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_t grain, const F& f) {
   if (rows != 0) dispatch<op::for_each_row, Backend, Tu>(ordinal, rows, columns, grain, f);

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placed.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/precision.hpp>
 
@@ -65,9 +65,11 @@ inline constexpr bool is_transposed<transposed_view<View>> = true;
 
 }  // namespace detail
 
-/// A tensor on one place, a view, or either of them transposed(). For tensors over several places: placed_matmul.hpp.
+/// A tensor on one place, a view, or either of them transposed(). For tensors over several places:
+/// distributed_matmul.hpp.
 template <class X>
-concept matrix_operand = (tensor_like<X> && !detail::placed_tensor<X>) || detail::is_transposed<std::remove_cvref_t<X>>;
+concept matrix_operand =
+    (tensor_like<X> && !detail::distributed_tensor<X>) || detail::is_transposed<std::remove_cvref_t<X>>;
 
 namespace detail {
 
@@ -241,4 +243,4 @@ void matmul(const A& a, const B& b) = delete;
 
 #include <devplace/backend/cpu/matmul.hpp>
 #include DEVPLACE_CUDA_BACKEND(matmul)
-#include <devplace/ops/placed_matmul.hpp>
+#include <devplace/ops/distributed_matmul.hpp>

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/random_order.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/seed.hpp>
@@ -45,7 +45,7 @@ struct permutation_plan {
 /// permutation(n, seed) for stream 0, those of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is the
 /// place's own and counted as workspace.
 template <class Tu = detail::this_tu, tensor_like Order>
-  requires detail::whole_on_one_place<Order>
+  requires detail::none_distributed<Order>
 void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   static_assert(detail::writable<Order>,
                 "devplace: permutation: the elements are const; pass a tensor or view to write to.");
@@ -66,7 +66,7 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
 /// Named in the message when a random order is drawn on several places.
 struct DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT;
 template <class FIX = DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT, tensor_like Order>
-  requires(!detail::whole_on_one_place<Order>)
+  requires(!detail::none_distributed<Order>)
 void permutation_into(Order&&, seed, std::uint64_t = 0) = delete;
 
 }  // namespace devplace

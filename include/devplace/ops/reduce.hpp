@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 
@@ -22,9 +22,9 @@ namespace devplace {
 // expression is evaluated into a temporary first.
 
 /// What can be reduced on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For what lies over
-/// several places: placed_reduce.hpp.
+/// several places: distributed_reduce.hpp.
 template <class X>
-concept reducible = (tensor_like<X> && !detail::placed_tensor<X>) || requires {
+concept reducible = (tensor_like<X> && !detail::distributed_tensor<X>) || requires {
   requires std::remove_cvref_t<X>::is_expression;
 };
 
@@ -210,4 +210,4 @@ auto argmin(const X& x) {
 
 }  // namespace devplace
 
-#include <devplace/ops/placed_reduce.hpp>
+#include <devplace/ops/distributed_reduce.hpp>

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -58,7 +58,7 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
 /// workspace. Different run-time extents throw shape_error; so do 2^31 integers or more on CUDA devices where the
 /// program is built with a CUDA Toolkit before 13.0.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
-  requires detail::whole_on_one_place<Y, X>
+  requires detail::none_distributed<Y, X>
 void cumsum_into(Y&& y, const X& x) {
   using value = detail::operand_element_t<X>;
   static_assert(detail::on_one_device<Y, X>,
@@ -91,7 +91,7 @@ void cumsum_into(Y&& y, const X& x) {
 
 /// Running sums of x, as a new tensor on x's place. See cumsum_into.
 template <class Tu = detail::this_tu, tensor_like X>
-  requires detail::whole_on_one_place<X>
+  requires detail::none_distributed<X>
 auto cumsum(const X& x) {
   using value = detail::operand_element_t<X>;
   detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents(), Tu{});
@@ -100,10 +100,10 @@ auto cumsum(const X& x) {
 }
 
 template <class FIX = ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::whole_on_one_place<Y, X>)
+  requires(!detail::none_distributed<Y, X>)
 void cumsum_into(Y&&, const X&) = delete;
 template <class FIX = ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::whole_on_one_place<X>)
+  requires(!detail::none_distributed<X>)
 void cumsum(const X&) = delete;
 
 }  // namespace devplace

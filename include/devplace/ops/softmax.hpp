@@ -152,6 +152,6 @@ auto log_softmax(const X& x) {
 
 }  // namespace devplace
 
-#include <devplace/ops/placed_softmax.hpp>
+#include <devplace/ops/distributed_softmax.hpp>
 
 #include DEVPLACE_CUDA_BACKEND(softmax)

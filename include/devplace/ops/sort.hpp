@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
-#include <devplace/ops/detail/placed.hpp>
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/sorted_elements.hpp>
@@ -76,7 +76,7 @@ constexpr void check_sort_operands() {
 /// y = x with each row (along the last axis) sorted. Shapes: y and x the same, any rank above 0; y may not be x. In the
 /// order of the place's work. Different run-time extents throw shape_error.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
-  requires detail::whole_on_one_place<Y, X>
+  requires detail::none_distributed<Y, X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, detail::operand_element_t<X>, X>();
   const auto to = detail::as_view(y);
@@ -90,7 +90,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
 /// positions = where in its row each element of the sorted row was, counted from 0: int64, of x's extents. Equal
 /// elements keep their order, also when it descends.
 template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
-  requires detail::whole_on_one_place<Y, X>
+  requires detail::none_distributed<Y, X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, std::int64_t, X>();
   const auto to = detail::as_view(positions);
@@ -103,7 +103,7 @@ void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::asce
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
 template <class Tu = detail::this_tu, tensor_like X>
-  requires detail::whole_on_one_place<X>
+  requires detail::none_distributed<X>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_like_t<X> y(x.extents(), Tu{});
   sort_into<Tu>(y, x, order);
@@ -112,7 +112,7 @@ auto sort(const X& x, sort_order order = sort_order::ascending) {
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
 template <class Tu = detail::this_tu, tensor_like X>
-  requires detail::whole_on_one_place<X>
+  requires detail::none_distributed<X>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents(), Tu{});
   argsort_into<Tu>(positions, x, order);
@@ -123,7 +123,7 @@ auto argsort(const X& x, sort_order order = sort_order::ascending) {
 /// new tensors on x's place whose last axis has k. Of equal elements the one that comes first in the row is first; a
 /// NaN counts as largest. Throws argument_error when a row has fewer than k.
 template <class Tu = detail::this_tu, tensor_like X>
-  requires detail::whole_on_one_place<X>
+  requires detail::none_distributed<X>
 auto top_k(const X& x, std::size_t k) {
   const auto from = detail::as_view(x);
   using from_extents = detail::operand_extents_t<X>;
@@ -139,19 +139,19 @@ auto top_k(const X& x, std::size_t k) {
 }
 
 template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::whole_on_one_place<Y, X>)
+  requires(!detail::none_distributed<Y, X>)
 void sort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
 template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::whole_on_one_place<Y, X>)
+  requires(!detail::none_distributed<Y, X>)
 void argsort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
 template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::whole_on_one_place<X>)
+  requires(!detail::none_distributed<X>)
 void sort(const X&, sort_order = sort_order::ascending) = delete;
 template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::whole_on_one_place<X>)
+  requires(!detail::none_distributed<X>)
 void argsort(const X&, sort_order = sort_order::ascending) = delete;
 template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::whole_on_one_place<X>)
+  requires(!detail::none_distributed<X>)
 void top_k(const X&, std::size_t) = delete;
 
 }  // namespace devplace

@@ -8,7 +8,7 @@
 #include <devplace/parallel/detail/mesh.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -16,16 +16,16 @@ namespace devplace {
 /// sharded -> replicated: puts the parts of a split tensor together on each of its places: `all_gather(x)`.
 template <class Tu = detail::this_tu, tensor_like From>
 auto all_gather(const From& source) {
-  using detail::lie;
-  constexpr lie from = detail::lie_of_tensor<From>;
-  static_assert(from != lie::one_place,
+  using detail::form;
+  constexpr form from = detail::form_of_tensor<From>;
+  static_assert(from != form::one_place,
                 "devplace: all_gather: the value is whole, on one place; broadcast<replicated<0, 1>>(x) copies it to "
                 "several.");
-  static_assert(from != lie::copies, "devplace: all_gather: every place has the whole value already; use x itself.");
-  static_assert(from != lie::summands,
+  static_assert(from != form::copies, "devplace: all_gather: every place has the whole value already; use x itself.");
+  static_assert(from != form::summands,
                 "devplace: all_gather: the places have summands, not parts; all_reduce(x) combines them on every "
                 "place.");
-  if constexpr (from == lie::parts) {
+  if constexpr (from == form::parts) {
     using to = parallel::detail::copies_on_t<typename From::placement_type>;
     tensor<typename From::value_type, typename From::extents_type, to> result(source.extents(), Tu{});
     for (std::size_t k = 0; k < place_count<to>; ++k)

@@ -9,7 +9,7 @@
 #include <devplace/parallel/detail/mesh.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -21,27 +21,27 @@ namespace devplace {
 /// it would be multiplied.
 template <class Tu = detail::this_tu, tensor_like From>
 auto all_reduce(From&& source) {
-  using detail::lie;
+  using detail::form;
   using from_type = std::remove_cvref_t<From>;
-  constexpr lie from = detail::lie_of_tensor<From>;
-  static_assert(from != lie::one_place,
+  constexpr form from = detail::form_of_tensor<From>;
+  static_assert(from != form::one_place,
                 "devplace: all_reduce: the value is whole, on one place; there is nothing to combine. "
                 "broadcast<replicated<0, 1>>(x) copies it to several.");
   static_assert(
-      from != lie::copies,
+      from != form::copies,
       "devplace: all_reduce: every place has the whole value already, and adding the copies up would multiply "
       "it by the number of places; use x itself.");
-  static_assert(from != lie::parts,
+  static_assert(from != form::parts,
                 "devplace: all_reduce: the places have parts, not summands; all_gather(x) puts them together on every "
                 "place.");
-  if constexpr (from == lie::summands) {
+  if constexpr (from == form::summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::detail::all_reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
           parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>);
-      return detail::placed_access::as<parallel::detail::copies_on_t<where>>(std::move(x));
+      return detail::distributed_access::as<parallel::detail::copies_on_t<where>>(std::move(x));
     }
   }
 }

@@ -6,7 +6,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -15,8 +15,8 @@ namespace devplace {
 /// when it returns. The source may be on any place, and stays as it is.
 template <class To, class Tu = detail::this_tu, tensor_like From>
 auto broadcast(const From& source) {
-  constexpr bool to_copies = detail::lie_of<To> == detail::lie::copies;
-  constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
+  constexpr bool to_copies = detail::form_of<To> == detail::form::copies;
+  constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
   static_assert(to_copies,
                 "devplace: broadcast: the result must be replicated, as in broadcast<replicated<0, 1>>(x); for parts "
                 "use scatter<sharded<axis<0>, 0, 1>>(x), for one copy to<on<P>>(x).");

@@ -5,7 +5,7 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -14,20 +14,20 @@ namespace devplace {
 /// Complete when it returns.
 template <class To, class Tu = detail::this_tu, tensor_like From>
 auto gather(const From& source) {
-  using detail::lie;
+  using detail::form;
   constexpr bool to_one = single_place<To>;
-  constexpr lie from = detail::lie_of_tensor<From>;
+  constexpr form from = detail::form_of_tensor<From>;
   static_assert(to_one,
                 "devplace: gather: the result lies on one place, as in gather<on<cpu>>(x); all_gather(x) gives every "
                 "place the whole.");
-  static_assert(from != lie::one_place,
+  static_assert(from != form::one_place,
                 "devplace: gather: the value is on one place already; to<on<P>>(x) moves it to another.");
-  static_assert(from != lie::copies,
+  static_assert(from != form::copies,
                 "devplace: gather: every place has the whole value already; take one copy with "
                 "to<on<P>>(x.local(cuda<0>{})).");
-  static_assert(from != lie::summands,
+  static_assert(from != form::summands,
                 "devplace: gather: the places have summands, not parts; reduce<on<P>>(x) combines them on one place.");
-  if constexpr (to_one && from == lie::parts) {
+  if constexpr (to_one && from == form::parts) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), Tu{});
     detail::copy_from_parts<Tu>(result.view(), source);
     return result;

@@ -9,7 +9,7 @@
 #include <devplace/config.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -20,22 +20,22 @@ namespace devplace {
 /// through copies of the summands. NaN wins, as in all_reduce. (`sum` and its like reduce along axes; ops/reduce.hpp.)
 template <class To, class Tu = detail::this_tu, tensor_like From>
 auto reduce(From&& source) {
-  using detail::lie;
+  using detail::form;
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_one = single_place<To>;
-  constexpr lie from = detail::lie_of_tensor<From>;
+  constexpr form from = detail::form_of_tensor<From>;
   static_assert(to_one,
                 "devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>(x); all_reduce(x) gives it "
                 "to every place, reduce_scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
-  static_assert(from != lie::one_place,
+  static_assert(from != form::one_place,
                 "devplace: reduce: the value is whole, on one place; to<on<P>>(x) moves it, sum(x) adds its elements.");
   static_assert(
-      from != lie::copies,
+      from != form::copies,
       "devplace: reduce: every place has the whole value already, and adding the copies up would multiply it; "
       "take one copy with to<on<P>>(x.local(cuda<0>{})).");
-  static_assert(from != lie::parts,
+  static_assert(from != form::parts,
                 "devplace: reduce: the places have parts, not summands; gather<on<P>>(x) puts them together.");
-  if constexpr (to_one && from == lie::summands) {
+  if constexpr (to_one && from == form::summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       constexpr std::size_t position =
@@ -48,7 +48,7 @@ auto reduce(From&& source) {
           parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>,
           static_cast<int>(root));
       if constexpr (among_them) {
-        return detail::placed_access::take<To>(std::move(x), root);
+        return detail::distributed_access::take<To>(std::move(x), root);
       } else {
         tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents(), Tu{});
         copy<Tu>(result, x.local(root));

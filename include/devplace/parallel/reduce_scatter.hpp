@@ -14,7 +14,7 @@
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -64,22 +64,22 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 /// argument_error when given sizes do not add up to the extent.
 template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
-  using detail::lie;
+  using detail::form;
   using from_type = std::remove_cvref_t<From>;
-  constexpr bool to_parts = detail::lie_of<To> == lie::parts;
-  constexpr lie from = detail::lie_of_tensor<From>;
+  constexpr bool to_parts = detail::form_of<To> == form::parts;
+  constexpr form from = detail::form_of_tensor<From>;
   static_assert(
       to_parts,
       "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); all_reduce(x) "
       "gives every place the whole.");
   static_assert(
-      from != lie::one_place,
+      from != form::one_place,
       "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
-  static_assert(from != lie::copies,
+  static_assert(from != form::copies,
                 "devplace: reduce_scatter: every place has the whole value already, and adding the copies up would "
                 "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");
-  static_assert(from != lie::parts, "devplace: reduce_scatter: the value is split already; use x itself.");
-  if constexpr (to_parts && from == lie::summands) {
+  static_assert(from != form::parts, "devplace: reduce_scatter: the value is split already; use x itself.");
+  if constexpr (to_parts && from == form::summands) {
     using where = typename from_type::placement_type;
     constexpr bool one_mesh =
         std::is_same_v<typename placement_traits<To>::mesh, typename placement_traits<where>::mesh>;

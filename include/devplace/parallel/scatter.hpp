@@ -5,7 +5,7 @@
 #include <devplace/config.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -16,8 +16,8 @@ namespace devplace {
 /// when it returns. The source may be on any place. Throws argument_error when given sizes do not add up to the extent.
 template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
-  constexpr bool to_parts = detail::lie_of<To> == detail::lie::parts;
-  constexpr bool from_one = detail::lie_of_tensor<From> == detail::lie::one_place;
+  constexpr bool to_parts = detail::form_of<To> == detail::form::parts;
+  constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
   static_assert(
       to_parts,
       "devplace: scatter: the result must be sharded, as in scatter<sharded<axis<0>, 0, 1>>(x); for a copy on every "

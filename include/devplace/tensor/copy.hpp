@@ -15,28 +15,28 @@ namespace devplace {
 namespace detail {
 
 /// How a value lies over places.
-enum class lie : unsigned char { nowhere, one_place, copies, parts, summands };
+enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
 
 template <class Kind>
-inline constexpr lie lie_of_kind = lie::copies;
+inline constexpr form form_of_kind = form::copies;
 template <std::size_t Axis>
-inline constexpr lie lie_of_kind<split_along<Axis>> = lie::parts;
+inline constexpr form form_of_kind<split_along<Axis>> = form::parts;
 template <reduction Op>
-inline constexpr lie lie_of_kind<summands<Op>> = lie::summands;
+inline constexpr form form_of_kind<summands<Op>> = form::summands;
 
 /// The same for a placement, or a view's.
 template <class Where>
-inline constexpr lie lie_of = lie::nowhere;
+inline constexpr form form_of = form::nowhere;
 template <placement Where>
-inline constexpr lie lie_of<Where> = lie_of_kind<typename placement_traits<Where>::kind>;
+inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
 template <class P>
-inline constexpr lie lie_of<on<P>> = lie::one_place;
+inline constexpr form form_of<on<P>> = form::one_place;
 template <class Backend>
-inline constexpr lie lie_of<here<Backend>> = lie::one_place;
+inline constexpr form form_of<here<Backend>> = form::one_place;
 
 /// The same for a tensor or view.
 template <class X>
-inline constexpr lie lie_of_tensor = lie_of<typename std::remove_cvref_t<X>::placement_type>;
+inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::placement_type>;
 
 [[noreturn]] inline void throw_copy_of_other_extents(std::span<const std::size_t> to,
                                                      std::span<const std::size_t> from) {
@@ -62,7 +62,8 @@ void require_copyable(const To& to, const From& from) {
 /// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
 /// destination. Static extents that differ do not compile; run-time ones throw shape_error.
 template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
-  requires(detail::lie_of_tensor<To> == detail::lie::one_place && detail::lie_of_tensor<From> == detail::lie::one_place)
+  requires(detail::form_of_tensor<To> == detail::form::one_place &&
+           detail::form_of_tensor<From> == detail::form::one_place)
 void copy(To&& destination, const From& source) {
   const auto to = detail::as_view(destination);
   const auto from = detail::as_view(source);
@@ -88,14 +89,15 @@ void copy(To&& destination, const From& source) {
 /// Named in the message when `copy` meets a tensor over several places.
 struct COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE;
 template <class FIX = COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE, tensor_like To, tensor_like From>
-  requires(detail::lie_of_tensor<To> != detail::lie::one_place || detail::lie_of_tensor<From> != detail::lie::one_place)
+  requires(detail::form_of_tensor<To> != detail::form::one_place ||
+           detail::form_of_tensor<From> != detail::form::one_place)
 void copy(To&&, const From&) = delete;
 
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already
 /// there is moved, everything else copied. Complete when it returns. What lies over several places, or is to, is the
 /// matter of collectives (parallel/).
 template <single_place Where, class Tu = detail::this_tu, tensor_like From>
-  requires(detail::lie_of_tensor<From> == detail::lie::one_place)
+  requires(detail::form_of_tensor<From> == detail::form::one_place)
 auto to(From&& source) {
   using source_type = std::remove_cvref_t<From>;
   using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
@@ -117,13 +119,13 @@ struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
 struct NAME_A_PLACEMENT_AS_IN_to_on_cpu;
 ///@}
 template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
-  requires(detail::lie_of_tensor<From> == detail::lie::copies)
+  requires(detail::form_of_tensor<From> == detail::form::copies)
 void to(From&&) = delete;
 template <single_place Where, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce, tensor_like From>
-  requires(detail::lie_of_tensor<From> == detail::lie::summands)
+  requires(detail::form_of_tensor<From> == detail::form::summands)
 void to(From&&) = delete;
 template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_like From>
-  requires(detail::lie_of_tensor<From> == detail::lie::parts)
+  requires(detail::form_of_tensor<From> == detail::form::parts)
 void to(From&&) = delete;
 template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
   requires(!single_place<Where>)

@@ -15,7 +15,7 @@ namespace devplace {
 /// Extents that cannot hold one element do not compile; run-time ones throw shape_error. Of what lies over several
 /// places, read one copy, `item(x.local(cuda<0>{}))`, or what a collective brings to one place.
 template <class Tu = detail::this_tu, tensor_like X>
-  requires(detail::lie_of_tensor<X> == detail::lie::one_place)
+  requires(detail::form_of_tensor<X> == detail::form::one_place)
 auto item(const X& x) {
   const auto source = detail::as_view(x);
   using source_type = std::remove_const_t<decltype(source)>;
@@ -38,13 +38,13 @@ struct GATHER_IT_FIRST_WITH_gather_on_cpu;
 struct REDUCE_IT_FIRST_WITH_reduce_on_cpu;
 ///@}
 template <class FIX = READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE, tensor_like X>
-  requires(detail::lie_of_tensor<X> == detail::lie::copies)
+  requires(detail::form_of_tensor<X> == detail::form::copies)
 void item(const X&) = delete;
 template <class FIX = GATHER_IT_FIRST_WITH_gather_on_cpu, tensor_like X>
-  requires(detail::lie_of_tensor<X> == detail::lie::parts)
+  requires(detail::form_of_tensor<X> == detail::form::parts)
 void item(const X&) = delete;
 template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
-  requires(detail::lie_of_tensor<X> == detail::lie::summands)
+  requires(detail::form_of_tensor<X> == detail::form::summands)
 void item(const X&) = delete;
 
 }  // namespace devplace

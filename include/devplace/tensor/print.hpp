@@ -12,8 +12,8 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/detail/array_layout.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
-#include <devplace/tensor/placed.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 

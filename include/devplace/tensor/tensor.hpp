@@ -22,7 +22,7 @@ class stream;
 namespace detail {
 
 struct leading_extent;
-struct placed_access;
+struct distributed_access;
 struct block_access;
 
 inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::size_t element_bytes) {
@@ -208,7 +208,7 @@ class tensor<T, Extents, on<P>> {
   template <element, extents_like, placement>
   friend class tensor;
   friend struct detail::leading_extent;
-  friend struct detail::placed_access;
+  friend struct detail::distributed_access;
   friend struct detail::block_access;
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}

@@ -13,7 +13,7 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 namespace devplace {
 

@@ -117,7 +117,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule, Tu{}) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
-      losses_[k].emplace(loss.template place<T, backend_type, Tu>(ordinal));
+      losses_[k].emplace(loss.template bind<T, backend_type, Tu>(ordinal));
       memory_[k].scalars =
           detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
@@ -298,7 +298,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   std::shared_ptr<nn::detail::model_state<T>> state_;
   reduction how_;
   optimizer_type optimizer_;
-  std::array<std::optional<typename Loss::template placed<T>>, places> losses_;
+  std::array<std::optional<typename Loss::template bound<T>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
   std::optional<communicator_type> communicator_;
   std::optional<optim::clip_norm> clip_;

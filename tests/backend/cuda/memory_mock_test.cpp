@@ -13,7 +13,7 @@
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"

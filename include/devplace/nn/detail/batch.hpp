@@ -8,7 +8,7 @@
 
 #include <devplace/nn/detail/engine.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::nn::detail {

@@ -10,7 +10,7 @@
 
 #include <devplace/parallel/direct.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 // What the collectives that combine summands have in common.
 namespace devplace::parallel::detail {

@@ -8,7 +8,7 @@
 
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {

@@ -6,7 +6,7 @@
 
 #include <devplace/memory/copy_rows.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 // Between an array and its parts along an axis.
 namespace devplace::detail {

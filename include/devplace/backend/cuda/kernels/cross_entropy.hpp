@@ -14,7 +14,7 @@ namespace devplace::detail {
 /// Loss and gradient of a row. The logits are read once if they fit into the registers of the row's threads, and the
 /// gradient is written once. Uses the formulas of cross_entropy_row.
 template <class T, class Label, class Access, class Group>
-DEVPLACE_DEVICE void together(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
+DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const std::int64_t label = exists ? static_cast<std::int64_t>(p.labels[row]) : p.options.ignore_index;
   const bool ignored = label == p.options.ignore_index;

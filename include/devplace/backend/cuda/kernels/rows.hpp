@@ -11,7 +11,7 @@ namespace devplace::detail {
 
 // Kernels for functors of rows (ops/for_each_row.hpp). A functor that runs on a GPU has an overload
 //
-//   together(functor, access, group, row, exists)
+//   by_group(functor, access, group, row, exists)
 //
 // in kernels/<operation>.hpp: the threads of `group` process row number `row` and get its elements from
 // access.values(). If `exists` is false, there is no such row, but these threads still take part in the group's
@@ -50,7 +50,7 @@ struct short_rows_kernel {
     const std::size_t stride = std::size_t{t.grid_size()} * rows_per_block;
     for (std::size_t first = std::size_t{t.block_index()} * rows_per_block; first < rows; first += stride) {
       const std::size_t row = first + t.thread_index() / Lanes;
-      together(functor, access_in_registers<PerThread>{}, group, row, row < rows);
+      by_group(functor, access_in_registers<PerThread>{}, group, row, row < rows);
     }
   }
 };
@@ -67,7 +67,7 @@ struct long_rows_kernel {
   DEVPLACE_DEVICE void operator()(Thread& t) const {
     const block_group<Thread, Threads> group(t);
     for (std::size_t row = t.block_index(); row < rows; row += t.grid_size())
-      together(functor, access_in_memory{}, group, row, true);
+      by_group(functor, access_in_memory{}, group, row, true);
   }
 };
 

@@ -27,7 +27,7 @@ struct row_exponential_sum {
 };
 
 template <class T, class Access, class Group>
-DEVPLACE_DEVICE void together(const softmax_row<T>& p, Access access, const Group& group, std::size_t row,
+DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const row_exponential_sum<T> of(group, x);
@@ -37,7 +37,7 @@ DEVPLACE_DEVICE void together(const softmax_row<T>& p, Access access, const Grou
 }
 
 template <class T, class Access, class Group>
-DEVPLACE_DEVICE void together(const log_softmax_row<T>& p, Access access, const Group& group, std::size_t row,
+DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const row_exponential_sum<T> of(group, x);
@@ -47,7 +47,7 @@ DEVPLACE_DEVICE void together(const log_softmax_row<T>& p, Access access, const 
 }
 
 template <class T, class Access, class Group>
-DEVPLACE_DEVICE void together(const softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
+DEVPLACE_DEVICE void by_group(const softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto y = access.values(group, p.y + row * p.n, exists ? p.n : 0);
   const T* const dy = p.dy + row * p.n;
@@ -59,7 +59,7 @@ DEVPLACE_DEVICE void together(const softmax_backward_row<T>& p, Access access, c
 }
 
 template <class T, class Access, class Group>
-DEVPLACE_DEVICE void together(const log_softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
+DEVPLACE_DEVICE void by_group(const log_softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto dy = access.values(group, p.dy + row * p.n, exists ? p.n : 0);
   T sum = 0;

@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
+#include <devplace/ops/distributed_reduce.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/placed_reduce.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
@@ -49,7 +49,7 @@ const auto plus = [](float a, float b) { return a + b; };
 
 TEST_CASE("a sum over the split axis is partial", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 20}) {
-    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto of_x = small_numbers(matrix(n), 1);
     const auto columns = dp::sum<0>(x);
     STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
@@ -69,7 +69,7 @@ TEST_CASE("a sum over the split axis is partial", "[ops][algebra]") {
 TEST_CASE("extrema over the split axis are partial; a place without rows changes nothing", "[ops][algebra]") {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const std::size_t n : std::vector<std::size_t>{1, 2, 3, 20}) {
-    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto of_x = small_numbers(matrix(n), 1);
     const auto most = dp::max<0>(x);
     const auto least = dp::min<0>(x);
@@ -82,14 +82,14 @@ TEST_CASE("extrema over the split axis are partial; a place without rows changes
     CHECK(value_of(dp::min(integers), smaller)[0] ==
           static_cast<std::int64_t>(*std::min_element(of_x.begin(), of_x.end())));
   }
-  const auto nothing = placed_numbers<rows>(matrix(0), 1);
+  const auto nothing = distributed_numbers<rows>(matrix(0), 1);
   CHECK_THROWS_AS(dp::max<0>(nothing), dp::argument_error);
   CHECK_THROWS_AS(dp::min(nothing), dp::argument_error);
 }
 
 TEST_CASE("along another axis the result is split as the operand", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20}) {
-    const auto x = placed_numbers<rows>(matrix(n), 1);
+    const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto at = [](std::size_t i, std::size_t j) { return small_number(3 * i + j, 1); };
     const auto total = dp::sum<1>(x);
     STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, dp::extents<dp::dyn>, rows>>);
@@ -108,7 +108,7 @@ TEST_CASE("along another axis the result is split as the operand", "[ops][algebr
                                                                   : (at(i, 1) >= at(i, 2) ? 1 : 2));
           }));
   }
-  const auto cube = placed_numbers<rows>(dp::extents<4, 2, 3>{}, 1);
+  const auto cube = distributed_numbers<rows>(dp::extents<4, 2, 3>{}, 1);
   const auto middle = dp::sum<1>(cube);
   STATIC_REQUIRE(std::same_as<decltype(middle), const dp::tensor<float, dp::extents<4, 3>, rows>>);
   CHECK(value_of(middle) == values_by_index(12, [](std::size_t i) {
@@ -117,7 +117,7 @@ TEST_CASE("along another axis the result is split as the operand", "[ops][algebr
 }
 
 TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
-  const auto x = placed_numbers<whole>(fixed{}, 1);
+  const auto x = distributed_numbers<whole>(fixed{}, 1);
   const auto of_x = small_numbers(fixed{}, 1);
   const auto columns = dp::sum<0>(x);
   STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, whole>>);
@@ -129,12 +129,12 @@ TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
 }
 
 TEST_CASE("reductions of partial tensors that commute with theirs are partial", "[ops][algebra]") {
-  const auto p = placed_numbers<sums>(fixed{}, 1);
+  const auto p = distributed_numbers<sums>(fixed{}, 1);
   const auto columns = dp::sum<0>(p);
   STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
   CHECK(value_of(columns) == over_columns(value_of(p), 0, plus));
   CHECK(value_of(dp::mean<0>(p * 7.0f)) == value_of(columns));
-  const auto m = placed_numbers<maxima>(fixed{}, 1);
+  const auto m = distributed_numbers<maxima>(fixed{}, 1);
   const auto most = dp::max<0>(m);
   STATIC_REQUIRE(std::same_as<decltype(most), const dp::tensor<float, dp::extents<3>, maxima>>);
   CHECK(value_of(most, larger) == over_columns(value_of(m, larger), -100, larger));

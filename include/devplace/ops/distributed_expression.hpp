@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/distributed_operand.hpp>
+#include <devplace/ops/detail/distributed_shapes.hpp>
 #include <devplace/ops/detail/elementary.hpp>
-#include <devplace/ops/detail/placed_operand.hpp>
-#include <devplace/ops/detail/placed_shapes.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 
 namespace devplace {
@@ -22,10 +22,10 @@ namespace devplace {
 /// It holds tensors that are temporaries, or were moved in, and refers to all others, which must outlive it and stay
 /// where they are. `Where` is as the algebra of placements says (docs/algebra.md).
 template <class Where, class F, class... Operands>
-class placed_expression {
+class distributed_expression {
  public:
   /// Tells it from an expression on one place.
-  static constexpr bool is_placed_expression = true;
+  static constexpr bool is_distributed_expression = true;
   /// What the type says: element, extents of the whole, placement.
   ///@{
   using value_type = typename detail::result_of_functor<
@@ -39,7 +39,7 @@ class placed_expression {
   static constexpr std::size_t places = place_count<Where>;
 
   /// Throws shape_error where run-time extents cannot be broadcast, or not without crossing places.
-  explicit placed_expression(const F& function, Operands... operands)
+  explicit distributed_expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
         operands_(std::move(operands)...) {
@@ -68,7 +68,7 @@ class placed_expression {
   auto borrowed() const {
     return std::apply(
         [this](const Operands&... operands) {
-          return placed_expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
+          return distributed_expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
         },
         operands_);
   }
@@ -124,9 +124,9 @@ class placed_expression {
 
 /// `tensor c = a + b;`
 template <class Where, class F, class... Operands>
-tensor(const placed_expression<Where, F, Operands...>&)
-    -> tensor<typename placed_expression<Where, F, Operands...>::value_type,
-              typename placed_expression<Where, F, Operands...>::extents_type, Where>;
+tensor(const distributed_expression<Where, F, Operands...>&)
+    -> tensor<typename distributed_expression<Where, F, Operands...>::value_type,
+              typename distributed_expression<Where, F, Operands...>::extents_type, Where>;
 
 namespace detail {
 
@@ -150,47 +150,48 @@ template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::minimum, T> = arithmetic::smaller;
 
 template <class Where, class F, class... Operands>
-auto make_placed_expression(const F& function, Operands... operands) {
-  return placed_expression<Where, F, Operands...>(function, std::move(operands)...);
+auto make_distributed_expression(const F& function, Operands... operands) {
+  return distributed_expression<Where, F, Operands...>(function, std::move(operands)...);
 }
 
 /// The element types that the operands of a function have, one after the other.
 template <class... T>
 struct elements_are {};
 
-/// An expression of placed operands and numbers, whose elements are to be of these types.
+/// An expression of distributed operands and numbers, whose elements are to be of these types.
 template <class F, class... T, class... X>
-auto placed(const F& function, elements_are<T...>, X&&... x) {
+auto distributed(const F& function, elements_are<T...>, X&&... x) {
   constexpr bool fitting_elements = (has_elements<X, T> && ...);
   static_assert(fitting_elements,
                 "devplace: elementwise: the operands have different element types; convert one with cast<T>(x) first.");
   using first = std::tuple_element_t<sizeof...(T) - 1, std::tuple<T...>>;
   using rule = elementwise_result<arithmetic_of<F, first>, placement_or_void_t<X>...>;
   if constexpr (common_result<rule>::value && fitting_elements)
-    return make_placed_expression<typename rule::type>(function, make_placed_operand<T>(std::forward<X>(x))...);
+    return make_distributed_expression<typename rule::type>(function,
+                                                            make_distributed_operand<T>(std::forward<X>(x))...);
 }
 
 template <class F, class X>
-auto placed_unary(const F& function, X&& x) {
+auto distributed_unary(const F& function, X&& x) {
   static_cast<void>(sizeof(elements_of_function<F, value_type_of<X>>));
-  return placed(function, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+  return distributed(function, elements_are<value_type_of<X>>{}, std::forward<X>(x));
 }
 
 template <class F, class A, class B>
-auto placed_binary(const F& function, A&& a, B&& b) {
+auto distributed_binary(const F& function, A&& a, B&& b) {
   using value = pair_value_t<A, B>;
   static_cast<void>(sizeof(elements_of_function<F, value>));
-  return placed(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
+  return distributed(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
 }
 
 /// destination = function(destination, x).
 template <class Tu, class F, class To, class X>
-void placed_compound(const F& function, To& destination, X&& x) {
+void distributed_compound(const F& function, To& destination, X&& x) {
   static_assert(!std::is_const_v<To>,
                 "devplace: assign: the destination's elements are const; pass a tensor that may be changed.");
   if constexpr (!std::is_const_v<To> &&
-                !std::is_void_v<decltype(placed_binary(function, destination, std::forward<X>(x)))>)
-    placed_binary(function, destination, std::forward<X>(x)).template into<Tu>(destination);
+                !std::is_void_v<decltype(distributed_binary(function, destination, std::forward<X>(x)))>)
+    distributed_binary(function, destination, std::forward<X>(x)).template into<Tu>(destination);
 }
 
 }  // namespace detail

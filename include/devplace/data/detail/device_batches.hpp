@@ -17,14 +17,14 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 namespace devplace::detail {
 
 /// The part of a loader that involves devices: two batches on `Where` (one place, or axis 0 split), filled in turn from
 /// batches in host memory while the places work. The constructor allocates all memory.
 template <class Where, floating_element T, class FeaturesExtents, class Target, class TargetsExtents>
-class placed_batches {
+class device_batches {
   using backend_type = placement_backend_t<Where>;
   static constexpr std::size_t places = place_count<Where>;
 
@@ -33,9 +33,9 @@ class placed_batches {
 
   /// For the batches of a maker, split by a rule over several places.
   template <class Maker, class Tu>
-  placed_batches(const Maker& maker, split::rule rule, Tu)
+  device_batches(const Maker& maker, split::rule rule, Tu)
       : batches_{make_batch<Tu>(maker, rule), make_batch<Tu>(maker, rule)},
-        bytes_(make_placed<Tu, bytes_tensor>(
+        bytes_(make_tensor<Tu, bytes_tensor>(
             maker.as_bytes() ? maker.features_capacity() : no_rows(maker.features_capacity()), rule)),
         as_bytes_(maker.as_bytes()) {
     for (std::size_t k = 0; k < places; ++k)
@@ -45,7 +45,7 @@ class placed_batches {
   /// Enqueues the copy of slot `slot` and returns the batch that receives it; later work on the places' current streams
   /// sees it. Valid until the next call; the slot may be refilled after wait_for(). `scale` is used for bytes.
   template <class Tu, class Staged>
-  const batch_type& place(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
+  const batch_type& upload(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
     const std::size_t next = 1 - current_, rows = made.labels.extent(0);
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
@@ -55,7 +55,7 @@ class placed_batches {
       lanes_[k].template send<Tu>(slot, next, [&] {
         const std::size_t first = first_row(to.labels, k);
         if (as_bytes_)
-          place_bytes<Tu>(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
+          upload_bytes<Tu>(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
         else
           copy_rows<Tu>(local_part(to.images, k), made.images, first);
         copy_rows<Tu>(local_part(to.labels, k), made.labels, first);
@@ -79,27 +79,27 @@ class placed_batches {
 
   template <class Tu, class Maker>
   static batch_type make_batch(const Maker& maker, split::rule rule) {
-    auto images = make_placed<Tu, decltype(batch_type::images)>(maker.features_capacity(), rule);
-    auto labels = make_placed<Tu, decltype(batch_type::labels)>(maker.targets_capacity(), rule);
+    auto images = make_tensor<Tu, decltype(batch_type::images)>(maker.features_capacity(), rule);
+    auto labels = make_tensor<Tu, decltype(batch_type::labels)>(maker.targets_capacity(), rule);
     return {std::move(images), std::move(labels)};
   }
-  template <class Tu, class Placed, class Extents>
-  static Placed make_placed(const Extents& extents, [[maybe_unused]] split::rule rule) {
+  template <class Tu, class Tensor, class Extents>
+  static Tensor make_tensor(const Extents& extents, [[maybe_unused]] split::rule rule) {
     if constexpr (single_place<Where>) {
-      return Placed(extents, Tu{});
+      return Tensor(extents, Tu{});
     } else {
       // Under torch's rule, a place may get more rows of a smaller batch: 9 rows over four places are 3, 3, 3, 0, but 8
       // rows are 2 each. Memory for equal parts is enough for both.
       const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
       const bool more = rule == split::torch;
-      Placed result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
+      Tensor result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
       leading_extent::set(result, rows);
       return result;
     }
   }
 
-  template <class Placed>
-  static std::size_t first_row(const Placed& x, std::size_t k) {
+  template <class Tensor>
+  static std::size_t first_row(const Tensor& x, std::size_t k) {
     if constexpr (single_place<Where>)
       return 0;
     else
@@ -118,8 +118,8 @@ class placed_batches {
   }
 
   template <class Tu, class Images, class Bytes, class Whole>
-  static void place_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
-                          const byte_scale<T>& scale) {
+  static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
+                           const byte_scale<T>& scale) {
     if constexpr (provided<backend_type, op::scale_bytes, Tu>) {
       copy_rows<Tu>(bytes, whole, first);
       scale_bytes_into<Tu>(images, bytes, scale);
@@ -138,9 +138,9 @@ class placed_batches {
 };
 
 /// Used instead when the maker's memory is where the batches are wanted.
-struct no_placed_batches {
+struct no_device_batches {
   template <class Maker, class Tu>
-  no_placed_batches(const Maker&, split::rule, Tu) {}
+  no_device_batches(const Maker&, split::rule, Tu) {}
 };
 
 }  // namespace devplace::detail

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include <devplace/ops/placed_softmax.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/ops/distributed_softmax.hpp>
+#include <devplace/tensor/distributed.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
@@ -32,7 +32,7 @@ std::vector<double> probabilities(const std::vector<float>& x) {
 template <dp::placement Where>
 bool softmax_is_right(std::size_t n) {
   using matrix = dp::extents<dp::dyn, 3>;
-  const auto x = placed_numbers<Where>(matrix(n), 1);
+  const auto x = distributed_numbers<Where>(matrix(n), 1);
   const auto y = dp::softmax(x);
   const auto z = dp::log_softmax(x);
   STATIC_REQUIRE(std::same_as<decltype(y), const dp::tensor<float, matrix, Where>>);

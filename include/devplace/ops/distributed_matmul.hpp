@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/matmul.hpp>
 
@@ -14,7 +14,7 @@ namespace devplace {
 /// A matrix over several places to be read with rows and columns exchanged, without moving an element. Made by
 /// transposed().
 template <class Tensor>
-struct placed_transposed {
+struct distributed_transposed {
   /// Extents of the whole after the exchange.
   using extents_type =
       devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
@@ -24,47 +24,47 @@ struct placed_transposed {
 };
 
 /// x with rows and columns exchanged, as an operand of matmul: on every place its part. x must outlive it.
-template <detail::placed_tensor X>
+template <detail::distributed_tensor X>
 auto transposed(X&& x) {
   static_assert(std::is_lvalue_reference_v<X>,
                 "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
   static_assert(std::remove_cvref_t<X>::rank == 2,
                 "devplace: transposed: only matrices, which have rank 2, can be transposed.");
-  return placed_transposed<std::remove_cvref_t<X>>{&x};
+  return distributed_transposed<std::remove_cvref_t<X>>{&x};
 }
 
 namespace detail {
 
 template <class X>
-struct placed_matrix_traits {
+struct distributed_matrix_traits {
   using stored = X;
   using placement = typename X::placement_type;
   static const X& matrix(const X& x) { return x; }
   static auto part(const X& x, std::size_t k) { return x.local(k); }
 };
 template <class Tensor>
-struct placed_matrix_traits<placed_transposed<Tensor>> {
+struct distributed_matrix_traits<distributed_transposed<Tensor>> {
   using stored = Tensor;
   using placement = typename transposed_placement<typename Tensor::placement_type>::type;
-  static const Tensor& matrix(const placed_transposed<Tensor>& x) { return *x.matrix; }
-  static auto part(const placed_transposed<Tensor>& x, std::size_t k) {
+  static const Tensor& matrix(const distributed_transposed<Tensor>& x) { return *x.matrix; }
+  static auto part(const distributed_transposed<Tensor>& x, std::size_t k) {
     return devplace::transposed(x.matrix->local(k));
   }
 };
 
 template <class X>
-inline constexpr bool is_placed_transposed = false;
+inline constexpr bool is_distributed_transposed = false;
 template <class Tensor>
-inline constexpr bool is_placed_transposed<placed_transposed<Tensor>> = true;
+inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> = true;
 
 /// A tensor over several places, or one transposed().
 template <class X>
-concept placed_matrix = placed_tensor<X> || is_placed_transposed<std::remove_cvref_t<X>>;
+concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
 /// Operands of a product of which one lies over several places; the other is refused with a sentence if it does not.
 template <class A, class B>
-concept placed_matrix_pair = (placed_matrix<A> && (placed_matrix<B> || matrix_operand<B>)) ||
-                             (matrix_operand<A> && placed_matrix<B>);
+concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
+                                  (matrix_operand<A> && distributed_matrix<B>);
 
 /// The operand whose rows or columns a product has: the split one, if there is one.
 template <class A, class B>
@@ -80,10 +80,10 @@ const auto& split_operand(const A& a, const B& b) {
 
 /// Where a product lies.
 template <class A, class B>
-struct placed_product : refused<mismatch::places> {};
-template <placed_matrix A, placed_matrix B>
-struct placed_product<A, B>
-    : matmul_result<typename placed_matrix_traits<A>::placement, typename placed_matrix_traits<B>::placement> {};
+struct distributed_product : refused<mismatch::places> {};
+template <distributed_matrix A, distributed_matrix B>
+struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,
+                                                 typename distributed_matrix_traits<B>::placement> {};
 
 }  // namespace detail
 
@@ -91,11 +91,11 @@ namespace detail {
 
 /// In the operands' own precision where P is void.
 template <class P, class Tu, class A, class B>
-auto make_placed_product(const A& a, const B& b) {
-  using rule = placed_product<A, B>;
+auto make_distributed_product(const A& a, const B& b) {
+  using rule = distributed_product<A, B>;
   if constexpr (common_result<rule>::value) {
-    using of_a = placed_matrix_traits<A>;
-    using of_b = placed_matrix_traits<B>;
+    using of_a = distributed_matrix_traits<A>;
+    using of_b = distributed_matrix_traits<B>;
     using value = typename of_a::stored::value_type;
     static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
                   "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
@@ -123,16 +123,16 @@ auto make_placed_product(const A& a, const B& b) {
 /// Shapes: a [m, k], b [k, n], the result [m, n], of the wholes; a and b may be transposed(x). Asynchronous, in the
 /// order of each place's work. Run-time extents that disagree, and different splits, throw shape_error.
 template <class Tu = detail::this_tu, class A, class B>
-  requires(detail::placed_matrix_pair<A, B> && !precision<Tu>)
+  requires(detail::distributed_matrix_pair<A, B> && !precision<Tu>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_placed_product<void, Tu>(a, b);
+  return detail::make_distributed_product<void, Tu>(a, b);
 }
 
 /// The same in a precision: `matmul<tf32>(a, b)`.
 template <precision P, class Tu = detail::this_tu, class A, class B>
-  requires(detail::placed_matrix_pair<A, B>)
+  requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_placed_product<P, Tu>(a, b);
+  return detail::make_distributed_product<P, Tu>(a, b);
 }
 
 }  // namespace devplace

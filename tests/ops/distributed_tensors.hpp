@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <devplace/place/algebra.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/host_values.hpp"
 
@@ -24,7 +24,7 @@ inline float small_number(std::size_t i, std::size_t key) {
 
 /// A tensor whose parts are the rows of `values`, or copies of it, as Where says.
 template <placement Where, class Extents, class T>
-auto placed_from(const Extents& extents, const std::vector<T>& values) {
+auto distributed_from(const Extents& extents, const std::vector<T>& values) {
   tensor<T, Extents, Where> x(extents);
   for (std::size_t k = 0; k != x.places; ++k) {
     const std::size_t begin = x.first_row(k) * (Extents::rank == 0 ? 1 : extents.stride(0));
@@ -45,8 +45,8 @@ std::vector<float> small_numbers(const Extents& extents, std::size_t key) {
 
 /// A tensor of small numbers; of a partial one each place has others.
 template <placement Where, class Extents>
-auto placed_numbers(const Extents& extents, std::size_t key) {
-  auto x = placed_from<Where>(extents, small_numbers(extents, key));
+auto distributed_numbers(const Extents& extents, std::size_t key) {
+  auto x = distributed_from<Where>(extents, small_numbers(extents, key));
   if constexpr (devplace::detail::rules_of<Where>::partial)
     for (std::size_t k = 0; k != x.places; ++k)
       set_values(x.local(k), small_numbers(extents, key + 3 * k));

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/distributed_operand.hpp>
 #include <devplace/ops/detail/limits.hpp>
-#include <devplace/ops/detail/placed_operand.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/reduce.hpp>
 
@@ -19,14 +19,14 @@ namespace detail {
 // What the functions below compute: which reduction it is for the algebra, the result's elements, and how one place
 // does it (ops/reduce.hpp).
 
-struct placed_sum {
+struct distributed_sum {
   static constexpr reducing kind = reducing::sum;
   template <class T>
   using result = sum_result_t<T>;
   template <class T>
   using maker = make_sum<T>;
 };
-struct placed_mean {
+struct distributed_mean {
   static constexpr reducing kind = reducing::mean;
   template <class T>
   using result = T;
@@ -34,7 +34,7 @@ struct placed_mean {
   using maker = make_mean<T>;
 };
 template <bool Largest>
-struct placed_extremum {
+struct distributed_extremum {
   static constexpr reducing kind = Largest ? reducing::max : reducing::min;
   template <class T>
   using result = T;
@@ -42,7 +42,7 @@ struct placed_extremum {
   using maker = make_extremum<T, Largest>;
 };
 template <bool Largest>
-struct placed_extremum_position {
+struct distributed_extremum_position {
   static constexpr reducing kind = reducing::position;
   template <class T>
   using result = std::int64_t;
@@ -107,8 +107,8 @@ auto reduced_on_places(const tensor<T, E, Where>& x) {
 
 /// An expression becomes a tensor first.
 template <class Operation, std::size_t Axis, class Tu, class Where, class F, class... Operands>
-auto reduced_on_places(const placed_expression<Where, F, Operands...>& x) {
-  using source = placed_expression<Where, F, Operands...>;
+auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x) {
+  using source = distributed_expression<Where, F, Operands...>;
   return reduced_on_places<Operation, Axis, Tu>(
       tensor<typename source::value_type, typename source::extents_type, Where>(x, Tu{}));
 }
@@ -120,25 +120,25 @@ auto reduced_on_places(const placed_expression<Where, F, Operands...>& x) {
 // along an axis that stays, and partial where the split axis is reduced: partial<sum> for sum, partial<max> for max,
 // partial<min> for min; a mean or a position has no such form. Sums and means of partial sums are partial. Errors and
 // element types are as on one place.
-#define DEVPLACE_DETAIL_PLACED_REDUCTION(name, operation)                           \
-  template <class Tu = detail::this_tu, detail::placed_operand X>                   \
-  auto name(const X& x) {                                                           \
-    return detail::reduced_on_places<detail::operation, detail::all_axes, Tu>(x);   \
-  }                                                                                 \
-  template <std::size_t Axis, class Tu = detail::this_tu, detail::placed_operand X> \
-  auto name(const X& x) {                                                           \
-    return detail::reduced_on_places<detail::operation, Axis, Tu>(x);               \
-  }                                                                                 \
+#define DEVPLACE_DETAIL_PLACED_REDUCTION(name, operation)                                \
+  template <class Tu = detail::this_tu, detail::distributed_operand X>                   \
+  auto name(const X& x) {                                                                \
+    return detail::reduced_on_places<detail::operation, detail::all_axes, Tu>(x);        \
+  }                                                                                      \
+  template <std::size_t Axis, class Tu = detail::this_tu, detail::distributed_operand X> \
+  auto name(const X& x) {                                                                \
+    return detail::reduced_on_places<detail::operation, Axis, Tu>(x);                    \
+  }                                                                                      \
   static_assert(true)
 
 /// Reductions over all elements, or along one axis, of what lies over several places.
 ///@{
-DEVPLACE_DETAIL_PLACED_REDUCTION(sum, placed_sum);
-DEVPLACE_DETAIL_PLACED_REDUCTION(mean, placed_mean);
-DEVPLACE_DETAIL_PLACED_REDUCTION(max, placed_extremum<true>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(min, placed_extremum<false>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(argmax, placed_extremum_position<true>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(argmin, placed_extremum_position<false>);
+DEVPLACE_DETAIL_PLACED_REDUCTION(sum, distributed_sum);
+DEVPLACE_DETAIL_PLACED_REDUCTION(mean, distributed_mean);
+DEVPLACE_DETAIL_PLACED_REDUCTION(max, distributed_extremum<true>);
+DEVPLACE_DETAIL_PLACED_REDUCTION(min, distributed_extremum<false>);
+DEVPLACE_DETAIL_PLACED_REDUCTION(argmax, distributed_extremum_position<true>);
+DEVPLACE_DETAIL_PLACED_REDUCTION(argmin, distributed_extremum_position<false>);
 ///@}
 
 #undef DEVPLACE_DETAIL_PLACED_REDUCTION

@@ -8,7 +8,7 @@
 
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"

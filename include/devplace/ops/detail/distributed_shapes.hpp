@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <devplace/ops/detail/broadcast.hpp>
-#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 
 // Broadcasting over several places: only inside the parts. The split axis of a result is the split axis of every split
 // operand, in full, and no axis of any other.

@@ -9,9 +9,9 @@
 
 #include <devplace/memory/statistics.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
@@ -41,10 +41,10 @@ struct scaled_sum {
 }  // namespace
 
 TEST_CASE("replicated operands give a replicated result", "[ops][algebra]") {
-  const auto a = placed_numbers<whole>(fixed{}, 1);
-  const auto b = placed_numbers<whole>(row{}, 2);
+  const auto a = distributed_numbers<whole>(fixed{}, 1);
+  const auto b = distributed_numbers<whole>(row{}, 2);
   auto e = a * 2.0f - b;
-  STATIC_REQUIRE(decltype(e)::is_placed_expression);
+  STATIC_REQUIRE(decltype(e)::is_distributed_expression);
   dp::tensor c = e;
   STATIC_REQUIRE(std::same_as<decltype(c), dp::tensor<float, fixed, whole>>);
   CHECK(value_of(c) ==
@@ -57,8 +57,8 @@ TEST_CASE("replicated operands give a replicated result", "[ops][algebra]") {
 
 TEST_CASE("split operands give a result that is split as they are", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 8, 50}) {
-    const auto a = placed_numbers<rows>(matrix(n), 1);
-    const auto b = placed_numbers<rows>(matrix(n), 2);
+    const auto a = distributed_numbers<rows>(matrix(n), 1);
+    const auto b = distributed_numbers<rows>(matrix(n), 2);
     dp::tensor c = a + 2.0f * b;
     STATIC_REQUIRE(std::same_as<decltype(c), dp::tensor<float, matrix, rows>>);
     CHECK(value_of(c) ==
@@ -74,18 +74,18 @@ TEST_CASE("split operands give a result that is split as they are", "[ops][algeb
 }
 
 TEST_CASE("a whole operand without the split axis stands beside a split one", "[ops][algebra]") {
-  const auto x = placed_numbers<rows>(matrix(8), 1);
-  const auto bias = placed_numbers<whole>(row{}, 2);
-  const auto flat = placed_numbers<whole>(dp::extents<1, 3>{}, 3);
-  const auto scale = placed_numbers<whole>(dp::extents<>{}, 4);
-  const auto dynamic = placed_numbers<whole>(matrix(1), 5);
+  const auto x = distributed_numbers<rows>(matrix(8), 1);
+  const auto bias = distributed_numbers<whole>(row{}, 2);
+  const auto flat = distributed_numbers<whole>(dp::extents<1, 3>{}, 3);
+  const auto scale = distributed_numbers<whole>(dp::extents<>{}, 4);
+  const auto dynamic = distributed_numbers<whole>(matrix(1), 5);
   dp::tensor y = dp::relu(x * scale + bias) - (flat - dynamic);
   STATIC_REQUIRE(std::same_as<where_of<decltype(y)>, rows>);
   CHECK(value_of(y) == values_by_index(24, [](std::size_t i) {
           return std::max(small_number(i, 1) * small_number(0, 4) + small_number(i % 3, 2), 0.0f) -
                  (small_number(i % 3, 3) - small_number(i % 3, 5));
         }));
-  const auto column = placed_numbers<rows>(dp::extents<dp::dyn, 1>(8), 6);
+  const auto column = distributed_numbers<rows>(dp::extents<dp::dyn, 1>(8), 6);
   dp::tensor z = bias / column;
   STATIC_REQUIRE(std::same_as<decltype(z), dp::tensor<float, matrix, rows>>);
   CHECK(value_of(z) ==
@@ -93,11 +93,11 @@ TEST_CASE("a whole operand without the split axis stands beside a split one", "[
 }
 
 TEST_CASE("what would need a row of another place is a shape_error", "[ops][algebra]") {
-  const auto x = placed_numbers<rows>(matrix(8), 1);
-  const auto shorter = placed_numbers<rows>(matrix(7), 1);
-  const auto single = placed_numbers<rows>(matrix(1), 1);
-  const auto replica = placed_numbers<whole>(matrix(8), 1);
-  auto y = placed_numbers<rows>(matrix(8), 1);
+  const auto x = distributed_numbers<rows>(matrix(8), 1);
+  const auto shorter = distributed_numbers<rows>(matrix(7), 1);
+  const auto single = distributed_numbers<rows>(matrix(1), 1);
+  const auto replica = distributed_numbers<whole>(matrix(8), 1);
+  auto y = distributed_numbers<rows>(matrix(8), 1);
   CHECK_THROWS_AS(x + shorter, dp::shape_error);
   CHECK_THROWS_WITH(x + single, Catch::Matchers::ContainsSubstring("repeated across places"));
   CHECK_THROWS_WITH(single + x, Catch::Matchers::ContainsSubstring("repeated across places"));
@@ -109,17 +109,17 @@ TEST_CASE("what would need a row of another place is a shape_error", "[ops][alge
 }
 
 TEST_CASE("linear operations on partial operands give summands of the result", "[ops][algebra]") {
-  const auto p = placed_numbers<sums>(fixed{}, 1);
-  const auto q = placed_numbers<sums>(fixed{}, 2);
-  const auto factor = placed_numbers<whole>(dp::extents<>{}, 3);
-  const auto columns = placed_numbers<whole>(row{}, 4);
+  const auto p = distributed_numbers<sums>(fixed{}, 1);
+  const auto q = distributed_numbers<sums>(fixed{}, 2);
+  const auto factor = distributed_numbers<whole>(dp::extents<>{}, 3);
+  const auto columns = distributed_numbers<whole>(row{}, 4);
   dp::tensor r = (p - 3.0f * q) * factor / 2.0f - (-p) * columns;
   STATIC_REQUIRE(std::same_as<decltype(r), dp::tensor<float, fixed, sums>>);
   const auto of_p = value_of(p), of_q = value_of(q);
   CHECK(value_of(r) == values_by_index(21, [&](std::size_t i) {
           return (of_p[i] - 3 * of_q[i]) * small_number(0, 3) / 2 + of_p[i] * small_number(i % 3, 4);
         }));
-  const auto m = placed_numbers<means>(fixed{}, 1);
+  const auto m = distributed_numbers<means>(fixed{}, 1);
   dp::tensor n = m + m / 0.5f;
   STATIC_REQUIRE(std::same_as<where_of<decltype(n)>, means>);
   CHECK(value_of(n) == values_by_index(21, [&](std::size_t i) { return 3 * of_p[i]; }));
@@ -128,12 +128,12 @@ TEST_CASE("linear operations on partial operands give summands of the result", "
 TEST_CASE("a maximum of partial maxima is one, and so with minima", "[ops][algebra]") {
   const auto larger = [](float a, float b) { return std::max(a, b); };
   const auto smaller = [](float a, float b) { return std::min(a, b); };
-  const auto a = placed_numbers<maxima>(fixed{}, 1), b = placed_numbers<maxima>(fixed{}, 2);
+  const auto a = distributed_numbers<maxima>(fixed{}, 1), b = distributed_numbers<maxima>(fixed{}, 2);
   dp::tensor c = dp::maximum(a, b);
   STATIC_REQUIRE(std::same_as<where_of<decltype(c)>, maxima>);
   const auto of_a = value_of(a, larger), of_b = value_of(b, larger);
   CHECK(value_of(c, larger) == values_by_index(21, [&](std::size_t i) { return std::max(of_a[i], of_b[i]); }));
-  const auto d = placed_numbers<minima>(fixed{}, 1), e = placed_numbers<minima>(fixed{}, 2);
+  const auto d = distributed_numbers<minima>(fixed{}, 1), e = distributed_numbers<minima>(fixed{}, 2);
   dp::tensor f = dp::minimum(d, e);
   STATIC_REQUIRE(std::same_as<where_of<decltype(f)>, minima>);
   const auto of_d = value_of(d, smaller), of_e = value_of(e, smaller);
@@ -141,13 +141,13 @@ TEST_CASE("a maximum of partial maxima is one, and so with minima", "[ops][algeb
 }
 
 TEST_CASE("compound assignment on several places", "[ops][algebra]") {
-  auto x = placed_numbers<rows>(matrix(5), 1);
-  const auto bias = placed_numbers<whole>(row{}, 2);
+  auto x = distributed_numbers<rows>(matrix(5), 1);
+  const auto bias = distributed_numbers<whole>(row{}, 2);
   ((x += bias) *= 2.0f) -= x * 0.5f;
   CHECK(value_of(x) == values_by_index(15, [](std::size_t i) { return small_number(i, 1) + small_number(i % 3, 2); }));
   x /= 0.25f;
   CHECK(value_of(x)[4] == 4 * (small_number(4, 1) + small_number(1, 2)));
-  auto p = placed_numbers<sums>(fixed{}, 1);
+  auto p = distributed_numbers<sums>(fixed{}, 1);
   const auto before = value_of(p);
   p += p;
   p *= -1.0f;
@@ -155,8 +155,8 @@ TEST_CASE("compound assignment on several places", "[ops][algebra]") {
 }
 
 TEST_CASE("where, map and cast on several places", "[ops][algebra]") {
-  const auto x = placed_numbers<rows>(matrix(8), 1);
-  const auto bias = placed_numbers<whole>(row{}, 2);
+  const auto x = distributed_numbers<rows>(matrix(8), 1);
+  const auto bias = distributed_numbers<whole>(row{}, 2);
   dp::tensor chosen = dp::where(x > 0, x, bias);
   STATIC_REQUIRE(std::same_as<where_of<decltype(chosen)>, rows>);
   CHECK(value_of(chosen) == values_by_index(24, [](std::size_t i) {
@@ -170,19 +170,19 @@ TEST_CASE("where, map and cast on several places", "[ops][algebra]") {
 }
 
 TEST_CASE("an expression on several places owns its temporaries", "[ops][algebra]") {
-  auto make = [] { return placed_numbers<rows>(matrix(8), 1) + 1.0f; };
+  auto make = [] { return distributed_numbers<rows>(matrix(8), 1) + 1.0f; };
   auto e = make();
   dp::tensor y = e * 2.0f;  // refers to e
-  dp::tensor z = std::move(e) * placed_numbers<rows>(matrix(8), 2);
+  dp::tensor z = std::move(e) * distributed_numbers<rows>(matrix(8), 2);
   CHECK(value_of(y) == values_by_index(24, [](std::size_t i) { return 2 * (small_number(i, 1) + 1); }));
   CHECK(value_of(z) ==
         values_by_index(24, [](std::size_t i) { return (small_number(i, 1) + 1) * small_number(i, 2); }));
 }
 
 TEST_CASE("assigning on several places is one pass on each, without memory", "[ops][algebra]") {
-  const auto a = placed_numbers<rows>(matrix(30), 1);
-  const auto bias = placed_numbers<whole>(row{}, 2);
-  auto c = placed_numbers<rows>(matrix(30), 3);
+  const auto a = distributed_numbers<rows>(matrix(30), 1);
+  const auto bias = distributed_numbers<whole>(row{}, 2);
+  auto c = distributed_numbers<rows>(matrix(30), 3);
   const auto allocations = [] {
     return dp::memory_statistics<dp::cuda<0>>().allocations + dp::memory_statistics<dp::cuda<1>>().allocations +
            dp::memory_statistics<dp::cuda<2>>().allocations;
@@ -194,7 +194,7 @@ TEST_CASE("assigning on several places is one pass on each, without memory", "[o
 }
 
 TEST_CASE("a tensor of other extents is made from an expression where they fit", "[ops][algebra]") {
-  const auto a = placed_numbers<whole>(fixed{}, 1);
+  const auto a = distributed_numbers<whole>(fixed{}, 1);
   const dp::tensor<float, matrix, whole> b = a + 0.0f;
   CHECK(b.extent(0) == 7);
   CHECK(value_of(b) == small_numbers(fixed{}, 1));

@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/ops/placed_matmul.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/ops/distributed_matmul.hpp>
+#include <devplace/tensor/distributed.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
@@ -45,11 +45,11 @@ auto exchanged_element_of(const std::vector<float>& values, std::size_t columns)
 }  // namespace
 
 TEST_CASE("rows by a replicated matrix are rows", "[ops][algebra]") {
-  const auto w = placed_numbers<whole>(weights{}, 2);
-  const auto w_stored = placed_numbers<whole>(dp::extents<5, 3>{}, 3);
+  const auto w = distributed_numbers<whole>(weights{}, 2);
+  const auto w_stored = distributed_numbers<whole>(dp::extents<5, 3>{}, 3);
   const auto of_w = small_numbers(weights{}, 2), of_stored = small_numbers(dp::extents<5, 3>{}, 3);
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 10}) {
-    const auto x = placed_numbers<rows>(batch(n), 1);
+    const auto x = distributed_numbers<rows>(batch(n), 1);
     const auto of_x = small_numbers(batch(n), 1);
     const auto y = dp::matmul(x, w);
     STATIC_REQUIRE(std::same_as<decltype(y), const dp::tensor<float, dp::extents<dp::dyn, 4>, rows>>);
@@ -62,8 +62,8 @@ TEST_CASE("rows by a replicated matrix are rows", "[ops][algebra]") {
 
 TEST_CASE("the gradient of a replicated matrix from rows is partial", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 10}) {
-    const auto x = placed_numbers<rows>(batch(n), 1);
-    const auto dy = placed_numbers<rows>(dp::extents<dp::dyn, 4>(n), 2);
+    const auto x = distributed_numbers<rows>(batch(n), 1);
+    const auto dy = distributed_numbers<rows>(dp::extents<dp::dyn, 4>(n), 2);
     const auto of_x = small_numbers(batch(n), 1), of_dy = small_numbers(dp::extents<dp::dyn, 4>(n), 2);
     const auto dw = dp::matmul(dp::transposed(x), dy);
     STATIC_REQUIRE(std::same_as<decltype(dw), const dp::tensor<float, weights, sums>>);
@@ -72,8 +72,8 @@ TEST_CASE("the gradient of a replicated matrix from rows is partial", "[ops][alg
 }
 
 TEST_CASE("replicated by replicated is replicated", "[ops][algebra]") {
-  const auto a = placed_numbers<whole>(dp::extents<3, 5>{}, 1);
-  const auto b = placed_numbers<whole>(weights{}, 2);
+  const auto a = distributed_numbers<whole>(dp::extents<3, 5>{}, 1);
+  const auto b = distributed_numbers<whole>(weights{}, 2);
   const auto of_a = small_numbers(dp::extents<3, 5>{}, 1), of_b = small_numbers(weights{}, 2);
   const auto c = dp::matmul(dp::transposed(a), b);
   STATIC_REQUIRE(std::same_as<decltype(c), const dp::tensor<float, dp::extents<5, 4>, whole>>);
@@ -86,8 +86,8 @@ TEST_CASE("replicated by replicated is replicated", "[ops][algebra]") {
 }
 
 TEST_CASE("partial by replicated is partial, in either order", "[ops][algebra]") {
-  const auto p = placed_numbers<sums>(dp::extents<2, 3>{}, 1);
-  const auto w = placed_numbers<whole>(weights{}, 2);
+  const auto p = distributed_numbers<sums>(dp::extents<2, 3>{}, 1);
+  const auto w = distributed_numbers<whole>(weights{}, 2);
   const auto of_w = small_numbers(weights{}, 2);
   const auto of_p = value_of(p);
   const auto c = dp::matmul(p, w);
@@ -96,16 +96,16 @@ TEST_CASE("partial by replicated is partial, in either order", "[ops][algebra]")
   const auto d = dp::matmul(dp::transposed(w), dp::transposed(p));
   STATIC_REQUIRE(std::same_as<decltype(d), const dp::tensor<float, dp::extents<4, 2>, sums>>);
   CHECK(value_of(d) == product(4, 2, 3, exchanged_element_of(of_w, 4), exchanged_element_of(of_p, 3)));
-  const auto m = placed_numbers<means>(dp::extents<2, 3>{}, 1);
+  const auto m = distributed_numbers<means>(dp::extents<2, 3>{}, 1);
   const auto e = dp::matmul(m, w);
   STATIC_REQUIRE(std::same_as<decltype(e)::placement_type, means>);
   CHECK(value_of(e) == value_of(c));
 }
 
 TEST_CASE("a product over several places refuses extents that differ at run time", "[ops][algebra]") {
-  const auto x = placed_numbers<rows>(batch(6), 1);
-  const auto dy = placed_numbers<rows>(dp::extents<dp::dyn, 4>(5), 2);
-  const auto w = placed_numbers<whole>(dp::extents<dp::dyn, 4>(2), 3);
+  const auto x = distributed_numbers<rows>(batch(6), 1);
+  const auto dy = distributed_numbers<rows>(dp::extents<dp::dyn, 4>(5), 2);
+  const auto w = distributed_numbers<whole>(dp::extents<dp::dyn, 4>(2), 3);
   CHECK_THROWS_AS(dp::matmul(dp::transposed(x), dy), dp::shape_error);
   CHECK_THROWS_AS(dp::matmul(x, w), dp::shape_error);
 }

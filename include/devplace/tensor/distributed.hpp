@@ -69,7 +69,7 @@ void copy_parts(std::span<const memory_block> to, std::span<const memory_block> 
     copy_within<Backend, Tu>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
 }
 
-struct placed_access;
+struct distributed_access;
 
 }  // namespace detail
 
@@ -121,12 +121,12 @@ class tensor<T, Extents, Where> {
   /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
   ///@{
   template <class Expression, class Tu = detail::this_tu>
-    requires(Expression::is_placed_expression)
+    requires(Expression::is_distributed_expression)
   tensor(const Expression& expression, Tu = {}) : tensor(expression.template storage<tensor, Tu>()) {
     expression.template into<Tu>(*this);
   }
   template <class Expression, class Tu = detail::this_tu>
-    requires(Expression::is_placed_expression)
+    requires(Expression::is_distributed_expression)
   tensor& operator=(const Expression& expression) {
     expression.template into<Tu>(*this);
     return *this;
@@ -196,7 +196,7 @@ class tensor<T, Extents, Where> {
 
  private:
   friend struct detail::leading_extent;
-  friend struct detail::placed_access;
+  friend struct detail::distributed_access;
   using division_type = std::conditional_t<divided, detail::division<places>, detail::undivided>;
 
   tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
@@ -251,7 +251,7 @@ class tensor<T, Extents, Where> {
 namespace detail {
 
 /// For collectives, which hand memory over from one kind of placement to another.
-struct placed_access {
+struct distributed_access {
   template <class T, class Extents, class Where>
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;

@@ -26,7 +26,7 @@ auto on_host(const dp::tensor<T, Extents, dp::sharded_on<dp::axis<0>, P...>>& x)
 
 /// All samples and labels of one epoch of a loader for any placement, copied to the host.
 template <class Loader>
-auto read_placed(Loader& batches, int epoch) {
+auto read_on_host(Loader& batches, int epoch) {
   using batch = typename Loader::batch_type;
   epoch_contents<typename decltype(batch::images)::value_type, typename decltype(batch::labels)::value_type> result;
   for (const auto& [images, labels] : batches.epoch(epoch)) {
@@ -41,11 +41,11 @@ auto read_placed(Loader& batches, int epoch) {
 
 /// The same from a new loader of images.
 template <class Where>
-auto read_placed(const dp::image_set& data, const dp::loader_options& how, int epoch) {
+auto read_on_host(const dp::image_set& data, const dp::loader_options& how, int epoch) {
   dp::loader<Where> batches{data, how};
   static_assert(std::is_same_v<typename decltype(dp::loader<Where>::batch_type::images)::placement_type,
                                dp::batch_placement_t<Where>>);
-  return read_placed(batches, epoch);
+  return read_on_host(batches, epoch);
 }
 
 }  // namespace support

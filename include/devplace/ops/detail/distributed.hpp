@@ -8,7 +8,7 @@
 
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // What operations on tensors over several places have in common. They are loops over the places around the operation
@@ -16,17 +16,17 @@
 namespace devplace::detail {
 
 template <class X>
-inline constexpr bool is_placed_tensor = false;
+inline constexpr bool is_distributed_tensor = false;
 template <class T, class E, class W>
-inline constexpr bool is_placed_tensor<tensor<T, E, W>> = !single_place<W>;
+inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
 
 /// A tensor over several places.
 template <class X>
-concept placed_tensor = tensor_like<X> && is_placed_tensor<std::remove_cvref_t<X>>;
+concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 
 /// Whether none of these lies over several places.
 template <class... X>
-concept whole_on_one_place = (!placed_tensor<X> && ...);
+concept none_distributed = (!distributed_tensor<X> && ...);
 
 /// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
 /// the same indices, now and by the same rule for other extents later.
@@ -34,7 +34,7 @@ template <class T, class Where, class Tu, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
   if constexpr (rules_of<Where>::split)
-    return placed_access::split_like<result, Tu>(extents, source);
+    return distributed_access::split_like<result, Tu>(extents, source);
   else
     return result(extents, Tu{});
 }

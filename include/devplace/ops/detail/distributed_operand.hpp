@@ -6,13 +6,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operand.hpp>
-#include <devplace/ops/detail/placed.hpp>
 
 namespace devplace {
 
 template <class Where, class F, class... Operands>
-class placed_expression;
+class distributed_expression;
 
 namespace detail {
 
@@ -22,7 +22,7 @@ namespace detail {
 
 /// A tensor that somebody else owns.
 template <class T, class Extents, class Where>
-struct placed_tensor_operand {
+struct distributed_tensor_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
@@ -30,14 +30,14 @@ struct placed_tensor_operand {
   const tensor<T, Extents, Where>* source;
 
   const Extents& extents() const { return source->extents(); }
-  placed_tensor_operand borrowed() const { return *this; }
+  distributed_tensor_operand borrowed() const { return *this; }
   auto at(std::size_t k) const { return viewed(source->local(k)); }
   const auto& like() const { return *source; }
 };
 
 /// A tensor that was a temporary, or was moved in.
 template <class T, class Extents, class Where>
-struct placed_owned_operand {
+struct distributed_owned_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
@@ -45,7 +45,7 @@ struct placed_owned_operand {
   tensor<T, Extents, Where> owner;
 
   const Extents& extents() const { return owner.extents(); }
-  placed_tensor_operand<T, Extents, Where> borrowed() const { return {&owner}; }
+  distributed_tensor_operand<T, Extents, Where> borrowed() const { return {&owner}; }
   auto at(std::size_t k) const { return viewed(owner.local(k)); }
   const auto& like() const { return owner; }
 };
@@ -60,23 +60,23 @@ constexpr scalar_operand<T> operand_at(const scalar_operand<T>& number, std::siz
 }
 
 template <class X>
-inline constexpr bool is_placed_expression_type = false;
+inline constexpr bool is_distributed_expression_type = false;
 template <class Where, class F, class... Operands>
-inline constexpr bool is_placed_expression_type<placed_expression<Where, F, Operands...>> = true;
+inline constexpr bool is_distributed_expression_type<distributed_expression<Where, F, Operands...>> = true;
 
 /// What has elements over several places: a tensor, or an expression of such tensors.
 template <class X>
-concept placed_operand = (is_placed_tensor<std::remove_cvref_t<X>> ||
-                          is_placed_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>;
+concept distributed_operand = (is_distributed_tensor<std::remove_cvref_t<X>> ||
+                               is_distributed_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>;
 
-/// Beside a placed operand: another, a number, or, to be refused with a sentence, an operand on one place.
+/// Beside a distributed operand: another, a number, or, to be refused with a sentence, an operand on one place.
 template <class X>
-concept beside_placed_operand = placed_operand<X> || number<X> || elementwise_operand<X>;
+concept beside_distributed_operand = distributed_operand<X> || number<X> || elementwise_operand<X>;
 
 /// Two operands of which one has elements over several places.
 template <class A, class B>
-concept placed_pair = (placed_operand<A> && beside_placed_operand<B>) ||
-                      (beside_placed_operand<A> && placed_operand<B>);
+concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
+                           (beside_distributed_operand<A> && distributed_operand<B>);
 
 /// The placement of an operand; void for a number.
 template <class X>
@@ -98,7 +98,7 @@ inline constexpr bool has_elements<X, T> = true;
 
 /// The operand for an argument: temporaries move in, everything else is referred to. Numbers become elements of type T.
 template <class T, class X>
-constexpr auto make_placed_operand(X&& x) {
+constexpr auto make_distributed_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;
   if constexpr (number<X>) {
     return make_operand<T>(x);
@@ -106,15 +106,15 @@ constexpr auto make_placed_operand(X&& x) {
     using value = typename plain::value_type;
     using extents_type = typename plain::extents_type;
     using where = typename plain::placement_type;
-    if constexpr (is_placed_expression_type<plain>) {
+    if constexpr (is_distributed_expression_type<plain>) {
       if constexpr (std::is_lvalue_reference_v<X>)
         return x.borrowed();
       else
         return plain(std::move(x));
     } else if constexpr (std::is_lvalue_reference_v<X>) {
-      return placed_tensor_operand<value, extents_type, where>{&x};
+      return distributed_tensor_operand<value, extents_type, where>{&x};
     } else {
-      return placed_owned_operand<value, extents_type, where>{std::move(x)};
+      return distributed_owned_operand<value, extents_type, where>{std::move(x)};
     }
   }
 }

@@ -16,9 +16,9 @@
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
-#include <devplace/tensor/placed.hpp>
+#include <devplace/tensor/distributed.hpp>
 
-#include "ops/placed_tensors.hpp"
+#include "ops/distributed_tensors.hpp"
 #include "support/catch.hpp"
 
 namespace dp = devplace;
@@ -61,8 +61,8 @@ TEST_CASE("results are split as their operands are", "[ops][algebra]") {
   const auto on_host = host_numbers(matrix{}, 1);
   const auto w_on_host = host_numbers(dp::extents<4, 2>{}, 2);
   const auto x = dp::scatter<rows>(on_host, dp::split::sizes{1, 0, 5});
-  const auto w = placed_numbers<whole>(dp::extents<4, 2>{}, 2);
-  const auto bias = placed_numbers<whole>(dp::extents<4>{}, 3);
+  const auto w = distributed_numbers<whole>(dp::extents<4, 2>{}, 2);
+  const auto bias = distributed_numbers<whole>(dp::extents<4>{}, 3);
 
   dp::tensor y = bias * x + x;
   CHECK(sizes_of(y) == sizes);
@@ -99,7 +99,7 @@ TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
   const auto other_on_host = host_numbers(matrix{}, 2);
   const auto x = dp::scatter<columns>(on_host, dp::split::sizes{0, 3, 1});
   const auto other = dp::scatter<columns>(other_on_host, dp::split::sizes{0, 3, 1});
-  const auto column = placed_numbers<whole>(dp::extents<6, 1>{}, 3);
+  const auto column = distributed_numbers<whole>(dp::extents<6, 1>{}, 3);
 
   dp::tensor y = x * other + column;
   STATIC_REQUIRE(std::same_as<decltype(y), dp::tensor<float, matrix, columns>>);
@@ -108,7 +108,7 @@ TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
         }));
 
   const auto a_on_host = host_numbers(dp::extents<2, 6>{}, 4);
-  const auto a = placed_numbers<whole>(dp::extents<2, 6>{}, 4);
+  const auto a = distributed_numbers<whole>(dp::extents<2, 6>{}, 4);
   const auto product = dp::matmul(a, x);
   STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<2, 4>, columns>>);
   CHECK(elements(dp::gather<host>(product)) == elements(dp::matmul(a_on_host, on_host)));
@@ -133,7 +133,7 @@ TEST_CASE("a whole matrix by the transposed of a split one is split along column
   const auto on_host = host_numbers(matrix{}, 1);
   const auto a_on_host = host_numbers(dp::extents<3, 4>{}, 2);
   const auto x = dp::scatter<rows>(on_host, dp::split::sizes{4, 0, 2});
-  const auto a = placed_numbers<whole>(dp::extents<3, 4>{}, 2);
+  const auto a = distributed_numbers<whole>(dp::extents<3, 4>{}, 2);
   const auto product = dp::matmul(a, dp::transposed(x));
   STATIC_REQUIRE(std::same_as<decltype(product), const dp::tensor<float, dp::extents<3, 6>, columns>>);
   CHECK(sizes_of(product) == sizes_of(x));

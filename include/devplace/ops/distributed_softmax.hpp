@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/ops/detail/placed.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/softmax.hpp>
 
@@ -29,13 +29,13 @@ auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
 
 /// softmax(x) along the last axis of a replicated tensor, or of one that is split along another axis: a new tensor that
 /// lies as x does. Asynchronous, in the order of each place's work. See softmax_into.
-template <class Tu = detail::this_tu, detail::placed_tensor X>
+template <class Tu = detail::this_tu, detail::distributed_tensor X>
 auto softmax(const X& x) {
   return detail::rows_on_places<detail::softmax_row, Tu>("softmax", x);
 }
 
 /// log(softmax(x)), otherwise as softmax.
-template <class Tu = detail::this_tu, detail::placed_tensor X>
+template <class Tu = detail::this_tu, detail::distributed_tensor X>
 auto log_softmax(const X& x) {
   return detail::rows_on_places<detail::log_softmax_row, Tu>("log_softmax", x);
 }
