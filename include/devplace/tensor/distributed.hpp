@@ -73,11 +73,11 @@ struct distributed_access;
 
 }  // namespace detail
 
-/// A tensor over several places. Under `sharded<axis<Axis>, ...>` each place has consecutive indices of that axis, as
-/// the split says with which it was made, as a row-major array of its own; otherwise each place has the whole extents
-/// (a copy, or a summand). `local(k)` is the part of the k-th place of the placement, `local(cuda<1>{})` that of a
-/// place. Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only be
-/// assigned to or destroyed.
+/// A distributed tensor: one over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of
+/// that axis, as the split says with which it was made, as a row-major array of its own; otherwise each place has the
+/// whole extents (a copy, or a summand). `local(k)` is what the placement's k-th place has, `local(cuda<1>{})` what
+/// that place has. Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only
+/// be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {
@@ -102,7 +102,7 @@ class tensor<T, Extents, Where> {
   static constexpr std::size_t rank = Extents::rank;
   /// Number of places.
   static constexpr std::size_t places = place_count<Where>;
-  /// Extents of one place's part.
+  /// Extents of what one place has.
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
 
@@ -159,12 +159,12 @@ class tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// The part of the placement's k-th place, as operations see it. `k` is not checked.
+  /// The local tensor of the placement's k-th place, as operations see it. `k` is not checked.
   ///@{
   auto local(std::size_t k) { return part<T>(k); }
   auto local(std::size_t k) const { return part<const T>(k); }
   ///@}
-  /// The part of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
+  /// The local tensor of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
   ///@{
   template <place P>
   auto local(P = {}) {
@@ -273,7 +273,7 @@ struct distributed_access {
   }
 };
 
-/// Part `k` of a value over places, as an erased view; a value on one place has one part, itself.
+/// The local tensor of the k-th place as an erased view; of a value on one place the value itself.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
   if constexpr (requires { x.local(k); }) {

@@ -12,7 +12,7 @@
 #include <devplace/tensor/tensor.hpp>
 
 // What operations on tensors over several places have in common. They are loops over the places around the operation
-// on one: `x.local(k)` is place k's part, a view without an ordinal in its type.
+// on one: `x.local(k)` is what place k has, a view without an ordinal in its type.
 namespace devplace::detail {
 
 template <class X>
