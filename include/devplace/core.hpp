@@ -43,4 +43,5 @@
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
+#include <devplace/tensor/wrap.hpp>
 #include <devplace/version.hpp>

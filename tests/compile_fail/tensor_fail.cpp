@@ -4,6 +4,9 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/wrap.hpp>
+
+#include <vector>
 
 namespace dp = devplace;
 
@@ -75,6 +78,42 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 #if defined(FROM_SPAN_OF_CHARACTERS)  // expect: devplace: from_span: the elements must be float, double
   dp::from_span<on_cpu>("text", dp::extents<5>{});
+#endif
+#if defined(SELECT_NO_AXIS)  // expect: devplace: the array has no such axis; axes count from 0
+  a.view().select(dp::axis<2>{}, 0);
+#endif
+#if defined(SLICE_NO_AXIS)  // expect: devplace: the array has no such axis; axes count from 0
+  a.view().slice(dp::axis<2>{}, 0, 1);
+#endif
+#if defined(PERMUTE_AXIS_TWICE)  // expect: devplace: permute: name every axis of the view once
+  a.permute(dp::axis<1>{}, dp::axis<1>{});
+#endif
+#if defined(PERMUTE_AXIS_MISSING)  // expect: devplace: permute: name every axis of the view once
+  a.permute(dp::axis<0>{});
+#endif
+#if defined(PERMUTE_NO_AXIS)  // expect: devplace: permute: name every axis of the view once
+  a.permute(dp::axis<0>{}, dp::axis<2>{});
+#endif
+#if defined(PERMUTE_TEMPORARY)  // expect: (deleted (member )?function|resolution selected deleted|cannot be ref)
+  auto gone = a.clone().permute(dp::axis<1>{}, dp::axis<0>{});
+#endif
+#if defined(RESHAPE_OF_OTHER_SIZE)  // expect: devplace: reshape: the new shape has more or fewer elements
+  a.reshape(dp::extents<4>{});
+#endif
+#if defined(BROADCAST_TO_FEWER_AXES)  // expect: devplace: broadcast_to: the shape must have at least the view's axes
+  a.broadcast_to(dp::extents<6>{});
+#endif
+#if defined(WRITE_BROADCAST_ELEMENT)  // expect: (read-only location|cannot assign to return value|must be a modifiable)
+  list.broadcast_to(dp::extents<2, 3>{})(0, 1) = 2;
+#endif
+#if defined(ROW_MAJOR_FROM_STRIDED)  // expect: (conversion from|no viable conversion|no suitable user-defined)
+  dp::view<const float, dp::extents<2>, on_cpu> column = a.select(dp::axis<1>{}, 0);
+#endif
+#if defined(WRAPPED_TEMPORARY)  // expect: devplace: wrap: a temporary would be gone before the view
+  dp::wrap(std::vector<float>{1, 2, 3}, dp::extents<3>{});
+#endif
+#if defined(WRAPPED_CHARACTERS)  // expect: devplace: wrap: the elements must be float, double
+  dp::wrap("text", dp::extents<5>{});
 #endif
 #if defined(PINNED_WITHOUT_COMPONENT)  // expect: devplace: a tensor on pinned needs the component cuda
   { dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}}; }

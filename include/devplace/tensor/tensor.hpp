@@ -21,6 +21,15 @@ class stream;
 
 namespace detail {
 
+/// A number as an index; what is no number as it is.
+template <class X>
+constexpr auto as_index(const X& x) {
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<std::size_t>(x);
+  else
+    return x;
+}
+
 struct leading_extent;
 struct distributed_access;
 struct block_access;
@@ -165,26 +174,36 @@ class tensor<T, Extents, on<P>> {
     requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
   void operator()(Index...) const = delete;
 
-  /// Parts along the first axis, as views: one index, or a range of them. Not of a temporary, whose memory they would
-  /// outlive. Throw argument_error past the end.
+  /// Parts of the elements, or the elements in another order or shape, as the views that view() makes of them
+  /// (tensor/view.hpp). Not of a temporary, whose memory they would outlive.
   ///@{
   auto operator[](std::size_t index) & { return view()[index]; }
   auto operator[](std::size_t index) const& { return view()[index]; }
   void operator[](std::size_t) const&& = delete;
-  auto slice(std::size_t first, std::size_t last) & { return view().slice(first, last); }
-  auto slice(std::size_t first, std::size_t last) const& { return view().slice(first, last); }
-  void slice(std::size_t, std::size_t) const&& = delete;
-  ///@}
-  /// The same elements in another shape of the same size, as a view. Throws shape_error when the sizes differ.
-  ///@{
-  template <class Other>
-  auto reshape(const Other& shape) & {
-    return view().reshape(shape);
-  }
-  template <class Other>
-  auto reshape(const Other& shape) const& {
-    return view().reshape(shape);
-  }
+#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)            \
+  template <class... Arguments>                         \
+  auto name(const Arguments&... arguments)& {           \
+    return view().name(detail::as_index(arguments)...); \
+  }                                                     \
+  template <class... Arguments>                         \
+  auto name(const Arguments&... arguments) const& {     \
+    return view().name(detail::as_index(arguments)...); \
+  }                                                     \
+  static_assert(true)
+  DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
+  DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);
+  DEVPLACE_DETAIL_VIEW_OF_TENSOR(permute);
+  DEVPLACE_DETAIL_VIEW_OF_TENSOR(broadcast_to);
+  DEVPLACE_DETAIL_VIEW_OF_TENSOR(reshape);
+#undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
+  template <class... Arguments>
+  void select(const Arguments&...) const&& = delete;
+  template <class... Arguments>
+  void slice(const Arguments&...) const&& = delete;
+  template <class... Arguments>
+  void permute(const Arguments&...) const&& = delete;
+  template <class... Arguments>
+  void broadcast_to(const Arguments&...) const&& = delete;
   ///@}
   /// A temporary keeps its memory and takes the new shape.
   template <class Other>
@@ -244,19 +263,42 @@ struct block_access {
   }
 };
 
-/// The window of a tensor or view, const for a const tensor.
+/// The window of a tensor or view, const for a const tensor, of any layout.
+///@{
 template <class T, class E, class W>
-constexpr auto as_view(tensor<T, E, W>& x) {
+constexpr auto as_window(tensor<T, E, W>& x) {
   return x.view();
 }
 template <class T, class E, class W>
-constexpr auto as_view(const tensor<T, E, W>& x) {
+constexpr auto as_window(const tensor<T, E, W>& x) {
   return x.view();
 }
-template <class T, class E, class W>
-constexpr auto as_view(const devplace::view<T, E, W>& x) {
+template <class T, class E, class W, class L>
+constexpr auto as_window(const view<T, E, W, L>& x) {
   return x;
 }
+///@}
+
+/// Refuses views with strides, in operations on row-major elements.
+template <class T, class E, class W, class L>
+constexpr auto as_row_major(const view<T, E, W, L>& x) {
+  static_assert(std::is_same_v<L, row_major>,
+                "devplace: this operation takes tensors and row-major views, and the view has strides; make a "
+                "row-major copy first, with to<on<...>>(x).");
+  return view<T, E, W>{x.data(), x.extents(), x.device()};
+}
+
+/// As as_window, for operations on row-major elements.
+///@{
+template <class X>
+constexpr auto as_view(X& x) {
+  return as_row_major(as_window(x));
+}
+template <class X>
+constexpr auto as_view(const X& x) {
+  return as_row_major(as_window(x));
+}
+///@}
 
 }  // namespace detail
 }  // namespace devplace

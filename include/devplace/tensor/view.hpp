@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/layout.hpp>
 
 namespace devplace {
 
@@ -37,13 +41,15 @@ struct device_of<here<Backend>> {
   int ordinal_ = 0;
 };
 
-[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t extent) {
-  throw argument_error("index " + std::to_string(index) + " is past the first axis's extent " + std::to_string(extent) +
-                       ".");
+[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
+  throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
+                       " of axis " + std::to_string(axis) + ".");
 }
-[[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t extent) {
-  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) +
-                       " does not lie in the first axis, whose extent is " + std::to_string(extent) + ".");
+[[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
+                                        std::size_t extent) {
+  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) + " by " +
+                       std::to_string(step) + " does not lie in axis " + std::to_string(axis) + ", whose extent is " +
+                       std::to_string(extent) + "; steps count from 1.");
 }
 [[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
   const auto count = [](std::span<const std::size_t> sizes) {
@@ -54,6 +60,17 @@ struct device_of<here<Backend>> {
   };
   throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +
                     " would change the number of elements from " + count(from) + " to " + count(to) + ".");
+}
+[[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::size_t> strides,
+                                          std::span<const std::size_t> to) {
+  throw shape_error("reshape from " + sizes_text(from) + " with strides " + sizes_text(strides) + " to " +
+                    sizes_text(to) +
+                    " needs another order of the elements in memory; make a row-major copy first, "
+                    "with to<on<...>>(x).");
+}
+[[noreturn]] inline void throw_no_broadcast(std::span<const std::size_t> from, std::span<const std::size_t> to) {
+  throw shape_error("broadcast_to: " + sizes_text(from) + " cannot be broadcast to " + sizes_text(to) +
+                    ": aligned at the last axis, extents must be equal or that of the view 1.");
 }
 
 }  // namespace detail
@@ -69,36 +86,49 @@ struct COPY_IT_FIRST_WITH_to_on_cpu;
 /// Named in the message when a view is assigned to a view.
 struct USE_copy_TO_COPY_ELEMENTS;
 
-/// Non-owning row-major window on a tensor's elements; const elements through `view<const T, ...>`. Copying a view
-/// copies the window, not the elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must
-/// not outlive the tensor.
-template <class T, extents_like Extents, view_placement Where>
+/// Non-owning window on elements; const elements through `view<const T, ...>`. Copying a view copies the window, not
+/// the elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
+/// `Layout` says whether the elements follow each other row by row (`row_major`) or have a stride for every axis
+/// (`strided`); docs/views.md says which views are which, and what takes them.
+template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
 class view {
  public:
-  /// What the type says: element with and without const, extents, placement, and the family of code that works on it.
+  /// What the type says: element with and without const, extents, placement, layout, and the family of code that works
+  /// on it.
   ///@{
   using element_type = T;
   using value_type = std::remove_const_t<T>;
   using extents_type = Extents;
   using placement_type = Where;
+  using layout_type = Layout;
   using backend_type = typename detail::device_of<Where>::backend_type;
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
+  /// Whether the type says that the elements follow each other row by row.
+  static constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
 
-  /// A window on memory that somebody else owns; `device` matters for `here<Backend>` only.
-  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {})
+  /// A window on memory that somebody else owns (see wrap()); `device` matters for `here<Backend>` only.
+  ///@{
+  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(is_row_major)
       : data_(data), extents_(extents), device_(device) {}
+  constexpr view(T* data, const Extents& extents, const std::array<std::size_t, rank>& strides,
+                 detail::device_of<Where> device = {}) requires(!is_row_major)
+      : data_(data), extents_(extents), strides_{strides}, device_(device) {}
+  ///@}
   /// The same window.
   constexpr view(const view&) = default;
 
-  /// A view of const elements from one of elements, and of dynamic extents from static ones.
-  template <class U, class Other>
-    requires(!std::is_same_v<view<U, Other, Where>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
-             std::is_convertible_v<const Other&, Extents>)
-  constexpr view(const view<U, Other, Where>& other)
-      : data_(other.data()), extents_(other.extents()), device_(other.device()) {}
+  /// A view of const elements from one of elements, of dynamic extents from static ones, with strides from a row-major
+  /// one.
+  template <class U, class Other, class From>
+    requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
+             std::is_convertible_v<const Other&, Extents> && (!is_row_major || std::is_same_v<From, row_major>))
+  constexpr view(const view<U, Other, Where, From>& other)
+      : data_(other.data()), extents_(other.extents()), device_(other.device()) {
+    if constexpr (!is_row_major) strides_.values = other.strides();
+  }
 
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
   view& operator=(const volatile view&) const volatile&& = delete;
@@ -107,7 +137,7 @@ class view {
 
   /// Assigns an expression's elements; extents must agree or broadcast.
   template <class Expression, class Tu = detail::this_tu>
-    requires(Expression::is_expression && !std::is_const_v<T>)
+    requires(Expression::is_expression)
   const view& operator=(const Expression& expression) const {
     assign<Tu>(*this, expression);
     return *this;
@@ -121,6 +151,27 @@ class view {
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
+  /// Elements from an index of an axis to the next.
+  constexpr std::size_t stride(std::size_t axis) const {
+    if constexpr (is_row_major)
+      return extents_.stride(axis);
+    else
+      return strides_.values[axis];
+  }
+  /// The strides of all axes.
+  constexpr std::array<std::size_t, rank> strides() const {
+    std::array<std::size_t, rank> result{};
+    for (std::size_t axis = 0; axis != rank; ++axis)
+      result[axis] = stride(axis);
+    return result;
+  }
+  /// Whether the elements follow each other row by row, which a strided view's may do too.
+  constexpr bool is_contiguous() const {
+    bool contiguous = true;
+    for (std::size_t axis = 0; axis != rank; ++axis)
+      contiguous = contiguous && (extent(axis) == 1 || stride(axis) == extents_.stride(axis));
+    return contiguous || size() == 0;
+  }
   /// The device, for views that are made from this one.
   constexpr detail::device_of<Where> device() const { return device_; }
   /// The device's ordinal among those of its backend.
@@ -128,7 +179,8 @@ class view {
 
   /// The same elements without the ordinal in the type: what layers and operations see.
   constexpr auto erased() const {
-    return view<T, Extents, here<backend_type>>{data_, extents_, detail::device_of<here<backend_type>>{ordinal()}};
+    using where = here<backend_type>;
+    return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
   /// Element access; exists where the host reaches the memory. Indices are not checked.
@@ -139,58 +191,131 @@ class view {
     requires(sizeof...(Index) == rank && !host_accessible<Where>)
   void operator()(Index...) const = delete;
 
-  /// Slice `index` of the first axis, one axis less. Throws argument_error past the end.
-  constexpr auto operator[](std::size_t index) const requires(rank > 0) {
-    if (index >= extent(0)) detail::throw_past_end(index, extent(0));
-    const auto rest = tail();
-    return view<T, std::remove_const_t<decltype(rest)>, Where>{data_ + index * rest.size(), rest, device_};
+  /// Index `index` of an axis, one axis less; `x[index]` is that of the first axis. Throw argument_error past the end.
+  /// Along the first axis the result has the view's layout, along others it is strided.
+  ///@{
+  template <std::size_t N>
+  constexpr auto select(axis<N>, std::size_t index) const {
+    const detail::axes_without_t<rank, N> rest;
+    if (index >= extent(N)) detail::throw_past_end(index, N, extent(N));
+    return of_axes<std::conditional_t<N == 0, Layout, strided>>(data_ + index * stride(N), rest);
   }
+  constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
+  ///@}
 
-  /// Elements `first` up to, not including, `last` of the first axis. Throws argument_error past the end.
+  /// Indices `first` up to, not including, `last` of an axis, each or every `step`-th; without an axis that is the
+  /// first. Throw argument_error past the end. Along the first axis and without a step the result has the view's
+  /// layout, else it is strided.
+  ///@{
+  template <std::size_t N>
+  constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
+    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
+    if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
+    auto by = strides();
+    by[N] *= step;
+    return cut<N, strided>(first, (last - first + step - 1) / step, {by});
+  }
+  template <std::size_t N>
+  constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const {
+    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
+    if (first > last || last > extent(N)) detail::throw_no_slice(first, last, 1, N, extent(N));
+    if constexpr (N == 0)
+      return cut<N, Layout>(first, last - first, strides_);
+    else
+      return cut<N, strided>(first, last - first, {strides()});
+  }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
-    if (first > last || last > extent(0)) detail::throw_no_slice(first, last, extent(0));
-    const auto rest = tail();
-    using sliced = detail::prepend_t<dyn, std::remove_const_t<decltype(rest)>>;
-    sliced result = with_first<sliced>(last - first);
-    return view<T, sliced, Where>{data_ + first * rest.size(), result, device_};
+    return slice(axis<0>{}, first, last);
+  }
+  ///@}
+
+  /// The axes in another order: axis k of the result is axis N[k] of the view. `x.permute(axis<2>{}, axis<0>{},
+  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() exchanges the last two.
+  template <std::size_t... N>
+  constexpr auto permute(axis<N>...) const {
+    static_assert(sizeof...(N) == rank && ((N < rank) && ...) && detail::all_different<N...>(),
+                  "devplace: permute: name every axis of the view once, from 0 to rank - 1.");
+    return of_axes<strided>(data_, std::index_sequence<N...>{});
   }
 
-  /// The same elements in another shape of the same size. Throws shape_error when the sizes differ.
-  template <class Other>
+  /// The elements repeated up to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
+  /// that is missing, or of extent 1, is repeated, with stride 0. Strided, and to be read only, as several positions
+  /// are one element. Throws shape_error where run-time extents do not fit.
+  template <extents_like Other>
+  constexpr auto broadcast_to(const Other& shape) const {
+    constexpr std::size_t before = Other::rank < rank ? 0 : Other::rank - rank;
+    static_assert(Other::rank >= rank, "devplace: broadcast_to: the shape must have at least the view's axes.");
+    std::array<std::size_t, Other::rank> by{};
+    bool fits = Other::rank >= rank;
+    for (std::size_t axis = 0; axis != rank && fits; ++axis) {
+      fits = extent(axis) == shape.extent(before + axis) || extent(axis) == 1;
+      by[before + axis] = extent(axis) == 1 ? 0 : stride(axis);
+    }
+    if (!fits) detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
+    return window<strided, const T>(data_, shape, {by}, device_);
+  }
+
+  /// The same elements, in their row-major order, in another shape of the same size, and the view's layout. Static
+  /// extents of other sizes do not compile. Throws shape_error when run-time sizes differ, and where no strides can say
+  /// it, as for a permuted view: make a row-major copy first, with to<on<...>>(x).
+  template <extents_like Other>
   constexpr auto reshape(const Other& shape) const {
+    if constexpr (Extents::is_static && Other::is_static)
+      static_assert(Extents{}.size() == Other{}.size(),
+                    "devplace: reshape: the new shape has more or fewer elements than the view.");
     if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
-    return view<T, Other, Where>{data_, shape, device_};
+    detail::layout_strides<Layout, Other::rank> by;
+    if constexpr (!is_row_major)
+      if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
+        detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
+    return window<Layout>(data_, shape, by, device_);
   }
 
  private:
+  template <class Element, extents_like Other, view_placement Placement, view_layout From>
+    requires element<std::remove_const_t<Element>>
+  friend class view;
+
+  constexpr view(T* data, const Extents& extents, const detail::layout_strides<Layout, rank>& strides,
+                 detail::device_of<Where> device)
+      : data_(data), extents_(extents), strides_(strides), device_(device) {}
+
+  /// Another view on the same memory.
+  template <class L, class Element = T, class Placement = Where, class Other>
+  static constexpr auto window(Element* data, const Other& extents,
+                               const detail::layout_strides<L, Other::rank>& strides,
+                               detail::device_of<Placement> device) {
+    return view<Element, Other, Placement, L>(data, extents, strides, device);
+  }
+
+  /// That of some of the axes, from an element on.
+  template <class L, std::size_t... Axis>
+  constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
+    detail::layout_strides<L, sizeof...(Axis)> by;
+    if constexpr (std::is_same_v<L, strided>) by.values = {stride(Axis)...};
+    return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
+  }
+
+  /// That of `count` indices of an axis.
+  template <std::size_t N, class L>
+  constexpr auto cut(std::size_t first, std::size_t count, const detail::layout_strides<L, rank>& by) const {
+    const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
+    return window<L>(data_ + first * stride(N), of, by, device_);
+  }
+
   template <class... Index>
   constexpr std::size_t offset(Index... indices) const {
     std::size_t result = 0, axis = 0;
-    ((result = result * extents_.extent(axis) + indices, ++axis), ...);
+    if constexpr (is_row_major)
+      ((result = result * extents_.extent(axis) + indices, ++axis), ...);
+    else
+      ((result += indices * strides_.values[axis], ++axis), ...);
     return result;
-  }
-
-  constexpr auto tail() const {
-    detail::drop_first_t<Extents> rest;
-    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      if constexpr (sizeof...(Axis) == 0)
-        return rest;
-      else
-        return detail::drop_first_t<Extents>(extents_.extent(Axis + 1)...);
-    }
-    (std::make_index_sequence<rank - 1>{});
-  }
-
-  template <class Sliced>
-  constexpr Sliced with_first(std::size_t count) const {
-    return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-      return Sliced(count, extents_.extent(Axis + 1)...);
-    }
-    (std::make_index_sequence<rank - 1>{});
   }
 
   T* data_;
   [[no_unique_address]] Extents extents_;
+  [[no_unique_address]] detail::layout_strides<Layout, rank> strides_;
   [[no_unique_address]] detail::device_of<Where> device_;
 };
 
@@ -198,8 +323,12 @@ namespace detail {
 
 template <class V>
 inline constexpr bool is_view = false;
+template <class T, class E, class W, class L>
+inline constexpr bool is_view<view<T, E, W, L>> = true;
+template <class V>
+inline constexpr bool is_row_major_view = false;
 template <class T, class E, class W>
-inline constexpr bool is_view<view<T, E, W>> = true;
+inline constexpr bool is_row_major_view<view<T, E, W, row_major>> = true;
 
 }  // namespace detail
 }  // namespace devplace

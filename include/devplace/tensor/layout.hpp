@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <devplace/place/axis.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace {
+
+/// Layout of views whose elements follow each other row by row, as those of a tensor do.
+struct row_major {};
+/// Layout of views with a stride for every axis, counted in elements: slices, permuted axes, repeated elements, memory
+/// of the user's.
+struct strided {};
+
+/// How a view's elements lie in memory: `row_major` or `strided`.
+template <class L>
+concept view_layout = std::same_as<L, row_major> || std::same_as<L, strided>;
+
+namespace detail {
+
+/// What a view keeps beside its extents.
+template <class Layout, std::size_t Rank>
+struct layout_strides {
+  std::array<std::size_t, Rank> values{};
+};
+template <std::size_t Rank>
+struct layout_strides<row_major, Rank> {};
+
+/// The axes of an array of rank `Rank` that are not among `Left`, in ascending order, as an index sequence.
+template <std::size_t Rank, std::size_t... Left>
+struct axes_without {
+  static_assert(((Left < Rank) && ...), "devplace: the array has no such axis; axes count from 0 to rank - 1.");
+  static constexpr bool leaves(std::size_t axis) { return (... || (axis == Left)); }
+  static constexpr std::size_t count() {
+    std::size_t kept = 0;
+    for (std::size_t axis = 0; axis != Rank; ++axis)
+      kept += leaves(axis) ? 0u : 1u;
+    return kept;
+  }
+  static constexpr std::size_t axis(std::size_t k) {
+    std::size_t which = 0;
+    while (leaves(which) || k-- != 0)
+      ++which;
+    return which;
+  }
+  template <std::size_t... K>
+  static constexpr auto sequence(std::index_sequence<K...>) {
+    return std::index_sequence<axis(K)...>{};
+  }
+  using type = decltype(sequence(std::make_index_sequence<count()>{}));
+};
+template <std::size_t Rank, std::size_t... Left>
+using axes_without_t = typename axes_without<Rank, Left...>::type;
+
+/// Whether no number is twice in a list.
+template <std::size_t... Axis>
+constexpr bool all_different() {
+  const std::size_t list[] = {Axis..., 0};
+  for (std::size_t a = 0; a != sizeof...(Axis); ++a)
+    for (std::size_t b = 0; b != a; ++b)
+      if (list[a] == list[b]) return false;
+  return true;
+}
+
+/// Extents with the axes of `e` that the sequence names, in its order.
+template <std::size_t... E, std::size_t... Axis>
+constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::index_sequence<Axis...>) {
+  using result = extents<extents<E...>::static_extent(Axis)...>;
+  if constexpr (result::is_static)
+    return result{};
+  else
+    return result(e.extent(Axis)...);
+}
+
+/// Elements from the first to the last one that strides reach, both counted; 0 where there is no element.
+constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
+  std::size_t last = 0;
+  for (std::size_t axis = 0; axis != extents.size(); ++axis) {
+    if (extents[axis] == 0) return 0;
+    last += (extents[axis] - 1) * strides[axis];
+  }
+  return last + 1;
+}
+
+/// Strides of the elements that `extents` and `strides` describe, in the same order, in another shape of as many
+/// elements; false where no strides can do it.
+constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
+                               std::span<const std::size_t> shape, std::span<std::size_t> result) {
+  // From the last axis on: `left` elements, `step` apart, are still to be given to axes of the new shape.
+  std::size_t axis = extents.size(), left = 1, step = 1;
+  bool empty = false;
+  for (const std::size_t extent : extents)
+    empty = empty || extent == 0;
+  for (std::size_t k = shape.size(); k-- != 0;) {
+    for (; left == 1 && axis != 0 && shape[k] != 1 && !empty; --axis)
+      left = extents[axis - 1], step = strides[axis - 1];
+    for (; axis != 0 && !empty && (extents[axis - 1] == 1 || strides[axis - 1] == step * left); --axis)
+      left *= extents[axis - 1];
+    if (!empty && left % shape[k] != 0) return false;
+    result[k] = step;
+    step *= shape[k];
+    left = empty ? 1 : left / shape[k];
+  }
+  return true;
+}
+
+}  // namespace detail
+}  // namespace devplace

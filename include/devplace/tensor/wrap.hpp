@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+template <class T>
+constexpr void check_wrapped_element() {
+  static_assert(element<std::remove_const_t<T>>,
+                "devplace: wrap: the elements must be float, double, std::int32_t, std::int64_t or std::uint8_t.");
+}
+
+[[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
+                                            std::size_t needed) {
+  throw shape_error("wrap: " + std::to_string(given) + " elements were given for a view of " + sizes_text(extents) +
+                    ", which takes " + std::to_string(needed) + ".");
+}
+
+}  // namespace detail
+
+/// A view of elements that somebody else owns: memory of the user's program, of ordinary memory unless another place is
+/// named, as in `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements follow each other row by row, or are
+/// `strides` apart, a number of elements for every axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a matrix stored
+/// column by column. The memory must outlive the view; of a view to be written, no two positions may be one element.
+/// Nothing is copied: `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy.
+///@{
+template <view_placement Where = on<cpu>, class T, extents_like Extents>
+constexpr auto wrap(T* data, const Extents& extents) {
+  detail::check_wrapped_element<T>();
+  return view<T, Extents, Where>(data, extents);
+}
+template <view_placement Where = on<cpu>, class T, extents_like Extents>
+constexpr auto wrap(T* data, const Extents& extents, const std::array<std::size_t, Extents::rank>& strides) {
+  detail::check_wrapped_element<T>();
+  return view<T, Extents, Where, strided>(data, extents, strides);
+}
+///@}
+
+/// The same of what a std::span takes: a std::vector, an array, a span. Not of a temporary vector, whose memory the
+/// view would outlive. Throws shape_error unless it has exactly as many elements as the extents say or, with strides,
+/// at least as many as they reach.
+///@{
+template <view_placement Where = on<cpu>, class Source, extents_like Extents>
+  requires requires(Source& source) {
+    std::span(source);
+  }
+constexpr auto wrap(Source&& source, const Extents& extents) {
+  const std::span elements(source);
+  using value_type = typename std::remove_const_t<decltype(elements)>::element_type;
+  static_assert(
+      std::is_lvalue_reference_v<Source> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>,
+      "devplace: wrap: a temporary would be gone before the view; give it a name first.");
+  detail::check_wrapped_element<value_type>();
+  if (elements.size() != extents.size())
+    detail::throw_wrapped_size(elements.size(), detail::sizes_of(extents), extents.size());
+  return wrap<Where>(elements.data(), extents);
+}
+template <view_placement Where = on<cpu>, class Source, extents_like Extents>
+  requires requires(Source& source) {
+    std::span(source);
+  }
+constexpr auto wrap(Source&& source, const Extents& extents, const std::array<std::size_t, Extents::rank>& strides) {
+  const std::size_t needed = detail::spanned(detail::sizes_of(extents), strides);
+  const std::span elements(source);
+  static_cast<void>(wrap<Where>(std::span(elements), devplace::extents<dyn>(elements.size())));  // the same checks
+  if (elements.size() < needed) detail::throw_wrapped_size(elements.size(), detail::sizes_of(extents), needed);
+  return wrap<Where>(elements.data(), extents, strides);
+}
+///@}
+
+}  // namespace devplace
