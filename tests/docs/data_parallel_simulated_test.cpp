@@ -201,14 +201,17 @@ TEST_CASE("docs/data_parallel.md: failures", "[docs]") {
   const std::vector<float> before = parameters_of(model);
   std::string text;
 
+  const auto saved = dp::to<dp::on<dp::cpu>>(model);
   try {
     step(images, mistaken).item();  // label 99 in the second place's part
   } catch (const dp::error& problem) {
     text = problem.what();  // devplace: replica 1 of 3 (cuda:1): cross_entropy: ...
   }
-  dp::check_replicas(model);  // the model is as before that step ...
+  CHECK_THROWS_AS(step(images, labels), dp::error);
+  model = dp::to<where>(saved);  // until here every use of the model throws
+  dp::trainer step_of_saved{model, nn::cross_entropy{}, dp::optim::adam{}};
   CHECK(parameters_of(model) == before);
-  CHECK(step(images, labels).item() > 0);  // ... and the next one can run
+  CHECK(step_of_saved(images, labels).item() > 0);
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("devplace: replica 1 of 3 (cuda:1): cross_entropy: row 1 has the "
                                                       "label 99"));
 }

@@ -72,7 +72,6 @@ double steps_differ_by(const Rule& rule) {
     a.step_memory = steps.data();
     a.sent = sent.data();
     for (a.step = 1; a.step <= 3; ++a.step) {
-      a.resend = a.step == 1;
       optim::clip_norm_into<Place>(
           optim::clip_norm{0.5},
           optim::clip_arguments<T>{0, n, gradients.data(), divisor.data(), factor.data(), norm.data(), work.data()});

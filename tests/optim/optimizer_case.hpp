@@ -57,7 +57,6 @@ struct optimizer_case {
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
       optim::step_arguments<T> a = arguments(step);
-      a.resend = step == 1;
       rule.template step<backend::cpu, devplace::detail::this_tu>(a);
       for (T& g : gradients)
         g = T{0.5} - g * T{0.75};

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What fails on one replica stops the step with one error that names it. Before the update the model is untouched and
-// training goes on as if the step had never been; after it the model says that it cannot be used.
+// What fails on one replica stops the step with one error that names it. After an exception on the host before the
+// update the model is as before, and training goes on as if the step had never been. After a failure on a device, and
+// after an exception in an update, the model says that it cannot be used, until it is assigned anew.
 
 #include <cstddef>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -95,7 +97,7 @@ void see_failures_elsewhere() {
   CHECK_THROWS(dp::synchronize<dp::cuda<2>>());
 }
 
-/// A model and its trainer, beside another pair that never sees a failure.
+/// A model and its trainer, beside another pair that never sees an exception.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct pair_of_trainers {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
@@ -111,22 +113,15 @@ struct pair_of_trainers {
       step(x, y);
     }
   }
-  /// The step returns before anything has failed; then all devices come to rest.
-  void fail_later(std::size_t bad, const labels_type& bad_labels) {
-    dp::test::held_device held(static_cast<int>(bad));
-    step(x, bad_labels);
-    held.release();
-    dp::test::let_three_devices_finish();
-  }
   void check_equal() {
     CHECK(all_parameters_of(model) == all_parameters_of(never_failed));
     CHECK(step.optimizer().steps() == undisturbed.optimizer().steps());
-    CHECK(step.mean_loss() == undisturbed.mean_loss());  // steps that were lost do not count
+    CHECK(step.mean_loss() == undisturbed.mean_loss());  // steps that threw do not count
     dp::check_replicas(model);
   }
 };
 
-/// Checks that nothing works any more but destruction.
+/// Checks that nothing works any more but destruction and assignment.
 template <class Where, class Step>
 void check_unusable(dp::model<net, Where>& model, const Step& step) {
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
@@ -145,6 +140,57 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
     CHECK_THAT(text, ContainsSubstring("make the model anew, or copy one that was saved before."));
   }
 }
+
+/// A model that is saved after two steps, and what three more make of the saved one, by a trainer of its own.
+template <class Policy, class Accumulate = dp::accumulate<1>>
+struct saved_training {
+  using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
+  model_type model{dp::seed{4}};
+  std::optional<trainer> step;
+  samples_type x = samples();
+  labels_type y = labels();
+  std::optional<dp::model<net, cpu>> saved;
+  std::vector<std::vector<float>> expected;
+
+  saved_training() {
+    restart();
+    run(2);
+    saved.emplace(dp::to<cpu>(model));
+    restart();
+    run(3);
+    expected = all_parameters_of(model);
+    assign_anew();
+    run(1);  // what comes now is lost with the failure
+  }
+  void restart() { step.emplace(model, nn::cross_entropy{}, adam); }
+  void run(int steps) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps) * Accumulate::batches; ++i)
+      (*step)(x, y);
+  }
+  void assign_anew() {
+    model = dp::to<three>(*saved);
+    restart();
+  }
+  /// The step returns before anything has failed; then all devices come to rest.
+  void fail_later(std::size_t bad) {
+    const labels_type bad_labels = labels_bad_in(bad);
+    dp::test::held_device held(static_cast<int>(bad));
+    (*step)(x, bad_labels);
+    held.release();
+    dp::test::let_three_devices_finish();
+  }
+  /// Nothing works until the model is assigned anew; then all does, to the bit.
+  void check_recovery() {
+    check_unusable(model, [&] { (*step)(x, y); });
+    CHECK_THAT(thrown([&] { step->mean_loss(); }), ContainsSubstring("cannot be used any more"));
+    CHECK_THAT(thrown([&] { step->flush(); }), ContainsSubstring("cannot be used any more"));
+    assign_anew();
+    run(3);
+    CHECK(all_parameters_of(model) == expected);
+    CHECK_NOTHROW(step->mean_loss());
+    dp::check_replicas(model);
+  }
+};
 
 /// Trains with a rule that fails in its third step, and returns the error's text.
 template <class Where, class Policy>
@@ -171,63 +217,44 @@ std::string fail_in_update(const dp::test::fault& where) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the step has never been", "[train]", all_reduce,
-                   scatter_gather, by_ring, by_ring_to_first) {
+TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the model is unusable until assigned anew",
+                   "[train]", all_reduce, scatter_gather, by_ring, by_ring_to_first) {
   for (std::size_t bad = 0; bad < 3; ++bad) {
     const std::string expected = name_of(bad) + "cross_entropy: row 2 has the label 17";
     const labels_type bad_labels = labels_bad_in(bad);
     SECTION("noticed by item(), in replica " + std::to_string(bad)) {
-      pair_of_trainers<TestType> t;
-      t.both(2);
-      const auto before = all_parameters_of(t.model);
-      CHECK_THAT(thrown<dp::argument_error>([&] { t.step(t.x, bad_labels).item(); }), ContainsSubstring(expected));
-      CHECK(all_parameters_of(t.model) == before);
-      t.both(3);
-      t.check_equal();
+      saved_training<TestType> t;
+      CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, bad_labels).item(); }), ContainsSubstring(expected));
+      t.check_recovery();
     }
     SECTION("noticed by mean_loss(), in replica " + std::to_string(bad)) {
-      pair_of_trainers<TestType> t;
-      t.both(2);
-      const auto before = all_parameters_of(t.model);
+      saved_training<TestType> t;
       const std::string text = thrown<dp::argument_error>([&] {
-        t.step(t.x, bad_labels);
-        t.step.mean_loss();
+        (*t.step)(t.x, bad_labels);
+        t.step->mean_loss();
       });
       CHECK_THAT(text, ContainsSubstring(expected));
-      CHECK(all_parameters_of(t.model) == before);
-      CHECK_NOTHROW(t.step.mean_loss());
-      t.both(3);
-      t.check_equal();
+      t.check_recovery();
     }
     SECTION("noticed by the next step, in replica " + std::to_string(bad)) {
-      pair_of_trainers<TestType> t;
-      t.both(2);
-      const auto before = all_parameters_of(t.model);
-      t.fail_later(bad, bad_labels);
-      CHECK_THAT(thrown<dp::argument_error>([&] { t.step(t.x, t.y); }), ContainsSubstring(expected));
-      CHECK(all_parameters_of(t.model) == before);
-      t.both(3);
-      t.check_equal();
+      saved_training<TestType> t;
+      t.fail_later(bad);
+      CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, t.y); }), ContainsSubstring(expected));
+      t.check_recovery();
     }
-    SECTION("behind it other steps were asked for, in replica " + std::to_string(bad)) {
-      pair_of_trainers<TestType> t;
-      t.both(2);
+    SECTION("after it other steps were asked for, in replica " + std::to_string(bad)) {
+      saved_training<TestType> t;
       const std::string text = thrown<dp::argument_error>([&] {
-        t.step(t.x, bad_labels);
-        for (int i = 0; i < 3; ++i)
-          t.step(t.x, t.y);
-        t.step.mean_loss();
+        (*t.step)(t.x, bad_labels);
+        t.run(3);
+        t.step->mean_loss();
       });
       CHECK_THAT(text, ContainsSubstring(expected));
-      CHECK(all_parameters_of(t.model) == all_parameters_of(t.never_failed));
-      t.both(2);
-      t.check_equal();
+      t.check_recovery();
     }
     SECTION("noticed elsewhere first, in replica " + std::to_string(bad)) {
-      pair_of_trainers<TestType> t;
-      t.both(2);
-      const auto before = all_parameters_of(t.model);
-      t.fail_later(bad, bad_labels);
+      saved_training<TestType> t;
+      t.fail_later(bad);
       const auto look = [&] {
         if (bad == 0) dp::synchronize<dp::cuda<0>>();
         if (bad == 1) dp::synchronize<dp::cuda<1>>();
@@ -235,52 +262,49 @@ TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the step
       };
       CHECK_THAT(thrown<dp::argument_error>(look), ContainsSubstring("cross_entropy: row 2 has the label 17"));
       CHECK_NOTHROW(look());
-      // The others have not done their work either, and say whose fault it was.
-      CHECK_THAT(thrown<dp::argument_error>([&] { t.step(t.x, t.y); }), ContainsSubstring(expected));
-      CHECK(all_parameters_of(t.model) == before);
-      t.both(3);
-      t.check_equal();
+      // The other devices, which wait for this one in the step, say whose failure it was.
+      CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, t.y); }), ContainsSubstring(expected));
+      t.check_recovery();
     }
   }
 }
 
-TEMPLATE_TEST_CASE("failures that others have seen on all devices are no reason to stop", "[train]", all_reduce,
-                   by_ring_to_first) {
-  pair_of_trainers<TestType> t;
-  t.both(2);
-  t.fail_later(1, labels_bad_in(1));
+TEMPLATE_TEST_CASE("a failure that others were thrown on every device leaves the model unusable all the same",
+                   "[train]", all_reduce, by_ring_to_first) {
+  saved_training<TestType> t;
+  t.fail_later(1);
   see_failures_elsewhere();
-  t.both(3);
-  t.check_equal();
-}
-
-TEST_CASE("a learning rate that was sent behind a failure, and lost there, is sent again", "[train]") {
-  pair_of_trainers<all_reduce> t;
-  t.both(2);
-  t.undisturbed.optimizer().rule().learning_rate = 0.25;
-  t.step.optimizer().rule().learning_rate = 0.25;
-  t.fail_later(1, labels_bad_in(1));
-  see_failures_elsewhere();
-  t.both(3);
-  t.check_equal();
+  t.check_recovery();
 }
 
 TEST_CASE("the loss of a step that failed is no number, whoever saw the failure", "[train]") {
-  pair_of_trainers<all_reduce> t;
-  t.both(1);
-  const auto whole = t.step(t.x, t.y);
-  CHECK(whole.item() == t.undisturbed(t.x, t.y).item());
+  saved_training<all_reduce> t;
   const labels_type bad_labels = labels_bad_in(1);
   dp::test::held_device held(1);
-  const auto loss = t.step(t.x, bad_labels);
+  const auto loss = (*t.step)(t.x, bad_labels);
   held.release();
   dp::test::let_three_devices_finish();
   see_failures_elsewhere();
-  const auto lost = ContainsSubstring("the loss of this step was not computed or is not known to be");
-  CHECK_THAT(thrown([&] { loss.item(); }), lost);
-  CHECK_THAT(thrown([&] { loss.item(); }), lost);
-  t.both(1);
-  t.check_equal();
+  CHECK_THAT(thrown([&] { loss.item(); }), ContainsSubstring("cannot be used any more"));
+  CHECK_THAT(thrown([&] { loss.item(); }), ContainsSubstring("cannot be used any more"));
+  t.check_recovery();
+}
+
+TEST_CASE("a failure makes every model on its device unusable, and no other", "[train]") {
+  const auto x = dp::test::integer_samples<float, 6>(rows);
+  const auto y = dp::test::square_labels(rows, 3);
+  dp::model<net, dp::on<dp::cuda<0>>> at_rest{dp::seed{4}};
+  dp::model<net, dp::on<dp::cuda<3>>> elsewhere{dp::seed{4}};
+  dp::trainer step{elsewhere, nn::cross_entropy{}, adam};
+  const auto outputs = dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x)));
+  model_type model{dp::seed{4}};
+  CHECK_THAT(thrown([&] {
+               dp::trainer{model, nn::cross_entropy{}, adam}(samples(), labels_bad_in(0)).item();
+             }),
+             ContainsSubstring(name_of(0)));
+  check_unusable(at_rest, [&] { dp::trainer{at_rest, nn::cross_entropy{}, adam}; });
+  CHECK(dp::test::values_of(elsewhere.predict(distribute<dp::on<dp::cuda<3>>>(x))) == outputs);
+  CHECK_NOTHROW(step(distribute<dp::on<dp::cuda<3>>>(x), distribute<dp::on<dp::cuda<3>>>(y)).item());
 }
 
 TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that names the replica", "[train]", all_reduce,
@@ -298,9 +322,6 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
     }
   };
   for (std::size_t bad = 0; bad < 3; ++bad) {
-    const samples_type exploding = samples_exploding_in(bad);
-    check_nested([&] { t.step(exploding, t.y).item(); }, name_of(bad) + "a functor threw.");
-    CHECK(all_parameters_of(t.model) == before);
     dp::test::refusing::refused = 4 * bad;
     check_nested([&] { t.step(t.x, t.y); }, name_of(bad) + "a layer threw.");
     dp::test::refusing::refused = dp::test::refusing::nowhere;
@@ -308,27 +329,34 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
   }
   t.both(2);
   t.check_equal();
+  // On a device, in the middle of its work.
+  check_nested([&] { t.step(samples_exploding_in(1), t.y).item(); }, name_of(1) + "a functor threw.");
+  check_unusable(t.model, [&] { t.step(t.x, t.y); });
 }
 
-TEMPLATE_TEST_CASE("a failure in the middle of an accumulation lets it begin anew", "[train]", all_reduce,
+TEMPLATE_TEST_CASE("an exception in the middle of an accumulation lets it begin anew", "[train]", all_reduce,
                    scatter_gather, by_ring) {
   pair_of_trainers<TestType, dp::accumulate<3>> t;
   t.both(3);
   const auto before = all_parameters_of(t.model);
   t.step(t.x, t.y);
-  CHECK_THAT(thrown<dp::argument_error>([&] { t.step(t.x, labels_bad_in(1)).item(); }), ContainsSubstring(name_of(1)));
+  dp::test::refusing::refused = 4;
+  CHECK_THROWS_AS(t.step(t.x, t.y), dp::error);
+  dp::test::refusing::refused = dp::test::refusing::nowhere;
   t.both(2);
   CHECK(all_parameters_of(t.model) == before);
   t.both(4);
   t.check_equal();
-  // On the host, while a step is asked for.
-  t.step(t.x, t.y);
-  dp::test::refusing::refused = 4;
-  CHECK_THROWS_AS(t.step(t.x, t.y), dp::error);
-  dp::test::refusing::refused = dp::test::refusing::nowhere;
-  t.both(3);
-  t.check_equal();
   CHECK_FALSE(t.step.flush());
+}
+
+TEMPLATE_TEST_CASE("a failure on a device in the middle of an accumulation leaves an unusable model", "[train]",
+                   all_reduce, scatter_gather, by_ring) {
+  saved_training<TestType, dp::accumulate<3>> t;
+  (*t.step)(t.x, t.y);
+  CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, labels_bad_in(1)).item(); }),
+             ContainsSubstring(name_of(1)));
+  t.check_recovery();
 }
 
 TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an error that says so", "[train]",
@@ -363,21 +391,16 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   CHECK(t.step.flush());
 }
 
-TEST_CASE("nothing is made behind a failure that nobody has seen: its zeros would be skipped", "[train]") {
-  pair_of_trainers<all_reduce> t;
-  t.fail_later(1, labels_bad_in(1));
+TEST_CASE("a failure that nobody has seen is thrown by what is made on its device, which works from then on",
+          "[train]") {
+  saved_training<all_reduce> t;
+  t.fail_later(1);
   CHECK_THAT(thrown([] { model_type{dp::seed{4}}; }), ContainsSubstring(name_of(1) + "cross_entropy"));
   CHECK_NOTHROW(model_type{dp::seed{4}});
-  t.both(1);
-  t.fail_later(1, labels_bad_in(1));
-  const auto make = [&] { dp::trainer{t.never_failed, nn::cross_entropy{}, adam}; };
-  CHECK_THAT(thrown(make), ContainsSubstring(name_of(1) + "cross_entropy"));
-  CHECK_NOTHROW(make());
-  t.both(1);
-  t.fail_later(2, labels_bad_in(2));
-  CHECK_THAT(thrown([&] { t.undisturbed.reset_mean_loss(); }), ContainsSubstring(name_of(2) + "cross_entropy"));
-  t.both(1);
-  t.check_equal();
+  t.check_recovery();
+  t.fail_later(2);
+  CHECK_THAT(thrown([&] { t.step->reset_mean_loss(); }), ContainsSubstring(name_of(2) + "cross_entropy"));
+  t.check_recovery();
 }
 
 TEST_CASE("an update that fails on one place is an error that names it and leaves an unusable model", "[train]") {
@@ -415,22 +438,21 @@ TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[
   }
 }
 
-TEST_CASE("an update that throws on the host after a failure elsewhere was never begun", "[train]") {
+TEST_CASE("an exception in an update comes before a failure on a device, which is thrown later", "[train]") {
   const auto x = samples();
   const auto y = labels();
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, dp::test::faulty_rule{}};
   step.optimizer().rule().where.step = 99;
   step(x, y).item();
-  const auto before = all_parameters_of(model);
   const labels_type bad_labels = labels_bad_in(2);
   dp::test::held_device held(2);
   step.optimizer().rule().where = {.ordinal = 1, .step = 2, .on_host = true, .releases = &held};
   CHECK(thrown([&] { step(x, bad_labels); }) == name_of(1) + "the rule threw.");
-  CHECK(all_parameters_of(model) == before);
-  step.optimizer().rule().where.step = 99;
-  CHECK_NOTHROW(step(x, y).item());
-  dp::check_replicas(model);
+  CHECK_THAT(thrown([&] { static_cast<void>(model.parameter<0>()); }), ContainsSubstring("cannot be used any more"));
+  dp::test::let_three_devices_finish();
+  CHECK_THAT(thrown([&] { model_type{dp::seed{4}}; }), ContainsSubstring(name_of(2) + "cross_entropy"));
+  check_unusable(model, [&] { step(x, y); });
 }
 
 TEST_CASE("what a layer throws while the parts of a step are asked for names the replica too", "[train]") {
@@ -451,20 +473,25 @@ TEST_CASE("nothing goes on with the results of a failed pass, whoever saw the fa
   dp::optimizer optimizer{model, dp::test::faulty_rule{{.step = 99}}};
   auto [output, saved] = model.forward(x);
   const auto loss = nn::cross_entropy{}(output, labels());
-  const auto before = all_parameters_of(model);
   auto [none, lost] = model.forward(exploding);
   CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
   CHECK_THAT(thrown([&] { static_cast<void>(model.backward(std::move(lost), loss.gradient)); }),
-             ContainsSubstring("devices failed after forward had been asked for"));
+             ContainsSubstring("cannot be used any more"));
+  model = model_type{dp::seed{4}};
+  CHECK_THAT(thrown([&] { static_cast<void>(model.backward(std::move(saved), loss.gradient)); }),
+             ContainsSubstring("another model's"));
+  dp::optimizer another{model, dp::test::faulty_rule{{.step = 99}}};
   auto [more_output, more_saved] = model.forward(x);
   {
     auto lease = dp::synchronize(model.backward(std::move(more_saved), loss.gradient));
     static_cast<void>(model.predict(exploding));
     CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
-    CHECK_THAT(thrown([&] { optimizer.step(model, std::move(lease)); }),
-               ContainsSubstring("devices failed after these gradients had been asked for"));
+    CHECK_THAT(thrown([&] { another.step(model, std::move(lease)); }), ContainsSubstring("cannot be used any more"));
   }
-  CHECK(all_parameters_of(model) == before);
+}
+
+TEST_CASE("a replica that does not exist is named", "[train]") {
+  model_type model{dp::seed{4}};
   CHECK_THAT(thrown<dp::argument_error>([&] { static_cast<void>(model.parameter<0>(3)); }),
              Equals("devplace: there is no replica number 3 among 3, counted from 0."));
 }

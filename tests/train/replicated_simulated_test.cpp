@@ -164,7 +164,7 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
-TEST_CASE("a failure on a device stops what was asked after it, and the next step can run", "[train]") {
+TEST_CASE("a failure on a device stops what was asked after it, until the model is assigned anew", "[train]") {
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{2}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto x = distribute<dp::on<dp::cuda<0>>>(dp::test::integer_samples<float, 6>(4));
@@ -174,8 +174,12 @@ TEST_CASE("a failure on a device stops what was asked after it, and the next ste
   const auto bad = distribute<dp::on<dp::cuda<0>>>(labels);
   const auto before = parameters_of(model, 0);
   CHECK_THROWS_AS(step(x, bad).item(), dp::argument_error);  // the step itself, where the device is quick
+  CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
+  model = dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>>{dp::seed{2}};
   CHECK(parameters_of(model, 0) == before);
-  CHECK(std::isfinite(step(x, good).item()));
+  CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
+  dp::trainer another{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  CHECK(std::isfinite(another(x, good).item()));
   CHECK(parameters_of(model, 0) != before);
 }
 

@@ -47,10 +47,8 @@ const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "dropout_kernel",        //
                                  "relu_gradient_source",  // and the bias's gradient, which are its column sums
                                  "cublasLtMatmul",        // gradient of 784 to 256: weights
-                                 "tail_functor",          // sums behind the gradients
-                                 "pending_functor"};      // the loss of this step
+                                 "loss_functor"};         // sums behind the gradients, and for the mean loss
 const names clip{"clip_reducer"};
-const names count{"count_pending_functor"};
 
 names operator+(names all, const names& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -123,7 +121,7 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
   CHECK(held(dp::memory_purpose::gradients) == Plan::gradients);
   CHECK(held(dp::memory_purpose::optimizer_state) == Plan::optimizer_state);
   CHECK(held(dp::memory_purpose::activations) == Plan::activations);
-  CHECK(held(dp::memory_purpose::workspace) == Plan::counters + Plan::sums + Plan::reduction_buffer + more_workspace);
+  CHECK(held(dp::memory_purpose::workspace) == Plan::sums + Plan::reduction_buffer + more_workspace);
   CHECK(held(dp::memory_purpose::tensors) == 0);
   CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
 }
@@ -142,7 +140,7 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   const batch_of<dp::on<dp::cuda<0>>> batch(64), smaller(37);
   step.prepare(64);
   step(batch.images, batch.labels);
-  const names expected = forward_and_backward + clip + names{"adam_update"} + count;
+  const names expected = forward_and_backward + clip + names{"adam_update"};
   std::vector<unsigned> blocks;
   for (int i = 0; i < 20; ++i) {
     mock::clear_calls();
@@ -168,7 +166,7 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
   step(batch.images, batch.labels);
-  const names update = names{"adam_update"} + count;
+  const names update{"adam_update"};
   for (const double learning_rate : {1e-3, 0.5, 0.5, 0.25}) {
     const bool changes = learning_rate != step.optimizer().rule().learning_rate;
     step.optimizer().rule().learning_rate = learning_rate;
@@ -200,7 +198,7 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
       others -= calls_of(expected);
     CHECK(calls_of("cudaMemcpyAsync device 0 to device") == 5 * 2);  // bytes and labels
     CHECK(others == 5 * 2);
-    CHECK(launched_on(0).size() == 5 * (1 + forward_and_backward.size() + 1 + count.size()));
+    CHECK(launched_on(0).size() == 5 * (1 + forward_and_backward.size() + 1));
     CHECK(mock::violations().empty());
   }
 }
@@ -253,7 +251,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names update = clip + names{"sgd_update"} + count;
+    const names update = clip + names{"sgd_update"};
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }
@@ -269,8 +267,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names expected =
-        forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"} + count;
+    const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"};
     CHECK(launched_on(0) == expected);
     CHECK(launched_on(1) == expected);
     CHECK(only_launches(8));  // around the reduction each records and awaits the other, twice

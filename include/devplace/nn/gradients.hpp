@@ -82,8 +82,7 @@ class [[nodiscard]] gradients {
  private:
   friend struct nn::detail::gradient_access;
 
-  gradients(std::shared_ptr<nn::detail::model_state<T>> state, std::uint64_t failures, reduction how)
-      : state_(std::move(state)), failures_(failures), how_(how) {
+  gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
     state_->gradients_out = true;
   }
 
@@ -97,7 +96,6 @@ class [[nodiscard]] gradients {
   }
 
   std::shared_ptr<nn::detail::model_state<T>> state_;
-  std::uint64_t failures_;  ///< of the model's devices, when they were asked for
   reduction how_;
 };
 
@@ -108,19 +106,13 @@ struct gradient_access {
   /// The lease of the model with this state; `how` is the loss's reduction.
   template <class Gradients>
   static Gradients lease(std::shared_ptr<model_state<typename Gradients::value_type>> state, reduction how) {
-    const std::uint64_t failures = state->failures;
-    return Gradients(std::move(state), failures, how);
-  }
-  /// Throws where a device has failed since the lease was made, as far as the model has looked into failures.
-  template <class Gradients>
-  static void check(const Gradients& lease) {
-    require_no_failures_since(lease.failures_, lease.arena(), "these gradients");
+    return Gradients(std::move(state), how);
   }
   /// The lease under another placement.
   template <placement Other, class Net, class Where, class P>
   static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
     static_cast<void>(lease.arena());
-    return gradients<Net, Other, P>(std::move(lease.state_), lease.failures_, lease.how_);
+    return gradients<Net, Other, P>(std::move(lease.state_), lease.how_);
   }
 };
 

@@ -217,7 +217,7 @@ class model {
   }
   ///@}
 
-  /// Throws unless the lease is of this model's gradients, and no device has failed since they were asked for.
+  /// Throws unless the lease is of this model's gradients and the model can be used.
   template <class Lease>
   void check_lease(const Lease& lease) const {
     if (&lease.arena() != state_.get())
@@ -225,14 +225,13 @@ class model {
           "these gradients belong to another model; each model's optimizer takes the gradients that the "
           "model's own backward returned.");
     static_cast<void>(live());
-    nn::detail::gradient_access::check(lease);
   }
 
  private:
   friend struct nn::detail::model_access;
   explicit model(std::shared_ptr<nn::detail::model_state<T>> state) : state_(std::move(state)) {}
 
-  /// The state of a model that can be used. Throws what has failed on one of its places and nobody has seen.
+  /// The state of a model that can be used. Throws what has failed on one of its devices.
   nn::detail::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
@@ -304,8 +303,9 @@ class model {
     for (std::size_t k = 0; k < place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         nn::detail::run_backward<Net, P, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
-                                                           detail::local_part(loss.gradient, k).data(),
-                                                           detail::local_part(loss.sums, k).data(), add);
+                                                           detail::local_part(loss.gradient, k).data(), add);
+        nn::detail::engine<Net, P, backend_type, Tu>::add_sums(state_->replicas[k],
+                                                               detail::local_part(loss.sums, k).data(), add);
       });
   }
 

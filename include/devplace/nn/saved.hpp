@@ -36,8 +36,7 @@ class [[nodiscard]] saved {
 
  public:
   /// Of the model with this state; filled by `model.forward`.
-  explicit saved(std::shared_ptr<detail::model_state<T>> state)
-      : state_(std::move(state)), updates_(state_->updates), failures_(state_->failures) {}
+  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)), updates_(state_->updates) {}
   /// Moves; backward refuses what was moved from.
   ///@{
   saved(saved&&) noexcept = default;
@@ -58,20 +57,18 @@ class [[nodiscard]] saved {
   /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
-  /// Throws when it was used already, is another model's, or may not have been computed.
+  /// Throws when it was used already, is another model's, or does not fit the parameters any more.
   void check(const detail::model_state<T>* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state) throw error("backward: these saved activations are another model's.");
     if (state_->updates != updates_)
       throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
-    detail::require_no_failures_since(failures_, *state, "forward");
   }
 
  private:
   std::shared_ptr<detail::model_state<T>> state_;
   std::uint64_t updates_;
-  std::uint64_t failures_;
   std::array<devplace::detail::memory_block, places> workspaces_;
   std::array<detail::pass<P>, places> passes_{};
   std::array<const T*, places> inputs_{};

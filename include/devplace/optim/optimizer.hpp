@@ -53,7 +53,7 @@ struct replica_state {
 /// One update of one replica's parameters; ordinals are values here.
 template <class Rule, class T, class Backend, class Tu>
 void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
-            bool divide, const T* factor, std::int64_t step, bool resend) {
+            bool divide, const T* factor, std::int64_t step) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = elements;
@@ -66,7 +66,6 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rul
   arguments.step = step;
   arguments.step_memory = state.steps.data();
   arguments.sent = state.sent.data();
-  arguments.resend = resend;
   rule.template step<Backend, Tu>(arguments);
 }
 
@@ -117,15 +116,14 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
     rule.validate();
     of_ = m.shared_state();
-    last_update_ = m.state().updates;
     for (std::size_t k = 0; k < updating_places; ++k)
       states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(mesh::ordinals[k], elements);
-    // Where a failure is behind a device that nobody has seen, it has not made zeros.
+    // A device that has failed has made no zeros.
     detail::wait_for_replicas<backend_type, Tu>(mesh::ordinals);
   }
 
   /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
-  /// is a mean. All places update alike. Throws what failed on a place before; then nothing was changed.
+  /// is a mean. All places update alike. Throws what failed on a place before; the model cannot be used then.
   template <class Tu = detail::this_tu, placement GradientWhere>
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
@@ -158,25 +156,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
     nn::detail::settle_after_failures<backend_type, Tu>(state);
-    forget_lost_updates(state.updates);
-    nn::detail::begin_update<backend_type, Tu>(state);
-    last_update_ = state.updates;
+    ++state.updates;
     ++steps_;
-    // After a failure a place may not have been told what it was sent, or may not have done what it counts as done.
-    const bool resend = !sent_ || sent_failures_ != state.failures;
-    if (resend) sent_ = false;  // until every place has been told
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
         nn::detail::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                           factors[k], steps_, resend);
+                                                           factors[k], steps_);
         });
-      sent_ = true;
-      sent_failures_ = state.failures;
       spread();
-      nn::detail::finish_update<backend_type, Tu>(state);
     } catch (...) {
-      nn::detail::judge_interrupted_update<backend_type, Tu>(state);
+      state.unusable = nn::detail::partial_update_text;
       throw;
     }
   }
@@ -192,25 +182,14 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   const Rule& rule() const { return rule_; }
   ///@}
 
-  /// Number of steps asked for. Steps that were not done because of a failure on a device are taken off at the next
-  /// one.
+  /// Number of steps asked for.
   std::int64_t steps() const { return steps_; }
 
  private:
-  /// Updates after a failure were asked for but not done, and the model has forgotten them.
-  void forget_lost_updates(std::uint64_t updates) {
-    if (updates >= last_update_) return;
-    const auto lost = static_cast<std::int64_t>(last_update_ - updates);
-    steps_ -= lost < steps_ ? lost : steps_;
-  }
-
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
   std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
-  std::uint64_t last_update_ = 0;    ///< the model's number of updates after this optimizer's last one
-  bool sent_ = false;                ///< whether all places have been told of the rule and the step
-  std::uint64_t sent_failures_ = 0;  ///< of the model's devices, when they were told
 };
 
 /// `optimizer opt{model, optim::adam{}}`.

@@ -31,8 +31,7 @@ struct step_arguments {
   const T* gradient_factor = nullptr;  ///< one number by which gradients are multiplied, as clipping gives (null: 1)
   std::int64_t step = 1;               ///< 1 for the first step
   void* step_memory = nullptr;         ///< step_memory_bytes that only the rule uses; zeros before the first step
-  void* sent = nullptr;                ///< as much on the host for what the rule sent there; a place has its own
-  bool resend = true;                  ///< whether the place may lack that: in the first step, and after a failure
+  void* sent = nullptr;                ///< as much on the host, zeros too: what the rule has sent to this place
 };
 
 /// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct with
@@ -42,9 +41,9 @@ struct step_arguments {
 ///   without allocation, in float and double. It is const and called anew for each step, so that a schedule may change
 ///   a hyperparameter in between. What it computes from `step` on the host reaches the device with each call. Ours
 ///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, and send them
-///   anew where they are not those `sent`, or `resend` says so: their launches are the same in every step. A rule may
-///   call the step of another one, with other numbers each time. Gradients count as `gradient_factor * gradients[i] /
-///   divisor`, and as 0 where the divisor is 0 (a batch whose labels are all ignored).
+///   anew where they are not those `sent`: their launches are the same in every step. A rule may call the step of
+///   another one, with other numbers each time. Gradients count as `gradient_factor * gradients[i] / divisor`, and as 0
+///   where the divisor is 0 (a batch whose labels are all ignored).
 template <class Rule>
 concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,

@@ -99,12 +99,10 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
       Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
   /// State of layers that is not trained.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
-  /// Numbers that each replica keeps of its updates and of the last step's loss.
-  static constexpr std::size_t counters = nn::detail::replica_scalar_bytes;
   /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
-  /// Sums of losses over steps, and the numbers of clipping.
-  static constexpr std::size_t sums = train::detail::scalar_bytes;
+  /// Sums of losses, of the last step and over steps, and the numbers of clipping.
+  static constexpr std::size_t sums = nn::detail::loss_sums_bytes + train::detail::scalar_bytes;
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       place_count<Where> > 1
@@ -113,7 +111,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
           : 0;
   /// All of the above.
   static constexpr std::size_t bytes =
-      parameters + gradients + optimizer_state + buffers + counters + activations + sums + reduction_buffer;
+      parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
   /// What comes on top where the trainer clips: the norm's workspace.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
   /// What comes on top where a loader brings images of bytes (an image_set) to devices: two batches, and the bytes of

@@ -33,24 +33,23 @@ class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
   step_loss(std::shared_ptr<nn::detail::model_state<T>> state, reduction how)
-      : state_(std::move(state)), step_(state_->step), failures_(state_->failures), how_(how) {}
+      : state_(std::move(state)), step_(state_->step), how_(how) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
-  /// on one of them, with its name; error when that was thrown elsewhere before; and error after the model's next pass,
-  /// which overwrites the loss.
+  /// on one of them, with its name; error where the model cannot be used; and error after the model's next pass, which
+  /// overwrites the loss.
   template <class Tu = detail::this_tu>
   T item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
-    return train::detail::loss_of_replicas<Backend, Tu>(*state_, failures_, how_);
+    return train::detail::loss_of_replicas<Backend, Tu>(*state_, how_);
   }
 
  private:
   std::shared_ptr<nn::detail::model_state<T>> state_;
   std::uint64_t step_;
-  std::uint64_t failures_;
   reduction how_;
 };
 
@@ -74,10 +73,11 @@ struct accumulate {
 /// where it is not the default, `collective::all_reduce{}` or `collective::scatter_gather{}`, and behind that
 /// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved.
 ///
-/// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name. If it
-/// failed before the update, no place has updated and the next step can run; gradients that were accumulated are lost.
-/// If an update failed on some places only, the model says from then on that it cannot be used. Failures are a
-/// device's: of two threads that use one device, either may be thrown the other's.
+/// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name, and every
+/// model on that device says from then on that it cannot be used. An exception on the host before the update leaves the
+/// model as it was, and the next step can run; gradients that were accumulated are lost. An exception while the update
+/// is asked for leaves a model that cannot be used. Failures are a device's: of two threads that use one device, either
+/// may be thrown the other's.
 template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
           class Accumulate = accumulate<1>>
 class trainer;
@@ -175,7 +175,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
     auto& state = own_state();
-    train::detail::begin_pass<backend_type, Tu>(state, accumulation_);
+    train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     [[maybe_unused]] const auto awake = stay_awake();
@@ -206,15 +206,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return true;
   }
 
-  /// The loss over all samples since the start or the last reset, but for those of steps that failed, on the host;
-  /// waits for the places and throws what failed on them.
+  /// The loss over all samples since the start or the last reset, but for those of steps that threw, on the host; waits
+  /// for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   double mean_loss() const {
     auto& state = own_state();
     nn::detail::settle<backend_type, Tu>(state);
-    const bool more = accumulation_.stands(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
+      const bool more = memory_[k].counts || accumulation_.batches != 0;
       double totals[4];
       detail::copy_out<backend_type, Tu>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
       for (std::size_t i = 0; i < 2; ++i)
@@ -225,10 +225,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
   template <class Tu = detail::this_tu>
   void reset_mean_loss() {
-    nn::detail::settle<backend_type, Tu>(own_state());  // a device with a failure behind it would not do it
+    nn::detail::settle<backend_type, Tu>(own_state());
     for (std::size_t k = 0; k < places; ++k)
       detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 4, 4,
-                                               train::detail::clear_totals_functor{memory_[k].totals()});
+                                               nn::detail::zero_functor<double>{memory_[k].totals()});
   }
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
@@ -281,9 +281,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       if constexpr (places > 1 && !every_place_updates)
         parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
     });
-    for (std::size_t k = 0; k < places; ++k)
-      detail::for_each_index<backend_type, Tu>(
-          replica(k).ordinal, 2, 2, train::detail::count_pending_functor{memory_[k].totals(), memory_[k].pending()});
+    for (auto& memory : memory_)
+      memory.counts = true;
   }
 
   template <class Tu>

@@ -8,12 +8,10 @@
 
 namespace devplace {
 
-/// CPU operations are complete, or have thrown, when their call returns: every event has completed.
+/// CPU operations are complete, or have thrown, when their call returns: every event has completed, and no device
+/// fails.
 template <>
 struct implementation<backend::cpu, op::events> {
-  /// Whether the device is still usable after an operation on it has failed.
-  static constexpr bool survives_failures = true;
-
   static detail::event_handle create(int) { return {}; }
   static void record(int, void*) {}
   static void follow(int, void*) {}

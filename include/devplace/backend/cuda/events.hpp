@@ -15,9 +15,6 @@ namespace devplace {
 /// CUDA events without timing, recorded on the streams of the places.
 template <>
 struct implementation<backend::cuda, op::events> {
-  /// A kernel's failure makes the whole device unusable.
-  static constexpr bool survives_failures = false;
-
   static detail::event_handle create(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
     cudaEvent_t created = nullptr;
@@ -49,8 +46,8 @@ struct implementation<backend::cuda, op::events> {
     }
     return {};
   }
-  /// A failure is sticky: every later call on the device reports it.
-  static std::uint64_t failures(int) { return 0; }
+  /// A device fails once: it is lost to the process then.
+  static std::uint64_t failures(int ordinal) { return detail::cuda_device_lost(ordinal) ? 1 : 0; }
 
  private:
   static cudaEvent_t of(void* state) { return static_cast<cudaEvent_t>(state); }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -57,11 +56,9 @@ class simulated_event {
     const std::lock_guard lock(mutex_);
     happened_ = number;
     if (failure) {
-      failed_records& latest = failed_[failures_ % failed_.size()];
-      if (latest.last + 1 == number && latest.failure.what == failure.what)
-        latest.last = number;
-      else
-        failed_[++failures_ % failed_.size()] = {number, number, failure};
+      if (!failure_) first_failed_ = number;
+      last_failed_ = number;
+      failure_ = failure;
     }
     changed_.notify_all();
   }
@@ -69,25 +66,19 @@ class simulated_event {
   device_failure wait_for(std::uint64_t number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return happened_ >= number; });
-    // The device may have gone on since, and failed: that is not this record's failure.
-    for (const failed_records& failed : failed_)
-      if (number != 0 && failed.first <= number && number <= failed.last) return failed.failure;
+    if (first_failed_ <= number && number <= last_failed_) return failure_;
     return {};
   }
-
-  /// Consecutive records to which the device came with one failure.
-  struct failed_records {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    device_failure failure;
-  };
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::uint64_t> recorded_{0};
   std::uint64_t happened_ = 0;
-  std::array<failed_records, 8> failed_{};  ///< the last of them; who follows is not more failures behind
-  std::uint64_t failures_ = 0;
+  // A record that is neither before the first nor behind the last one to which the device came with a failure counts
+  // as failed, with the latest failure. Record 0 is none.
+  std::uint64_t first_failed_ = 1;
+  std::uint64_t last_failed_ = 0;
+  device_failure failure_;
   std::atomic<int> references_{1};
 };
 
@@ -96,8 +87,6 @@ class simulated_event {
 /// Events between simulated devices: their threads wait for each other, and failures travel along.
 template <>
 struct implementation<backend::cuda, op::events> {
-  static constexpr bool survives_failures = true;
-
   static detail::event_handle create(int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
     return {new detail::simulated_event, ordinal, &release};

@@ -107,15 +107,15 @@ pass<P> run_forward(const replica<element_of_t<P>>& r, const Part& x, devplace::
   return p;
 }
 
-/// Backward of one replica, and the loss's two sums behind its gradients: written, or added to an earlier pass's.
+/// Backward of one replica: gradients are written, or added to those of an earlier pass. What comes behind them, the
+/// loss's two sums, is left to the caller.
 template <class Net, class P, class Backend, class Tu, class T = element_of_t<P>>
-void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, const T* sums, bool add) {
+void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add) {
   using run = engine<Net, P, Backend, Tu>;
   if (p.batch != 0)
     run::backward(p, r, x, dy, add);
   else if (!add)
     run::clear_gradients(r);
-  run::add_sums(r, sums, add);
 }
 
 }  // namespace devplace::nn::detail

@@ -52,7 +52,7 @@ struct engine {
     return {ordinal, zeros<T>(ordinal, plan::parameter_elements, memory_purpose::parameters),
             zeros<T>(ordinal, plan::parameter_elements + gradient_tail, memory_purpose::gradients),
             zeros<T>(ordinal, plan::buffer_elements, memory_purpose::parameters),
-            zeros<std::uint64_t>(ordinal, replica_scalar_bytes / sizeof(std::uint64_t), memory_purpose::workspace)};
+            zeros<T>(ordinal, loss_sums_bytes / sizeof(T), memory_purpose::workspace)};
   }
 
   /// Draws all parameters and buffers, keyed by seed and name: the same on every place and for every thread count.
@@ -107,9 +107,11 @@ struct engine {
   }
 
   /// Writes a loss's sums of losses and of weights behind the gradients, or adds them.
+  static tail_functor<T> tail(const replica<T>& r, const T* sums, bool add) {
+    return {r.gradient_data() + plan::parameter_elements, sums, add};
+  }
   static void add_sums(const replica<T>& r, const T* sums, bool add) {
-    devplace::detail::for_each_index<Backend, Tu>(
-        r.ordinal, 1, 1, tail_functor<T>{r.gradient_data() + plan::parameter_elements, sums, add});
+    devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, tail(r, sums, add));
   }
 
  private:

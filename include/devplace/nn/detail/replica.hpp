@@ -15,28 +15,24 @@
 
 namespace devplace::nn::detail {
 
-/// Bytes of a replica's scalars: two counters and two sums, a cache line each.
-inline constexpr std::size_t replica_scalar_bytes = 2 * devplace::detail::alignment;
+/// Bytes for the two sums of a replica's last loss: a cache line.
+inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
 
 /// One replica's arenas: parameters, gradients (with two sums behind them) and buffers, each one block with the same
-/// constexpr offsets on every place; and a few numbers of its own.
+/// constexpr offsets on every place; and the sums of its last loss.
 template <class T>
 struct replica {
   int ordinal = 0;
   devplace::detail::memory_block parameters;
   devplace::detail::memory_block gradients;
   devplace::detail::memory_block buffers;
-  devplace::detail::memory_block scalars;
+  devplace::detail::memory_block sums;
 
   T* parameter_data() const { return static_cast<T*>(parameters.data()); }
   T* gradient_data() const { return static_cast<T*>(gradients.data()); }
   T* buffer_data() const { return static_cast<T*>(buffers.data()); }
-  /// Updates of the parameters that this place has begun, and has finished.
-  std::uint64_t* update_counters() const { return static_cast<std::uint64_t*>(scalars.data()); }
   /// The last step's sums of losses and of weights.
-  T* loss_sums() const {
-    return reinterpret_cast<T*>(static_cast<std::byte*>(scalars.data()) + devplace::detail::alignment);
-  }
+  T* loss_sums() const { return static_cast<T*>(sums.data()); }
 };
 
 /// What a model keeps beside its type: shared with leases and saved activations, so that they notice misuse.
@@ -46,10 +42,9 @@ struct model_state {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< training passes so far: keys random layers
   std::uint64_t gradient_writes = 0;  ///< backward passes so far: they overwrite, or add to, the gradients
-  std::uint64_t updates = 0;  ///< optimizer steps so far: activations saved before one do not fit the parameters after
-  std::uint64_t updates_before = 0;  ///< of them, those that the replicas' own counters do not know
-  std::uint64_t failures = 0;        ///< of the model's devices, as far as they were looked into
-  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks into them; nn/detail/settle.hpp
+  std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
+  std::uint64_t failures = 0;  ///< of the model's devices when it was made: any more make it unusable
+  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks for them; nn/detail/settle.hpp
   bool gradients_out = false;                             ///< a lease of the gradient arenas exists
   std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
 };
@@ -69,18 +64,17 @@ void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
   devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
 }
 
-/// Throws where a device has failed since `failures` were counted: what was asked for then may not have been done.
-template <class T>
-void require_no_failures_since(std::uint64_t failures, const model_state<T>& state, const char* asked_for) {
-  if (state.failures != failures)
-    throw error(
-        std::string("one of the model's devices failed after ")
-            .append(asked_for)
-            .append(" had been asked for, and the error was thrown before, so not all of it may have been done; run "
-                    "forward and backward again."));
-}
+/// Why a model is unusable after a failure on one of its devices.
+inline constexpr const char* failed_device_text =
+    "one of its devices failed, so what it was asked to do there may be done in part or not at all; make the model "
+    "anew, or copy one that was saved before. Its trainers and optimizers are to be made anew too.";
 
-/// Throws where an update has left the replicas different.
+/// Why a model is unusable after an exception in the middle of an update.
+inline constexpr const char* partial_update_text =
+    "an update of its parameters was asked for in part when an exception ended it; make the model anew, or copy one "
+    "that was saved before. Its trainers and optimizers are to be made anew too.";
+
+/// Throws where a failure has made the model unusable.
 template <class T>
 void require_usable(const model_state<T>& state) {
   if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);

@@ -16,8 +16,8 @@
 
 namespace devplace::nn::detail {
 
-/// Replicas of zeros on these devices. Whoever fills them calls settle() in the end: devices skip all that where a
-/// failure is behind them that nobody has seen.
+/// Replicas of zeros on these devices. Whoever fills them calls settle() in the end: a device that has failed skips its
+/// work until the failure has been thrown.
 template <class Net, class T, class Backend, class Tu>
 std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals) {
   auto state = std::make_shared<model_state<T>>();
@@ -25,6 +25,7 @@ std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals) {
   for (const int ordinal : ordinals)
     state->replicas.push_back(engine<Net, T, Backend, Tu>::make(ordinal));
   state->settle_after_failures = &settle_after_failures<Backend, Tu, T>;
+  state->failures = failures_of<Backend, Tu>(*state);
   return state;
 }
 
@@ -54,7 +55,7 @@ void copy_block(const devplace::detail::memory_block& to, int to_ordinal, const 
            bytes_of<const std::uint8_t, FromBackend>(from, from_ordinal));
 }
 
-/// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, to the bit.
+/// Replicas on these devices with the parameters, buffers and numbers of the first replica of `from`, to the bit.
 /// Gradients are not copied; no lease of them can come along.
 template <class Net, class T, class Backend, class FromBackend, class Tu>
 std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, const model_state<T>& from) {
@@ -62,12 +63,10 @@ std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, cons
   state->seed = from.seed;
   state->step = from.step;
   state->updates = from.updates;
-  state->updates_before = from.updates_before;
   const auto& first = from.replicas.front();
   for (const auto& r : state->replicas) {
     copy_block<Backend, FromBackend, Tu>(r.parameters, r.ordinal, first.parameters, first.ordinal);
     copy_block<Backend, FromBackend, Tu>(r.buffers, r.ordinal, first.buffers, first.ordinal);
-    copy_block<Backend, FromBackend, Tu>(r.scalars, r.ordinal, first.scalars, first.ordinal);
   }
   settle<Backend, Tu>(*state);
   return state;

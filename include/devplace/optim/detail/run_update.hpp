@@ -62,7 +62,7 @@ step_record<Hyper, T>* record_of_steps(const step_arguments<T>& a, const Hyper& 
   static_assert(std::is_trivially_copyable_v<record> && sizeof(record) <= step_memory_bytes &&
                 std::is_trivially_copyable_v<sent_steps<Hyper>> && sizeof(sent_steps<Hyper>) <= step_memory_bytes);
   record* const known = static_cast<record*>(a.step_memory);
-  if (a.resend || !(*static_cast<const sent_steps<Hyper>*>(a.sent) == sent_steps<Hyper>{hyper, a.step}))
+  if (!(*static_cast<const sent_steps<Hyper>*>(a.sent) == sent_steps<Hyper>{hyper, a.step}))
     devplace::detail::for_each_index<Backend, Tu>(a.ordinal, 1, 1, begin_steps<Hyper, T>{known, hyper, a.step});
   new (a.sent) sent_steps<Hyper>{hyper, a.step + 1};
   return known;

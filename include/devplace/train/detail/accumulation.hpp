@@ -14,40 +14,25 @@
 
 namespace devplace::train::detail {
 
-/// Gradients that a trainer has added up since the last update, and what would make them wrong.
+/// Gradients that a trainer has added up since the last update.
 struct accumulation {
-  std::size_t batches = 0;     ///< how many batches
-  std::uint64_t writes = 0;    ///< the model's writes of gradients after the last of them
-  std::uint64_t failures = 0;  ///< of the model's devices, when the first began
-
-  /// Whether there are batches, and no device has skipped one since.
-  template <class T>
-  bool stands(const nn::detail::model_state<T>& state) const {
-    return batches != 0 && failures == state.failures;
-  }
+  std::size_t batches = 0;   ///< how many batches
+  std::uint64_t writes = 0;  ///< the model's writes of gradients after the last of them
 };
 
-/// Throws where gradients that are being accumulated were overwritten. After a failure on a device, which may have
-/// skipped a batch, the accumulation begins anew.
+/// Throws where the model cannot be used, where its gradients are leased, and where gradients that are being
+/// accumulated were overwritten.
 template <class Backend, class Tu, class T>
 void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
   nn::detail::settle_after_failures<Backend, Tu>(state);
   if (state.gradients_out)
     throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
-  if (!a.stands(state)) {
-    a.batches = 0;
-  } else if (a.writes != state.gradient_writes) {
+  if (a.batches != 0 && a.writes != state.gradient_writes) {
     a.batches = 0;
     throw error(
         "trainer: another pass of this model ran between the batches of one accumulation and overwrote their "
         "gradients, which are dropped; call flush() before it, or train with one trainer at a time.");
   }
-}
-
-template <class Backend, class Tu, class T>
-void begin_pass(nn::detail::model_state<T>& state, accumulation& a) {
-  check_accumulation<Backend, Tu>(state, a);
-  if (a.batches == 0) a.failures = state.failures;
 }
 
 /// Drops what was accumulated unless the step is done(): the gradients are those of some places only.
@@ -71,15 +56,10 @@ class step_guard {
   mutable bool done_ = false;
 };
 
-/// The loss of the last pass from what each replica keeps of it; waits for all places. `failures` is the number before
-/// the pass.
+/// The loss of the last pass from what each replica keeps of it; waits for all places.
 template <class Backend, class Tu, class T>
-T loss_of_replicas(nn::detail::model_state<T>& state, std::uint64_t failures, reduction how) {
+T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
   nn::detail::settle<Backend, Tu>(state);
-  if (state.failures != failures)
-    throw error(
-        "the loss of this step was not computed or is not known to be: one of the model's devices failed after the "
-        "step had been asked for, and the error was thrown before; go on with the next step.");
   double total[2] = {0, 0};
   for (const auto& r : state.replicas) {
     T sums[2];

@@ -20,29 +20,22 @@
 
 namespace devplace::train::detail {
 
-/// Adds a place's sums of losses and of weights in one batch to those of the batches before that have had no update.
+/// What a place keeps of a batch's sums of losses and of weights, in one launch: behind the gradients, for the update,
+/// and in `pending`, for the mean loss. `add`: to those of the batches before that have had no update. `counts`: those
+/// batches have had theirs, and belong to the totals from now on.
 template <class T>
-struct pending_functor {
+struct loss_functor {
+  nn::detail::tail_functor<T> tail;
+  double* totals;
   double* pending;
-  const T* sums;
-  bool add;
-  DEVPLACE_HD void operator()(std::size_t) const {
-    pending[0] = (add ? pending[0] : 0) + static_cast<double>(sums[0]);
-    pending[1] = (add ? pending[1] : 0) + static_cast<double>(sums[1]);
+  bool counts;
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    tail(i);
+    for (int k = 0; k < 2; ++k) {
+      if (counts) totals[k] += pending[k];
+      pending[k] = (tail.add ? pending[k] : 0) + static_cast<double>(tail.sums[k]);
+    }
   }
-};
-
-/// Behind an update: its batches count from now on. So batches that failed anywhere are not in the mean.
-struct count_pending_functor {
-  double* totals;
-  const double* pending;
-  DEVPLACE_HD void operator()(std::size_t i) const { totals[i] += pending[i]; }
-};
-
-/// Sets sums of losses to zero.
-struct clear_totals_functor {
-  double* totals;
-  DEVPLACE_HD void operator()(std::size_t i) const { totals[i] = 0; }
 };
 
 /// The memory of a trainer on one place.
@@ -53,8 +46,9 @@ struct step_memory {
   devplace::detail::memory_block clipping;
   std::size_t rows = 0;   ///< samples for which the workspace is enough
   bool prepared = false;  ///< whether there is one
+  bool counts = false;    ///< whether the batches of pending() have had their update
 
-  /// Two sums over all updates, and behind them two over the batches since the last one.
+  /// Two sums over the batches of all updates, and behind them two over the last batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
@@ -107,9 +101,9 @@ const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, con
 }
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
-/// gradients of the batches before.
+/// gradients and sums of the batches before.
 template <class Net, class P, class Backend, class Tu, class PlacedLoss, class Targets, class T = element_of_t<P>>
-void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>& memory, const PlacedLoss& loss,
+void forward_and_backward(const nn::detail::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
                           std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
   using run = nn::detail::engine<Net, P, Backend, Tu>;
   using layout = step_layout<Net>;
@@ -126,9 +120,11 @@ void forward_and_backward(const nn::detail::replica<T>& r, const step_memory<T>&
                          view<T, batch_extents, where>{output_gradient, outputs, device},
                          view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
                          view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
-  nn::detail::run_backward<Net, P, Backend, Tu>(p, r, x, output_gradient, r.loss_sums(), add);
-  devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1,
-                                                pending_functor<T>{memory.pending(), r.loss_sums(), add});
+  nn::detail::run_backward<Net, P, Backend, Tu>(p, r, x, output_gradient, add);
+  devplace::detail::for_each_index<Backend, Tu>(
+      r.ordinal, 1, 1,
+      loss_functor<T>{run::tail(r, r.loss_sums(), add), memory.totals(), memory.pending(), memory.counts});
+  memory.counts = false;
 }
 
 }  // namespace devplace::train::detail
