@@ -106,6 +106,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(WRITE_BROADCAST_ELEMENT)  // expect: (read-only location|cannot assign to return value|must be a modifiable)
   list.broadcast_to(dp::extents<2, 3>{})(0, 1) = 2;
 #endif
+#if defined(WRITE_BROADCAST_VIEW)  // expect: devplace: assign: the destination's elements are const
+  a.broadcast_to(dp::extents<2, 2, 3>{}) = a + 1.0f;
+#endif
 #if defined(ROW_MAJOR_FROM_STRIDED)  // expect: (conversion from|no viable conversion|no suitable user-defined)
   dp::view<const float, dp::extents<2>, on_cpu> column = a.select(dp::axis<1>{}, 0);
 #endif

@@ -232,7 +232,7 @@ void map(F&& functor, X&&... x) = delete;
 #define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                         \
   template <detail::assignable To, class X, class Tu = detail::this_tu>                                 \
     requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                         \
-      const auto window = detail::as_view(destination);                                                 \
+      const auto window = detail::as_window(destination);                                               \
       assign<Tu>(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x)));    \
       return std::forward<To>(destination);                                                             \
     }                                                                                                   \

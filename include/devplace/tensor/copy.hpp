@@ -8,6 +8,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -60,20 +61,32 @@ void require_copyable(const To& to, const From& from) {
 
 /// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
 /// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
-/// destination. Static extents that differ do not compile; run-time ones throw shape_error.
+/// destination. Static extents that differ do not compile; run-time ones throw shape_error. Across places a view with
+/// strides goes through a row-major temporary on its own place.
 template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
   requires(detail::form_of_tensor<To> == detail::form::one_place &&
            detail::form_of_tensor<From> == detail::form::one_place)
 void copy(To&& destination, const From& source) {
-  const auto to = detail::as_view(destination);
-  const auto from = detail::as_view(source);
+  const auto to = detail::as_window(destination);
+  const auto from = detail::as_window(source);
   using to_view = std::remove_const_t<decltype(to)>;
   using from_view = std::remove_const_t<decltype(from)>;
   detail::require_copyable(to, from);
   using to_backend = typename to_view::backend_type;
   using from_backend = typename from_view::backend_type;
   const std::size_t bytes = to.size() * sizeof(typename to_view::value_type);
-  if constexpr (std::is_same_v<to_backend, from_backend>) {
+  if constexpr (!to_view::is_row_major || !from_view::is_row_major) {
+    if (std::is_same_v<to_backend, from_backend> && to.ordinal() == from.ordinal()) {
+      if constexpr (std::is_same_v<to_backend, from_backend>)
+        assign<Tu>(detail::computable(to), detail::computable(from));
+    } else if (to.is_contiguous()) {
+      copy<Tu>(detail::as_contiguous(to), detail::packed<Tu>(from).view);
+    } else {
+      const auto arrived = detail::packed_beside<Tu>(to);
+      copy<Tu>(arrived.view, detail::packed<Tu>(from).view);
+      assign<Tu>(detail::computable(to), detail::computable(arrived.view));
+    }
+  } else if constexpr (std::is_same_v<to_backend, from_backend>) {
     if (to.ordinal() == from.ordinal())
       detail::copy_within<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
     else

@@ -17,7 +17,7 @@ namespace devplace {
 template <class Tu = detail::this_tu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::one_place)
 auto item(const X& x) {
-  const auto source = detail::as_view(x);
+  const auto source = detail::as_window(x);
   using source_type = std::remove_const_t<decltype(source)>;
   using extents_type = typename source_type::extents_type;
   if constexpr (extents_type::is_static)

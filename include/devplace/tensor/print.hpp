@@ -12,6 +12,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/detail/array_layout.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
+#include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -38,7 +39,9 @@ template <class Tu, class View>
 auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
-  copy_out<typename View::backend_type, Tu>(x.ordinal(), elements.data(), x.data(), x.size() * sizeof(value_type));
+  const auto in_order = packed<Tu>(x);
+  copy_out<typename View::backend_type, Tu>(x.ordinal(), elements.data(), in_order.view.data(),
+                                            x.size() * sizeof(value_type));
   return elements;
 }
 
@@ -138,8 +141,8 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
 }
 
 /// The same for a view, under a head line such as `view<const float, 2x3> on cpu`.
-template <class T, class Extents, class Where, class Tu = detail::this_tu>
-std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where>& x) {
+template <class T, class Extents, class Where, class Layout, class Tu = detail::this_tu>
+std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout>& x) {
   detail::print<Tu>(out, std::is_const_v<T> ? "view<const " : "view<", x);
   return out;
 }

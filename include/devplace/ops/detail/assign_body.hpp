@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/tree.hpp>
@@ -22,13 +23,15 @@ namespace detail {
 inline constexpr std::size_t elementwise_grain = 16384;
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
-/// Writes tree elements begin..end-1 one after the other. Each destination element depends on operand elements of the
-/// same index only, hence the pragma, which lets the compiler form vectors in place too.
-template <class T, class Tree>
-DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end) {
+/// Writes tree elements begin..end-1 one after the other, `Stride{}` or `stride` elements apart. Each destination
+/// element depends on operand elements of the same index only, hence the pragma, which lets the compiler form vectors
+/// in place too.
+template <class T, class Tree, class Stride = std::integral_constant<std::size_t, 1>>
+DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
+                                           Stride stride = {}) {
   DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
   for (std::size_t i = begin; i < end; ++i)
-    destination[i] = tree.at(i);
+    destination[i * stride] = tree.at(i);
   DEVPLACE_INDEPENDENT_ITERATIONS_END
 }
 DEVPLACE_ANY_LOOP_BODY_END
@@ -46,10 +49,29 @@ struct assign_linear {
   }
 };
 
-/// Index functor: operands are repeated along some axes.
-template <class T, class Tree, std::size_t Rank>
+/// Where the elements of a row-major destination lie.
+template <class T, std::size_t Rank>
+struct row_major_target {
+  T* data;
+
+  DEVPLACE_HD T* at(std::size_t i, const position<Rank>&) const { return data + i; }
+  static constexpr std::integral_constant<std::size_t, 1> row_stride() { return {}; }
+};
+
+/// The same of a destination with strides.
+template <class T, std::size_t Rank>
+struct strided_target {
+  T* data;
+  std::size_t strides[Rank];
+
+  DEVPLACE_HD T* at(std::size_t, const position<Rank>& p) const { return data + p.offset(strides); }
+  std::size_t row_stride() const { return strides[Rank - 1]; }
+};
+
+/// Index functor: operands, or the destination, have strides along some axes, 0 where they are repeated.
+template <class Target, class Tree, std::size_t Rank>
 struct assign_strided {
-  T* destination;
+  Target destination;
   Tree tree;
   std::size_t extents[Rank];
   bool linear_rows;
@@ -63,7 +85,10 @@ struct assign_strided {
     return p;
   }
 
-  DEVPLACE_HD void operator()(std::size_t i) const { destination[i] = tree.at(position_of(i)); }
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const position<Rank> p = position_of(i);
+    *destination.at(i, p) = tree.at(p);
+  }
 
   void range(std::size_t begin, std::size_t end) const {
     while (begin < end) {
@@ -71,9 +96,10 @@ struct assign_strided {
       const std::size_t rest_of_row = extents[Rank - 1] - start.index[Rank - 1];
       const std::size_t count = end - begin < rest_of_row ? end - begin : rest_of_row;
       if (linear_rows)
-        assign_row(destination + begin, transformed(linear_row_at<Rank>(start), tree), 0, count);
+        assign_row(destination.at(begin, start), transformed(linear_row_at<Rank>(start), tree), 0, count);
       else
-        assign_row(destination + begin, transformed(row_at<Rank>(start), tree), 0, count);
+        assign_row(destination.at(begin, start), transformed(row_at<Rank>(start), tree), 0, count,
+                   destination.row_stride());
       begin += count;
     }
   }

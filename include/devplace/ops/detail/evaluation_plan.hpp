@@ -6,26 +6,53 @@
 
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/tensor/layout.hpp>
 
 namespace devplace::detail {
 
-/// A tensor in an expression as its evaluation sees it.
+/// Whether the type says that there is one element.
+template <class Extents>
+constexpr bool is_single() {
+  if constexpr (Extents::is_static)
+    return Extents{}.size() == 1;
+  else
+    return false;
+}
+
+/// A tensor in an expression, or its destination, as the evaluation sees it.
 struct operand_layout {
   const void* data = nullptr;
   std::size_t bytes = 0;
   std::size_t size = 0;
-  bool single = false;                 // one element by its type; its strides are not looked at
+  bool single = false;                 // one element by its type; its strides are all 0
   std::size_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 where it is repeated
+
+  /// The first `rank` strides as the innermost ones of `most` axes.
+  constexpr void aligned_strides(std::size_t rank, std::size_t* to, std::size_t most) const {
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      to[most - rank + axis] = strides[axis];
+  }
 };
 
-/// Strides of row-major elements of shape `own` within a result of shape `result`.
-constexpr void set_strides(operand_layout& operand, const shape& own, const shape& result) {
+/// How the elements of a view lie within a result of shape `result`.
+template <class View>
+constexpr operand_layout layout_of(const View& x, const shape& result) {
+  using extents_type = typename View::extents_type;
+  operand_layout operand;
+  operand.data = x.data();
+  operand.size = x.size();
+  operand.bytes = x.size() * sizeof(typename View::value_type);
+  operand.single = is_single<extents_type>();
+  if constexpr (!View::is_row_major)
+    operand.bytes = spanned(sizes_of(x.extents()), x.strides()) * sizeof(typename View::value_type);
   std::size_t step = 1;
-  for (std::size_t axis = result.rank; axis-- > 0;) {
-    const std::size_t extent = own.aligned(axis, result.rank);
-    operand.strides[axis] = extent == 1 ? 0 : step;
+  for (std::size_t axis = View::rank; axis-- > 0;) {
+    const std::size_t extent = x.extent(axis);
+    if constexpr (!View::is_row_major) step = x.stride(axis);
+    operand.strides[result.rank - View::rank + axis] = extent == 1 ? 0 : step;
     step *= extent;
   }
+  return operand;
 }
 
 /// Leaves out axes of extent 1 and joins neighbouring axes that all operands cross with one stride: what is left is one
@@ -59,15 +86,18 @@ constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* ope
 
 /// Whether writing the result where it goes would change elements that are still to be read. An operand that is the
 /// destination itself is read before it is written, element by element.
-inline bool overlaps(const void* destination, std::size_t bytes, std::size_t size, const operand_layout& operand) {
-  if (!share_memory(destination, bytes, operand.data, operand.bytes)) return false;
-  return destination != operand.data || bytes != operand.bytes || size != operand.size;
+inline bool overlaps(const operand_layout& destination, const operand_layout& operand) {
+  if (!share_memory(destination.data, destination.bytes, operand.data, operand.bytes)) return false;
+  bool same =
+      destination.data == operand.data && destination.size == operand.size && destination.bytes == operand.bytes;
+  for (std::size_t axis = 0; axis != max_rank; ++axis)
+    same = same && destination.strides[axis] == operand.strides[axis];
+  return !same;
 }
-inline bool any_overlaps(const void* destination, std::size_t bytes, std::size_t size, const operand_layout* operands,
-                         std::size_t count) {
+inline bool any_overlaps(const operand_layout& destination, const operand_layout* operands, std::size_t count) {
   bool any = false;
   for (std::size_t k = 0; k < count; ++k)
-    any = any || overlaps(destination, bytes, size, operands[k]);
+    any = any || overlaps(destination, operands[k]);
   return any;
 }
 

@@ -41,13 +41,13 @@ struct scalar_operand {
 };
 
 /// Elements that somebody else owns.
-template <class T, class Extents, class Where>
+template <class T, class Extents, class Where, class Layout = row_major>
 struct view_operand {
   using value_type = T;
   using extents_type = Extents;
   using placement_type = Where;
 
-  devplace::view<const T, Extents, Where> window;
+  devplace::view<const T, Extents, Where, Layout> window;
 
   constexpr const Extents& extents() const { return window.extents(); }
   constexpr view_operand borrowed() const { return *this; }
@@ -159,8 +159,8 @@ struct number_beside_elements {
                 "off its fraction; convert the tensor first, cast<float>(x), or write an integer.");
 };
 
-template <class T, class E, class W>
-constexpr view_operand<std::remove_const_t<T>, E, W> viewed(const view<T, E, W>& x) {
+template <class T, class E, class W, class L>
+constexpr view_operand<std::remove_const_t<T>, E, W, L> viewed(const view<T, E, W, L>& x) {
   return {x};
 }
 

@@ -15,6 +15,14 @@ namespace devplace::detail {
 template <std::size_t Rank>
 struct position {
   std::size_t index[Rank];
+
+  /// Elements from the first one to this one.
+  DEVPLACE_HD constexpr std::size_t offset(const std::size_t* strides) const {
+    std::size_t result = 0;
+    for (std::size_t axis = 0; axis < Rank; ++axis)
+      result += index[axis] * strides[axis];
+    return result;
+  }
 };
 
 /// A number.
@@ -62,13 +70,7 @@ struct strided_leaf {
   const T* data;
   std::size_t strides[Rank];
 
-  DEVPLACE_HD constexpr std::size_t offset(const position<Rank>& p) const {
-    std::size_t result = 0;
-    for (std::size_t axis = 0; axis < Rank; ++axis)
-      result += p.index[axis] * strides[axis];
-    return result;
-  }
-  DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[offset(p)]; }
+  DEVPLACE_HD constexpr T at(const position<Rank>& p) const { return data[p.offset(strides)]; }
 };
 
 template <std::size_t I, class Child>
@@ -122,7 +124,7 @@ struct linear_row_at : load_singles {
 
   template <class T>
   constexpr linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
-    return {leaf.data + leaf.offset(start)};
+    return {leaf.data + start.offset(leaf.strides)};
   }
 
   position<Rank> start;
@@ -136,7 +138,7 @@ struct row_at : load_singles {
 
   template <class T>
   constexpr row_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
-    return {leaf.data + leaf.offset(start), leaf.strides[Rank - 1]};
+    return {leaf.data + start.offset(leaf.strides), leaf.strides[Rank - 1]};
   }
 
   position<Rank> start;

@@ -48,16 +48,17 @@ template <class T, class Extents>
 using window = dp::view<T, Extents, on_cpu>;
 
 /// As dp::assign on a CPU without overlap, but with the emulated kernel.
-template <class T, class Extents, class Expression>
-void assign_by_kernel(const window<T, Extents>& to, const Expression& expression) {
+template <class T, class Extents, class Layout, class Expression>
+void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expression& expression) {
   constexpr std::size_t count = dp::detail::tensor_count<Expression>;
-  constexpr bool repeats = dp::detail::may_repeat<Expression, Extents>;
-  dp::detail::shape shape = dp::detail::shape_of(to.extents());
-  dp::detail::layout_reader<count> reader{shape, 0, {}};
+  constexpr bool strides = dp::detail::may_need_strides<Expression, Extents> || std::is_same_v<Layout, dp::strided>;
+  const dp::detail::shape shape = dp::detail::shape_of(to.extents());
+  dp::detail::evaluation<count> plan{shape, {}};
+  dp::detail::layout_reader reader{shape, 0, plan.layouts};
   expression.visit(reader);
-  if constexpr (repeats) dp::detail::collapse(shape, reader.operands, count);
-  dp::detail::run<repeats, Extents::rank, emulated, dp::detail::this_tu>(0, to.data(), to.size(), expression, shape,
-                                                                         reader.operands, count);
+  plan.layouts[count] = dp::detail::layout_of(to, shape);
+  if constexpr (strides) dp::detail::collapse(plan.axes, plan.layouts, count + 1);
+  dp::detail::run<Layout, strides, Extents::rank, emulated, dp::detail::this_tu>(0, to.data(), expression, plan);
 }
 
 /// Elements with `Extents`, aligned for wide accesses, or `offset` elements after such an address.
@@ -140,6 +141,35 @@ TEST_CASE("rows and columns that are repeated leave an assignment wide where row
   const room<float, dp::extents<3, 1, 8>> planes(dp::extents<3, 1, 8>{}, 0, 7);
   const room<float, dp::extents<5, 1>> rows(dp::extents<5, 1>{}, 3, 8);
   check<float>(cube, 0, true, 4, y.in() - planes.in() * rows.in());
+}
+
+TEST_CASE("strided destinations and operands leave an assignment wide where rows have whole accesses", "[cuda]") {
+  using dp::axis;
+  for (const std::size_t pitch : {12u, 13u}) {
+    for (const std::size_t columns : {1u, 4u, 6u, 8u}) {
+      INFO(columns << " of " << pitch << " columns");
+      const matrix whole{7, pitch};
+      const room<float, matrix> x(whole, 0, 1), y(whole, 0, 2);
+      const room<float, dp::extents<dyn, 1>> scale(dp::extents<dyn, 1>{7}, 1, 3);
+      for (const std::size_t first : {0u, 1u, 4u}) {
+        const auto part = [&](const auto& view) { return view.slice(axis<1>{}, first, first + columns); };
+        const bool wide = pitch % 4 == 0 && columns % 4 == 0 && first % 4 == 0;
+        const auto check_part = [&](bool is_wide, const auto& expression) {
+          room<float, matrix> by_kernel(whole, 0, 9), expected(whole, 0, 9);
+          dp::assign(part(expected.out()), expression);
+          assign_by_kernel(part(by_kernel.out()), expression);
+          CHECK(by_kernel.elements == expected.elements);
+          CHECK(was_wide == is_wide);
+        };
+        check_part(wide, part(x.in()) * 2.0F - part(y.in()));
+        check_part(wide, part(x.in()) * scale.in());
+        const dp::extents<dyn, dyn> turned{columns, 7};
+        const room<float, dp::extents<dyn, dyn>> t(turned, 0, 4);
+        check_part(false, part(x.in()) + t.in().permute(axis<1>{}, axis<0>{}));
+        check<float>(turned, 0, false, 4, part(x.in()).permute(axis<1>{}, axis<0>{}) + t.in());
+      }
+    }
+  }
 }
 
 TEST_CASE("assignment in place and filling by the kernel", "[cuda]") {

@@ -34,11 +34,11 @@ struct several_leaf {
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
 
-/// Replaces each leaf by its N elements from element i on, in registers.
-template <unsigned N, class Thread>
-struct read_linear {
+/// Leaves for N neighbouring elements of a row. `Start` says which: the number of the first one, or its position.
+template <unsigned N, class Thread, class Start>
+struct read_several {
   const Thread& thread;
-  std::size_t i;
+  const Start& start;
 
   template <class Leaf>
   DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const {
@@ -50,27 +50,11 @@ struct read_linear {
   }
   template <class T>
   DEVPLACE_DEVICE several_leaf<T, N> operator()(const linear_leaf<T>& leaf) const {
-    return {thread.template load<T, N>(leaf.data + i)};
+    return {thread.template load<T, N>(leaf.data + start)};
   }
-};
-
-/// The same for N elements of one row, from a position on.
-template <unsigned N, class Thread, std::size_t Rank>
-struct read_strided {
-  const Thread& thread;
-  const position<Rank>& start;
-
-  template <class Leaf>
-  DEVPLACE_DEVICE Leaf operator()(const Leaf& leaf) const {
-    return leaf;
-  }
-  template <class T>
-  DEVPLACE_DEVICE scalar_leaf<T> operator()(const single_leaf<T>& leaf) const {
-    return {*leaf.data};
-  }
-  template <class T>
+  template <class T, std::size_t Rank>
   DEVPLACE_DEVICE several_leaf<T, N> operator()(const strided_leaf<T, Rank>& leaf) const {
-    const T* const from = leaf.data + leaf.offset(start);
+    const T* const from = leaf.data + start.offset(leaf.strides);
     if (leaf.strides[Rank - 1] != 0) return {thread.template load<T, N>(from)};
     several_leaf<T, N> repeated;
     const T element = *from;
@@ -93,7 +77,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether every tensor in the tree can be read with accesses of N elements.
+/// Whether every tensor in the tree can be read, and the destination be written, with accesses of N elements.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>
@@ -106,15 +90,28 @@ struct wide_leaves {
   }
   template <class T, std::size_t Rank>
   static bool in(const strided_leaf<T, Rank>& leaf) {
-    if (leaf.strides[Rank - 1] == 0) return true;
-    bool wide = leaf.strides[Rank - 1] == 1 && begins_wide<N>(leaf.data);
-    for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
-      wide = wide && leaf.strides[axis] % N == 0;
-    return wide;
+    return leaf.strides[Rank - 1] == 0 || has_wide_rows<Rank>(leaf.data, leaf.strides);
+  }
+  template <class T, std::size_t Rank>
+  static bool in(const row_major_target<T, Rank>& target) {
+    return begins_wide<N>(target.data);
+  }
+  template <class T, std::size_t Rank>
+  static bool in(const strided_target<T, Rank>& target) {
+    return has_wide_rows<Rank>(target.data, target.strides);
   }
   template <class F, std::size_t... I, class... Children>
   static bool in(const node<F, std::index_sequence<I...>, Children...>& tree) {
     return (in(static_cast<const branch<I, Children>&>(tree).child) && ...);
+  }
+
+ private:
+  template <std::size_t Rank, class T>
+  static bool has_wide_rows(const T* data, const std::size_t* strides) {
+    bool wide = strides[Rank - 1] == 1 && begins_wide<N>(data);
+    for (std::size_t axis = 0; axis + 1 < Rank; ++axis)
+      wide = wide && strides[axis] % N == 0;
+    return wide;
   }
 };
 
@@ -141,17 +138,18 @@ struct wide_assignment<assign_linear<T, Tree>> {
   DEVPLACE_DEVICE void one(std::size_t i) const { body(i); }
   template <class Thread>
   DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
-    store_several<width>(t, body.destination + i, read_tree(read_linear<width, Thread>{t, i}, body.tree));
+    store_several<width>(t, body.destination + i, read_tree(read_several<width, Thread, std::size_t>{t, i}, body.tree));
   }
 };
 
-template <class T, class Tree, std::size_t Rank>
-struct wide_assignment<assign_strided<T, Tree, Rank>> {
-  static constexpr unsigned width = 16 / std::max(sizeof(T), largest_element<Tree>);
-  assign_strided<T, Tree, Rank> body;
+template <class Target, class Tree, std::size_t Rank>
+struct wide_assignment<assign_strided<Target, Tree, Rank>> {
+  using body_type = assign_strided<Target, Tree, Rank>;
+  static constexpr unsigned width = 16 / std::max(sizeof(*body_type{}.destination.data), largest_element<Tree>);
+  body_type body;
 
   bool is_wide() const {
-    return body.extents[Rank - 1] % width == 0 && begins_wide<width>(body.destination) &&
+    return body.extents[Rank - 1] % width == 0 && wide_leaves<width>::in(body.destination) &&
            wide_leaves<width>::in(body.tree);
   }
 
@@ -159,7 +157,8 @@ struct wide_assignment<assign_strided<T, Tree, Rank>> {
   template <class Thread>
   DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const position<Rank> start = body.position_of(i);
-    store_several<width>(t, body.destination + i, read_tree(read_strided<width, Thread, Rank>{t, start}, body.tree));
+    const read_several<width, Thread, position<Rank>> read{t, start};
+    store_several<width>(t, body.destination.at(i, start), read_tree(read, body.tree));
   }
 };
 

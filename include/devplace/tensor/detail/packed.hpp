@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::detail {
+
+/// The view as the backend that computes on its memory sees it: the CPU on pinned memory too.
+template <class T, class E, class W, class L>
+constexpr auto computable(const view<T, E, W, L>& x) {
+  using given = typename view<T, E, W, L>::backend_type;
+  using where = here<std::conditional_t<in_host_memory<given>, backend::cpu, given>>;
+  const device_of<where> device{x.ordinal()};
+  if constexpr (std::is_same_v<L, row_major>)
+    return view<T, E, where>(x.data(), x.extents(), device);
+  else
+    return view<T, E, where, L>(x.data(), x.extents(), x.strides(), device);
+}
+
+/// Row-major elements, and the memory that they lie in where nobody else owns it.
+template <class View>
+struct packed_elements {
+  memory_block block;
+  View view;
+};
+
+/// Uninitialised row-major elements for as long as the result lives, beside a view, with its type and extents.
+template <class Tu, class T, class E, class W, class L>
+auto packed_beside(const view<T, E, W, L>& x) {
+  using value = std::remove_const_t<T>;
+  using backend = typename view<T, E, W, L>::backend_type;
+  memory_block block = allocate<backend, Tu>(x.ordinal(), x.size() * sizeof(value), memory_purpose::workspace);
+  auto* const data = static_cast<value*>(block.data());
+  return packed_elements<view<value, E, W>>{std::move(block), {data, x.extents(), x.device()}};
+}
+
+/// A view whose elements lie row by row, whatever its type says.
+template <class T, class E, class W, class L>
+constexpr auto as_contiguous(const view<T, E, W, L>& x) {
+  return view<T, E, W>(x.data(), x.extents(), x.device());
+}
+
+/// The elements of a view, row by row: its own if they lie so, else a copy in the order of the place's work. The copy
+/// goes through assign() of ops/assign.hpp.
+template <class Tu, class T, class E, class W, class L>
+auto packed(const view<T, E, W, L>& x) {
+  using plain = view<const std::remove_const_t<T>, E, W>;
+  if constexpr (std::is_same_v<L, row_major>) {
+    return packed_elements<plain>{{}, x};
+  } else {
+    if (x.is_contiguous()) return packed_elements<plain>{{}, as_contiguous(x)};
+    auto copy = packed_beside<Tu>(x);
+    assign<Tu>(computable(copy.view), computable(x));
+    return packed_elements<plain>{std::move(copy.block), copy.view};
+  }
+}
+
+}  // namespace devplace::detail

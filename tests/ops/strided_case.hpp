@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <devplace/core.hpp>
+
+#include "support/catch.hpp"
+
+// Operations on strided views, on any place. Elements are small integers, so that every sum is exact; what is expected
+// is computed on the host, element by element, from index tuples.
+namespace strided_case {
+
+namespace dp = devplace;
+using dp::axis;
+
+using shape3 = dp::dextents<3>;
+using index3 = std::array<std::size_t, 3>;
+
+/// What a view of rank 3 is to show: axes in another order, then a range of each.
+struct window_rule {
+  index3 order{0, 1, 2}, first{}, step{1, 1, 1}, count{};
+
+  index3 position(const index3& i) const {
+    index3 result{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      result[order[axis]] = first[axis] + i[axis] * step[axis];
+    return result;
+  }
+};
+
+inline window_rule random_window(const index3& sizes, std::mt19937& random) {
+  window_rule rule;
+  std::shuffle(rule.order.begin(), rule.order.end(), random);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t size = sizes[rule.order[axis]];
+    rule.step[axis] = 1 + random() % 2;
+    rule.first[axis] = random() % size;
+    rule.count[axis] = 1 + random() % ((size - rule.first[axis] + rule.step[axis] - 1) / rule.step[axis]);
+  }
+  return rule;
+}
+
+/// That window on a tensor or view.
+template <class X>
+auto window(X&& x, const window_rule& rule) {
+  const auto strided = x.slice(axis<0>{}, 0, x.extent(0), 1);
+  const auto ranges = [&](const auto& v) {
+    const auto along = [&](std::size_t a) { return rule.first[a] + (rule.count[a] - 1) * rule.step[a] + 1; };
+    return v.slice(axis<0>{}, rule.first[0], along(0), rule.step[0])
+        .slice(axis<1>{}, rule.first[1], along(1), rule.step[1])
+        .slice(axis<2>{}, rule.first[2], along(2), rule.step[2]);
+  };
+  const std::size_t which = rule.order[0] * 9 + rule.order[1] * 3 + rule.order[2];
+  switch (which) {
+    case 0 + 3 + 2:
+      return ranges(strided.permute(axis<0>{}, axis<1>{}, axis<2>{}));
+    case 0 + 6 + 1:
+      return ranges(strided.permute(axis<0>{}, axis<2>{}, axis<1>{}));
+    case 9 + 0 + 2:
+      return ranges(strided.permute(axis<1>{}, axis<0>{}, axis<2>{}));
+    case 9 + 6 + 0:
+      return ranges(strided.permute(axis<1>{}, axis<2>{}, axis<0>{}));
+    case 18 + 0 + 1:
+      return ranges(strided.permute(axis<2>{}, axis<0>{}, axis<1>{}));
+    default:
+      return ranges(strided.permute(axis<2>{}, axis<1>{}, axis<0>{}));
+  }
+}
+
+/// Elements on the host, by index tuples.
+template <class T>
+struct table {
+  index3 sizes{};
+  std::vector<T> values;
+
+  T& at(const index3& i) { return values[(i[0] * sizes[1] + i[1]) * sizes[2] + i[2]]; }
+  const T& at(const index3& i) const { return values[(i[0] * sizes[1] + i[1]) * sizes[2] + i[2]]; }
+  shape3 extents() const { return shape3(sizes[0], sizes[1], sizes[2]); }
+};
+
+template <class T>
+table<T> random_table(const index3& sizes, std::mt19937& random) {
+  table<T> result{sizes, std::vector<T>(sizes[0] * sizes[1] * sizes[2])};
+  for (T& value : result.values)
+    value = static_cast<T>(static_cast<int>(random() % 17) - 8);
+  return result;
+}
+
+inline index3 random_sizes(std::mt19937& random) {
+  return {1 + random() % 5, 1 + random() % 6, 1 + random() % 9};
+}
+
+template <class Visit>
+void for_each_index(const index3& sizes, const Visit& visit) {
+  for (std::size_t i = 0; i < sizes[0]; ++i)
+    for (std::size_t j = 0; j < sizes[1]; ++j)
+      for (std::size_t k = 0; k < sizes[2]; ++k)
+        visit(index3{i, j, k});
+}
+
+/// The table that a window shows.
+template <class T>
+table<T> shown(const table<T>& x, const window_rule& rule) {
+  table<T> result{rule.count, std::vector<T>(rule.count[0] * rule.count[1] * rule.count[2])};
+  for_each_index(rule.count, [&](const index3& i) { result.at(i) = x.at(rule.position(i)); });
+  return result;
+}
+
+/// The elements of a tensor or view, on any place.
+template <class X>
+auto values_of(const X& x) {
+  const auto host = dp::to<dp::on<dp::cpu>>(x);
+  return std::vector<typename X::value_type>(host.data(), host.data() + host.size());
+}
+
+template <class Where, class T>
+auto placed(const table<T>& x) {
+  return dp::to<Where>(dp::wrap(x.values, x.extents()));
+}
+
+/// Expressions of strided views, and assignments to them.
+template <class Where>
+void check_elementwise() {
+  std::mt19937 random(1);
+  for (int round = 0; round < 60; ++round) {
+    const auto a = random_table<float>(random_sizes(random), random),
+               b = random_table<float>(random_sizes(random), random);
+    const window_rule of_a = random_window(a.sizes, random);
+    window_rule of_b = random_window(b.sizes, random);
+    const index3 sizes{std::min(of_a.count[0], of_b.count[0]), of_a.count[1], of_a.count[2]};
+    of_b.count = {sizes[0], 1, 1};  // is repeated
+    window_rule of_first = of_a;
+    of_first.count = sizes;
+    const auto x = placed<Where>(a);
+    auto y = placed<Where>(b);
+    const auto left = shown(a, of_first), right = shown(b, of_b);
+
+    const dp::tensor made = window(x, of_first) * 3.0f - window(y, of_b);
+    table<float> expected = left;
+    for_each_index(sizes, [&](const index3& i) { expected.at(i) = left.at(i) * 3 - right.at({i[0], 0, 0}); });
+    REQUIRE(values_of(made) == expected.values);
+    REQUIRE(values_of(window(x, of_first)) == left.values);
+
+    // Into a window: what it does not show stays.
+    auto z = placed<Where>(a);
+    window(z, of_first) = window(x, of_first) + window(y, of_b);
+    table<float> whole = a;
+    for_each_index(sizes, [&](const index3& i) {
+      whole.at(of_first.position(i)) = left.at(i) + right.at({i[0], 0, 0});
+    });
+    REQUIRE(values_of(z) == whole.values);
+    window(z, of_first) -= window(y, of_b);
+    for_each_index(sizes, [&](const index3& i) { whole.at(of_first.position(i)) = left.at(i); });
+    REQUIRE(values_of(z) == whole.values);
+    dp::fill(window(z, of_first), 9.0f);
+    for_each_index(sizes, [&](const index3& i) { whole.at(of_first.position(i)) = 9; });
+    REQUIRE(values_of(z) == whole.values);
+    dp::copy(window(z, of_first), made);
+    for_each_index(sizes, [&](const index3& i) { whole.at(of_first.position(i)) = expected.at(i); });
+    REQUIRE(values_of(z) == whole.values);
+  }
+}
+
+/// Other element types, comparisons, views of views, elements and printing.
+template <class Where>
+void check_details() {
+  dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}};
+  const auto x = dp::to<Where>(host);
+  const auto t = x.permute(axis<1>{}, axis<0>{});
+  CHECK(values_of(dp::tensor(dp::cast<std::int32_t>(t))) == std::vector<std::int32_t>{1, 4, 2, 5, 3, 6});
+  CHECK(values_of(dp::tensor(t > 2.0f)) == std::vector<std::uint8_t>{0, 1, 0, 1, 1, 1});
+  CHECK(values_of(dp::tensor(dp::where(t > 2.0f, t, 0.0f))) == std::vector<float>{0, 4, 0, 5, 3, 6});
+  CHECK(values_of(t[1]) == std::vector<float>{2, 5});
+  CHECK(values_of(x.broadcast_to(dp::extents<2, 2, 3>{})) == std::vector<float>{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6});
+  CHECK(values_of(dp::tensor(t + x.select(axis<1>{}, 0))) == std::vector<float>{2, 8, 3, 9, 4, 10});
+  CHECK(dp::item(x.select(axis<1>{}, 2).slice(1, 2)) == 6);
+  std::ostringstream out;
+  out << t;
+  CHECK(out.str().find("float, 3x2> on") != std::string::npos);
+  CHECK(out.str().substr(out.str().find('\n')) == "\n[[1. 4.]\n [2. 5.]\n [3. 6.]]");
+}
+
+/// Elements that are read and written in one assignment.
+template <class Where>
+void check_overlap() {
+  dp::tensor<float, dp::extents<3, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  auto x = dp::to<Where>(host);
+  x = x.permute(axis<1>{}, axis<0>{}) + 0.0f;
+  CHECK(values_of(x) == std::vector<float>{1, 4, 7, 2, 5, 8, 3, 6, 9});
+  x.slice(axis<1>{}, 1, 3) = x.slice(axis<1>{}, 0, 2) + 0.0f;
+  CHECK(values_of(x) == std::vector<float>{1, 1, 4, 2, 2, 5, 3, 3, 6});
+  x.select(axis<1>{}, 0) = x.select(axis<1>{}, 0) + x[2];
+  CHECK(values_of(x) == std::vector<float>{4, 1, 4, 5, 2, 5, 9, 3, 6});
+  dp::copy(x.permute(axis<1>{}, axis<0>{}), x);
+  CHECK(values_of(x) == std::vector<float>{4, 5, 9, 1, 2, 3, 4, 5, 6});
+}
+
+/// Copies from windows to windows, between any two places.
+template <class To, class From>
+void check_copies() {
+  std::mt19937 random(2);
+  for (int round = 0; round < 25; ++round) {
+    const auto a = random_table<double>(random_sizes(random), random), b = random_table<double>(a.sizes, random);
+    window_rule of_a = random_window(a.sizes, random), of_b = random_window(b.sizes, random);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      of_a.count[axis] = of_b.count[axis] = std::min(of_a.count[axis], of_b.count[axis]);
+    const auto source = placed<From>(a);
+    auto destination = placed<To>(b);
+    dp::copy(window(destination, of_b), window(source, of_a));
+    table<double> expected = b;
+    const auto moved = shown(a, of_a);
+    for_each_index(of_b.count, [&](const index3& i) { expected.at(of_b.position(i)) = moved.at(i); });
+    REQUIRE(values_of(destination) == expected.values);
+    REQUIRE(values_of(dp::to<To>(window(source, of_a))) == moved.values);
+  }
+}
+
+}  // namespace strided_case
