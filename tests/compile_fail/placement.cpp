@@ -41,6 +41,18 @@ dp::replicated<> nowhere;
 dp::sharded<0, 1> ambiguous;
 #endif
 
+#if defined(ACROSS_ONE_COPY)  // expect: devplace: a copy on one place of each process is across<on<P>>; write that
+static_assert(dp::local_place_count<dp::across<dp::replicated_on<dp::cpu>>> == 1);
+#endif
+
+#if defined(ACROSS_TWICE)  // expect: devplace: across<Local> takes a placement in one process; write across once
+static_assert(dp::local_place_count<dp::across<dp::across<dp::on<dp::cpu>>>> == 1);
+#endif
+
+#if defined(PARTICIPANTS_WITHOUT_PROCESSES)  // expect: (no matching function|no instance of function template)
+static_assert(dp::participant_count<dp::across<dp::on<dp::cpu>>>() == 1);
+#endif
+
 #if defined(FIRST_AVAILABLE_OF_NOTHING)  // expect: devplace: first_available: none of the placements can be used in
 void choose() {
   dp::first_available<dp::replicated<0, 1>, dp::on<dp::cuda<0>>>([](auto) {});

@@ -74,7 +74,7 @@ void check_move() {
   step(stays, 9);
   step(moves, 9);
   auto moved = dp::to<To>(moves);
-  for (std::size_t k = 0; k < dp::place_count<To>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<To>; ++k) {
     CHECK(parameters_of(moved, k) == parameters_of(stays));
     CHECK(passes(moved, k) == 11);
   }
@@ -82,7 +82,7 @@ void check_move() {
   step(stays, 8);
   step(moved, 8);
   const auto back = dp::to<From>(moved);
-  for (std::size_t k = 0; k < dp::place_count<From>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<From>; ++k) {
     CHECK(parameters_of(back, k) == parameters_of(stays));
     CHECK(passes(back, k) == 12);
   }

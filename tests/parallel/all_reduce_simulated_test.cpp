@@ -28,7 +28,7 @@ void check(std::size_t size, bool whole_numbers) {
   auto x = random_summands<Where, T>(dp::extents<dyn>(size), whole_numbers);
   const auto before = values_of(x.summands.local(0));
   const auto reduced = dp::all_reduce(x.summands);
-  for (std::size_t k = 0; k < dp::place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) {
     CHECK(values_of(reduced.local(k)) == x.value);
     CHECK(reduced.local(k).ordinal() == x.summands.local(k).ordinal());
   }
@@ -36,14 +36,14 @@ void check(std::size_t size, bool whole_numbers) {
   const auto* const memory = x.summands.local(0).data();
   const auto in_place = dp::all_reduce(std::move(x.summands));
   CHECK(in_place.local(0).data() == memory);
-  for (std::size_t k = 0; k < dp::place_count<Where>; ++k)
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
     CHECK(values_of(in_place.local(k)) == x.value);
 }
 
 template <class T>
 void check_sizes(auto mesh) {
   using where = typename decltype(mesh)::template partial<reduction::sum>;
-  constexpr std::size_t n = dp::place_count<where>;
+  constexpr std::size_t n = dp::local_place_count<where>;
   for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 100}) {
     CAPTURE(n, size);
     check<where, T>(size, true);

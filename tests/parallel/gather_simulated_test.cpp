@@ -32,7 +32,7 @@ void check_both(const X& x, const Split& how) {
   CHECK(values_of(dp::gather<dp::on<dp::cuda<8>>>(shards)) == whole);
   const auto everywhere = dp::all_gather(shards);
   CHECK(everywhere.extents() == x.extents());
-  for (std::size_t k = 0; k < dp::place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) {
     CHECK(everywhere.local(k).ordinal() == shards.local(k).ordinal());
     CHECK(values_of(everywhere.local(k)) == whole);
   }
@@ -44,7 +44,7 @@ TEST_CASE("gather and all_gather undo scatter, for all numbers of places", "[par
   support::for_1_to_9_devices([](auto mesh) {
     using rows = typename decltype(mesh)::template sharded<0>;
     using columns = typename decltype(mesh)::template sharded<1>;
-    constexpr std::size_t n = dp::place_count<rows>;
+    constexpr std::size_t n = dp::local_place_count<rows>;
     for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 3 * n + 1}) {
       CAPTURE(n, size);
       check_both<rows>(counted<float>(dp::extents<dyn, 2>(size)), dp::split::even);

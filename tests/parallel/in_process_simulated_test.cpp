@@ -233,7 +233,8 @@ TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ri
   buffers<float> all({0, 1}, {{1, 2}, {3, 4}});
   TestType engine(all.ordinals);
   CHECK(engine.size() == 2);
-  CHECK(std::vector<int>(engine.local_ranks().begin(), engine.local_ranks().end()) == std::vector<int>{0, 1});
+  CHECK(engine.first_rank() == 0);
+  CHECK(engine.local_count() == 2);
   CHECK_THROWS_WITH(engine.broadcast(all.span(), 2, 2),
                     Catch::Matchers::ContainsSubstring("no place number 2 among 2"));
   CHECK_THROWS_WITH(engine.reduce(all.span(), 2, dp::reduction::sum, -1),

@@ -94,5 +94,5 @@ TEST_CASE("a policy's engine connects places of the CPU too", "[parallel]") {
   const int ordinals[] = {0};
   const auto communicator = of_a_user{}.engine.connect<dp::backend::cpu>(ordinals);
   CHECK(communicator.size() == 1);
-  CHECK(communicator.local_ranks().size() == 1);
+  CHECK(communicator.local_count() == 1);
 }

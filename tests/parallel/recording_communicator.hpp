@@ -68,7 +68,8 @@ class recording_communicator {
   }
 
   int size() const { return work_.size(); }
-  std::span<const int> local_ranks() const { return work_.local_ranks(); }
+  int first_rank() const { return work_.first_rank(); }
+  int local_count() const { return work_.local_count(); }
 
   template <class Tu, class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {

@@ -37,13 +37,13 @@ void check_reduce(std::size_t size, bool whole_numbers) {
 template <class To, class Where, class T, class Extents, class Split>
 void check_reduce_scatter(const Extents& extents, const Split& how, bool whole_numbers) {
   constexpr std::size_t axis = dp::detail::axis_of<typename dp::placement_traits<To>::kind>;
-  const auto begins = dp::detail::divide<dp::place_count<To>>(extents.extent(axis), how);
+  const auto begins = dp::detail::divide<dp::local_place_count<To>>(extents.extent(axis), how);
   auto x = random_summands<Where, T>(extents, whole_numbers);
   const auto before = values_of(x.summands.local(0));
   const auto parts = dp::reduce_scatter<To>(x.summands, how);
   CHECK(values_of(x.summands.local(0)) == before);
   const auto of_temporary = dp::reduce_scatter<To>(std::move(x.summands), how);
-  for (std::size_t k = 0; k < dp::place_count<To>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<To>; ++k) {
     const auto expected = part_of(x.value, extents, axis, begins[k], begins[k + 1]);
     CHECK(values_of(parts.local(k)) == expected);
     CHECK(values_of(of_temporary.local(k)) == expected);
@@ -54,7 +54,7 @@ template <class T>
 void check_both(auto mesh) {
   using where = typename decltype(mesh)::template partial<reduction::sum>;
   using rows = typename decltype(mesh)::template sharded<0>;
-  constexpr std::size_t n = dp::place_count<where>;
+  constexpr std::size_t n = dp::local_place_count<where>;
   for (const std::size_t size : std::vector<std::size_t>{0, 1, n - 1, n, 3 * n + 2}) {
     CAPTURE(n, size);
     check_reduce<dp::on<dp::cuda<0>>, where, T>(size, true);

@@ -45,7 +45,7 @@ sizes check_parts(const X& x, const Shards& shards) {
 TEST_CASE("scatter gives every place its rows, for all numbers of places", "[parallel]") {
   support::for_1_to_9_devices([](auto mesh) {
     using where = typename decltype(mesh)::template sharded<0>;
-    constexpr std::size_t n = dp::place_count<where>;
+    constexpr std::size_t n = dp::local_place_count<where>;
     for (const std::size_t rows : sizes{0, 1, n - 1, n, n + 1, 4 * n + 3}) {
       const auto x = counted<float>(dp::extents<dyn, 3>(rows));
       const auto shards = dp::scatter<where>(x);

@@ -81,7 +81,7 @@ std::string message_of(const F& f) {
 /// A model on `Where`, and one on device `Beside`, in lockstep.
 template <class Where, int Beside, class Policy, std::size_t Batches>
 class experiment {
-  static constexpr std::size_t places = dp::place_count<Where>;
+  static constexpr std::size_t places = dp::local_place_count<Where>;
   using one_place = dp::on<dp::cuda<Beside>>;
   template <class W>
   using model_of = dp::model<net, W, double>;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <cstddef>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -52,7 +53,7 @@ TEST_CASE("a placement is known by its kind and its mesh", "[place]") {
 }
 
 TEST_CASE("the places of a placement", "[place]") {
-  STATIC_REQUIRE(dp::place_count<dp::replicated<3, 1, 2>> == 3);
+  STATIC_REQUIRE(dp::local_place_count<dp::replicated<3, 1, 2>> == 3);
   STATIC_REQUIRE(std::is_same_v<dp::primary_place_t<dp::replicated<3, 1, 2>>, dp::cuda<3>>);
   STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<dp::replicated<3, 1>>, dp::backend::cuda>);
   STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<dp::on<dp::cpu>>, dp::backend::cpu>);
@@ -61,9 +62,46 @@ TEST_CASE("the places of a placement", "[place]") {
   STATIC_REQUIRE_FALSE(dp::host_accessible<dp::replicated<0>>);
 }
 
+TEST_CASE("a placement across processes has the kind of the local one, and a mesh times processes", "[place]") {
+  using where = dp::across<dp::replicated<3, 1>>;
+  using traits = dp::placement_traits<where>;
+  STATIC_REQUIRE(std::is_empty_v<where>);
+  STATIC_REQUIRE(dp::placement<where>);
+  STATIC_REQUIRE_FALSE(dp::single_place<dp::across<dp::on<dp::cpu>>>);
+  STATIC_REQUIRE(std::is_same_v<traits::kind, dp::copies>);
+  STATIC_REQUIRE(std::is_same_v<traits::mesh, dp::processes_times<dp::devices<dp::cuda<3>, dp::cuda<1>>>>);
+  STATIC_REQUIRE(std::is_same_v<dp::primary_place_t<where>, dp::cuda<3>>);
+  STATIC_REQUIRE(std::is_same_v<dp::placement_backend_t<where>, dp::backend::cuda>);
+  STATIC_REQUIRE_FALSE(dp::host_accessible<dp::across<dp::on<dp::cpu>>>);
+  CHECK(printed(dp::across<dp::on<dp::cpu>>{}) == "across<cpu>");
+  CHECK(printed(where{}) == "across<replicated<cuda:3, cuda:1>>");
+}
+
+TEST_CASE("participants are the places of all processes", "[place]") {
+  STATIC_REQUIRE(dp::participant_count<dp::on<dp::cpu>>() == 1);
+  STATIC_REQUIRE(dp::participant_count<dp::replicated<3, 1, 2>>() == 3);
+  STATIC_REQUIRE(dp::local_place_count<dp::across<dp::replicated<3, 1, 2>>> == 3);
+  STATIC_REQUIRE(dp::spans_processes<dp::across<dp::on<dp::cpu>>>);
+  STATIC_REQUIRE_FALSE(dp::spans_processes<dp::replicated<3, 1, 2>>);
+  for (const std::size_t processes : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {
+    CHECK(dp::participant_count<dp::across<dp::on<dp::cpu>>>(processes) == processes);
+    CHECK(dp::participant_count<dp::across<dp::replicated<3, 1, 2>>>(processes) == 3 * processes);
+  }
+}
+
 TEST_CASE("batches and gradients of a model follow from its placement", "[place]") {
   STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::on<dp::cuda<1>>>, dp::on<dp::cuda<1>>>);
   STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<dp::replicated<0, 1>>, dp::sharded<dp::axis<0>, 0, 1>>);
   STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::on<dp::cpu>>, dp::on<dp::cpu>>);
   STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<dp::replicated<0, 1>>, dp::partial<dp::reduction::sum, 0, 1>>);
+  using devices = dp::across<dp::replicated<0, 1>>;
+  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<devices>, dp::across<dp::sharded<dp::axis<0>, 0, 1>>>);
+  STATIC_REQUIRE(std::is_same_v<dp::gradient_placement_t<devices>, dp::across<dp::partial<dp::reduction::sum, 0, 1>>>);
+  using hosts = dp::across<dp::on<dp::cpu>>;
+  STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<hosts>, dp::across<dp::sharded_on<dp::axis<0>, dp::cpu>>>);
+  STATIC_REQUIRE(
+      std::is_same_v<dp::gradient_placement_t<hosts>, dp::across<dp::partial_on<dp::reduction::sum, dp::cpu>>>);
+  // Gradients that were reduced lie where the model does.
+  STATIC_REQUIRE(std::is_same_v<dp::detail::with_kind_t<dp::gradient_placement_t<devices>, dp::copies>, devices>);
+  STATIC_REQUIRE(std::is_same_v<dp::detail::with_kind_t<dp::gradient_placement_t<hosts>, dp::copies>, hosts>);
 }

@@ -29,7 +29,7 @@ auto distribute(const X& x, const Rule&... rule) {
 template <placement Where, class X>
 auto copies_of(const X& x) {
   tensor<typename X::value_type, typename X::extents_type, Where> result(x.extents());
-  for (std::size_t k = 0; k < place_count<Where>; ++k)
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
     copy(devplace::detail::local_part(result, k), x);
   return result;
 }
@@ -65,7 +65,7 @@ auto parameters_of(const Model& model, std::size_t k = 0) {
 /// Sets all parameters of all replicas to small integers.
 template <class Model>
 void set_integer_parameters(Model& model) {
-  for (std::size_t k = 0; k < place_count<typename Model::placement_type>; ++k)
+  for (std::size_t k = 0; k < local_place_count<typename Model::placement_type>; ++k)
     model.for_each_parameter(set_integers<typename Model::value_type>{}, k);
 }
 

@@ -113,7 +113,7 @@ class accumulated {
 
  private:
   void clear_parameters() {
-    for (std::size_t k = 0; k < dp::place_count<Where>; ++k)
+    for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
       model_.for_each_parameter(
           [&](const std::string&, auto view) {
             const std::vector<double> zeros(view.size(), 0.0);

@@ -51,7 +51,7 @@ run train(const nn::cross_entropy& loss) {
     const auto y = distribute<Where>(dp::test::square_labels(rows, 3));
     result.losses.push_back(static_cast<double>(step(x, y).item()));
   }
-  for (std::size_t k = 0; k < dp::place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) {
     const auto parameters = parameters_of(model, k);
     result.parameters.emplace_back(parameters.begin(), parameters.end());
   }

@@ -19,15 +19,9 @@ namespace detail {
 /// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
 /// weights. Of a split batch they are summands, of a replicated one copies.
 template <class T, class Batch>
-struct loss_sums {
-  using type = tensor<T, extents<2>, Batch>;
-};
-template <class T, std::size_t Axis, class... P>
-struct loss_sums<T, sharded_on<axis<Axis>, P...>> {
-  using type = tensor<T, extents<2>, partial_on<reduction::sum, P...>>;
-};
-template <class T, class Batch>
-using loss_sums_t = typename loss_sums<T, Batch>::type;
+using loss_sums_t = tensor<T, extents<2>,
+                           std::conditional_t<devplace::detail::is_split<typename placement_traits<Batch>::kind>,
+                                              gradient_placement_t<Batch>, Batch>>;
 
 template <class T>
 T loss_from(double sum, double weights, reduction how) {
@@ -49,7 +43,7 @@ class loss_value {
   T item() const {
     double total[2] = {0, 0};
     constexpr std::size_t summands = devplace::detail::is_split<typename placement_traits<Batch>::kind>
-                                         ? place_count<Batch>
+                                         ? local_place_count<Batch>
                                          : 1;  // every copy is the whole
     for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
@@ -99,7 +93,7 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
   using extents_type = typename Output::extents_type;
   auto gradient = devplace::detail::make_like<T, batch, Tu>(output.extents(), output);
   loss_sums_t<T, batch> sums(extents<2>{}, Tu{}), copy_of_sums(extents<2>{}, Tu{});
-  for (std::size_t k = 0; k < place_count<batch>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
     const auto part = devplace::detail::local_part(output, k);
     using backend_type = typename decltype(part)::backend_type;
     const auto bound = loss.template bind<T, backend_type, Tu>(part.ordinal());
@@ -114,8 +108,7 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
                             devplace::detail::local_part(targets, k));
     copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
   }
-  devplace::detail::wait_for_replicas<placement_backend_t<batch>, Tu>(
-      devplace::detail::mesh_traits<typename placement_traits<batch>::mesh>::ordinals);
+  devplace::detail::wait_for_replicas<placement_backend_t<batch>, Tu>(devplace::detail::mesh_of<batch>::ordinals);
   return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
                                              {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
 }

@@ -45,7 +45,7 @@ template <class Net, placement Where, precision P = float>
 class model {
   using T = element_of_t<P>;
   using backend_type = placement_backend_t<Where>;
-  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
+  using mesh = detail::mesh_of<Where>;
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
@@ -129,7 +129,7 @@ class model {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     const auto& state = live();
     auto output = make_output<Tu>(batch);
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         detail::memory_block workspace;
         nn::detail::run_forward<Net, P, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
@@ -149,7 +149,7 @@ class model {
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         const auto x = detail::local_part(batch, k);
         detail::memory_block workspace;
@@ -250,7 +250,7 @@ class model {
   void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
                   const nn::loss_gradient<T, Extents, LossBatch>& loss) const {
     saved.check(&live());
-    for (std::size_t k = 0; k < place_count<Where>; ++k) {
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       const auto dy = detail::local_part(loss.gradient, k);
       if (dy.size() != saved.pass(k).batch * output_extents{}.size())
         throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
@@ -300,7 +300,7 @@ class model {
                     bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         nn::detail::run_backward<Net, P, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
                                                            detail::local_part(loss.gradient, k).data(), add);

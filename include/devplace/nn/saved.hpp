@@ -32,7 +32,7 @@ struct nothing {};
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
   using T = element_of_t<P>;
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
 
  public:
   /// Of the model with this state; filled by `model.forward`.

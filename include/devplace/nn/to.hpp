@@ -21,7 +21,7 @@ auto to(const model<Net, From, P>& source) {
   static_assert(has_copies,
                 "devplace: to: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   if constexpr (has_copies) {
-    using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
+    using mesh = detail::mesh_of<Where>;
     return nn::detail::model_access::adopt<model<Net, Where, P>>(
         nn::detail::copied_state<Net, element_of_t<P>, placement_backend_t<Where>, placement_backend_t<From>, Tu>(
             mesh::ordinals, source.state()));

@@ -30,7 +30,7 @@ namespace detail {
 template <class Tu, element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write& write) {
   tensor<T, Extents, Where> result(extents, Tu{});
-  for (std::size_t k = 0; k < place_count<Where>; ++k)
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
     write(local_part(result, k));
   return result;
 }

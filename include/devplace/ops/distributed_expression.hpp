@@ -36,7 +36,7 @@ class distributed_expression {
   /// Number of axes.
   static constexpr std::size_t rank = extents_type::rank;
   /// Number of places.
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
 
   /// Throws shape_error where run-time extents cannot be broadcast, or not without crossing places.
   explicit distributed_expression(const F& function, Operands... operands)

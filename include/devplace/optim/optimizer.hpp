@@ -101,9 +101,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
   using backend_type = placement_backend_t<Where>;
-  using mesh = detail::mesh_traits<typename placement_traits<Where>::mesh>;
+  using mesh = detail::mesh_of<Where>;
   static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
 
  public:

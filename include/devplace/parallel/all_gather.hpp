@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/parallel/detail/mesh.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -26,9 +25,9 @@ auto all_gather(const From& source) {
                 "devplace: all_gather: the places have summands, not parts; all_reduce(x) combines them on every "
                 "place.");
   if constexpr (from == form::parts) {
-    using to = parallel::detail::copies_on_t<typename From::placement_type>;
+    using to = detail::with_kind_t<typename From::placement_type, copies>;
     tensor<typename From::value_type, typename From::extents_type, to> result(source.extents(), Tu{});
-    for (std::size_t k = 0; k < place_count<to>; ++k)
+    for (std::size_t k = 0; k < local_place_count<to>; ++k)
       detail::copy_from_parts<Tu>(result.local(k), source);
     return result;
   }

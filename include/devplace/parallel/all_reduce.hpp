@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <devplace/config.hpp>
-#include <devplace/parallel/detail/mesh.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -41,7 +40,7 @@ auto all_reduce(From&& source) {
       const auto buffers = parallel::detail::buffers_of(x);
       parallel::detail::all_reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
           parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>);
-      return detail::distributed_access::as<parallel::detail::copies_on_t<where>>(std::move(x));
+      return detail::distributed_access::as<detail::with_kind_t<where, copies>>(std::move(x));
     }
   }
 }

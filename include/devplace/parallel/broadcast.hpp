@@ -25,7 +25,7 @@ auto broadcast(const From& source) {
                 "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");
   if constexpr (to_copies && from_one) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), Tu{});
-    for (std::size_t k = 0; k < place_count<To>; ++k)
+    for (std::size_t k = 0; k < local_place_count<To>; ++k)
       copy<Tu>(result.local(k), detail::as_view(source).erased());
     return result;
   }

@@ -140,7 +140,7 @@ void check_replicas(const nn::detail::model_state<T>& state, std::span<const int
 template <class Tu = detail::this_tu, class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
   parallel::detail::check_replicas<Net, element_of_t<P>, placement_backend_t<Where>, Tu>(
-      m.state(), detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals);
+      m.state(), detail::mesh_of<Where>::ordinals);
 }
 
 }  // namespace devplace

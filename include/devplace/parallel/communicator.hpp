@@ -11,9 +11,10 @@
 
 namespace devplace::parallel {
 
-/// What carries out collectives between ranks: the devices of this process (`direct`, `ring`), or later those of
-/// several processes. A call takes one buffer for each rank of this process, in the order of `local_ranks()`; all have
-/// the same number of elements at the same offsets, so that one call site serves every kind.
+/// What carries out collectives between participants: the devices of this process (`direct`, `ring`), or those of
+/// several processes. Participants have ranks from 0 on, and those of one process follow each other. A call takes one
+/// buffer for each participant of this process, in the order of their ranks; all have the same number of elements at
+/// the same offsets, so that one call site serves every kind.
 ///
 /// Calls are asynchronous. Each starts, on every rank's device, after what the device was asked to before, and what it
 /// is asked to afterwards comes after the collective; all ranks make the same calls in the same order. After a call
@@ -23,7 +24,8 @@ namespace devplace::parallel {
 /// Each call is a template whose first argument is the translation unit's tag (`devplace::detail::this_tu`), so that
 /// the communicator itself is the same type in every file.
 ///
-/// - `size()`: number of ranks, in all processes; `local_ranks()`: those of this process, ascending.
+/// - `size()`: number of participants, in all processes; `first_rank()`: rank of this process's first one;
+///   `local_count()`: number of those of this process.
 /// - `all_reduce(buffers, count, op)`: every rank's elements become `op` over the ranks; in place.
 /// - `reduce(buffers, count, op, root)`: the same on rank `root`; elsewhere the elements are unspecified afterwards.
 /// - `broadcast(buffers, count, root)`: every rank's elements become those of rank `root`.
@@ -37,7 +39,8 @@ template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {
   { fixed.size() } -> std::convertible_to<int>;
-  { fixed.local_ranks() } -> std::convertible_to<std::span<const int>>;
+  { fixed.first_rank() } -> std::convertible_to<int>;
+  { fixed.local_count() } -> std::convertible_to<int>;
   c.template all_reduce<devplace::detail::this_tu>(buffers, count, op);
   c.template reduce<devplace::detail::this_tu>(buffers, count, op, root);
   c.template broadcast<devplace::detail::this_tu>(buffers, count, root);

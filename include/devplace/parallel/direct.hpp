@@ -34,10 +34,12 @@ class direct {
                                       "copies through the host, as in collective::ring_all_reduce.");
   }
 
-  /// Number of ranks.
+  /// Number of participants, all of which are in this process.
+  ///@{
   int size() const { return devices_.size(); }
-  /// All of them.
-  std::span<const int> local_ranks() const { return devices_.ranks(); }
+  int first_rank() const { return 0; }
+  int local_count() const { return size(); }
+  ///@}
 
   /// The collectives; see parallel/communicator.hpp.
   ///@{

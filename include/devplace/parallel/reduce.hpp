@@ -39,7 +39,7 @@ auto reduce(From&& source) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
       constexpr std::size_t position =
-          detail::position_in<detail::place_of_t<To>, typename placement_traits<where>::mesh>;
+          detail::position_in<detail::place_of_t<To>, typename detail::mesh_of<where>::local>;
       constexpr bool among_them = position < from_type::places;
       constexpr std::size_t root = among_them ? position : 0;
       auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));

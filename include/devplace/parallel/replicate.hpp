@@ -32,7 +32,7 @@ auto replicate(const model<Net, From, P>& source) {
       has_copies,
       "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");
   if constexpr (has_copies)
-    return parallel::detail::replicate_over<Tu>(source, typename placement_traits<Where>::mesh{});
+    return parallel::detail::replicate_over<Tu>(source, typename devplace::detail::mesh_of<Where>::local{});
 }
 
 /// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.

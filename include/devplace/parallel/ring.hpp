@@ -31,10 +31,12 @@ class ring {
   template <class Tu = devplace::detail::this_tu>
   explicit ring(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu), received_(ordinals.size()) {}
 
-  /// Number of ranks.
+  /// Number of participants, all of which are in this process.
+  ///@{
   int size() const { return devices_.size(); }
-  /// All of them.
-  std::span<const int> local_ranks() const { return devices_.ranks(); }
+  int first_rank() const { return 0; }
+  int local_count() const { return size(); }
+  ///@}
 
   /// Allocates memory for one chunk of `count` elements on each device, where it is longer than all before. The
   /// collectives that reduce do so themselves.

@@ -27,7 +27,7 @@ template <class Net, class Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> {
  private:
   using plan = nn::detail::network_plan<Net>;
-  static constexpr std::size_t n = place_count<Where>;
+  static constexpr std::size_t n = local_place_count<Where>;
   static constexpr std::size_t gradient_bytes =
       (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(element_of_t<P>);
   static constexpr std::size_t parameter_bytes = plan::parameter_elements * sizeof(element_of_t<P>);

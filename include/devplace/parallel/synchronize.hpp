@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -92,23 +93,10 @@ void make_whole(const Policy& policy, const nn::detail::model_state<T>& state) {
   }
 }
 
-template <class Gradients>
-struct whole;
-template <class Net, class P, class Precision>
-struct whole<gradients<Net, on<P>, Precision>> {
-  using type = on<P>;
-  static constexpr bool reduces = false;
-};
-template <class Net, class... P, class Precision>
-struct whole<gradients<Net, partial_on<reduction::sum, P...>, Precision>> {
-  using type = replicated_on<P...>;
-  static constexpr bool reduces = true;
-};
-
-template <class Gradients>
-concept can_be_reduced = requires {
-  typename whole<Gradients>::type;
-};
+/// Where gradients can be reduced; on one place there is nothing to do.
+template <class Where>
+concept can_be_reduced =
+    single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
 
 }  // namespace parallel::detail
 
@@ -121,25 +109,24 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 /// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
 /// each time, while a trainer keeps it.
 template <class Policy = collective::all_reduce<>, class Tu = detail::this_tu, class Net, placement Where, class P>
-  requires parallel::detail::can_be_reduced<gradients<Net, Where, P>>
+  requires parallel::detail::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, element_of_t<P>>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
-  using reduced = parallel::detail::whole<gradients<Net, Where, P>>;
-  if constexpr (!reduced::reduces || !is_policy) {
+  if constexpr (single_place<Where> || !is_policy) {
     return std::move(partial);
   } else {
     parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>, Tu>(policy, partial.arena());
-    return nn::detail::gradient_access::as<typename reduced::type>(std::move(partial));
+    return nn::detail::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
 
 /// Gradients that were reduced already would be multiplied by the number of places.
 template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class P>
-  requires(!parallel::detail::can_be_reduced<gradients<Net, Where, P>>)
+  requires(!parallel::detail::can_be_reduced<Where>)
 void synchronize(gradients<Net, Where, P>&&, const Policy& = {}) = delete;
 
 /// Gradients are handed on: move them in.

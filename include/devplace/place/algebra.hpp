@@ -75,20 +75,6 @@ template <placement A, placement B>
 inline constexpr bool same_places<A, B> =
     is_on<A> == is_on<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// A partial or split placement on the places of a split one.
-template <class Where, reduction Op>
-struct partial_like;
-template <std::size_t Axis, class... P, reduction Op>
-struct partial_like<sharded_on<axis<Axis>, P...>, Op> {
-  using type = partial_on<Op, P...>;
-};
-template <class Where, std::size_t Axis>
-struct sharded_like;
-template <std::size_t Axis, class... P, std::size_t To>
-struct sharded_like<sharded_on<axis<Axis>, P...>, To> {
-  using type = sharded_on<axis<To>, P...>;
-};
-
 /// A function of one operand.
 template <arithmetic Op, class Where>
 constexpr auto elementwise_of_one() {
@@ -177,13 +163,10 @@ template <class Where>
 struct transposed_placement {
   using type = Where;
 };
-template <class... P>
-struct transposed_placement<sharded_on<axis<0>, P...>> {
-  using type = sharded_on<axis<1>, P...>;
-};
-template <class... P>
-struct transposed_placement<sharded_on<axis<1>, P...>> {
-  using type = sharded_on<axis<0>, P...>;
+template <class Where>
+  requires(rules_of<Where>::axis < 2)
+struct transposed_placement<Where> {
+  using type = with_kind_t<Where, split_along<1 - rules_of<Where>::axis>>;
 };
 
 template <class A, class B>
@@ -197,7 +180,7 @@ constexpr auto matmul_of() {
   else if constexpr (rules_of<A>::partial || rules_of<B>::partial)  // linear in each operand
     return elementwise_of_two<arithmetic::product, A, B>();
   else if constexpr (rules_of<A>::axis == 1 && rules_of<B>::axis == 0)  // each place sums over its part
-    return lies_on<typename partial_like<A, reduction::sum>::type>{};
+    return lies_on<with_kind_t<A, summands<reduction::sum>>>{};
   else if constexpr (rules_of<A>::axis == 1 || rules_of<B>::axis == 0)
     return refused<mismatch::contraction>{};
   else if constexpr (rules_of<A>::split && rules_of<B>::split)
@@ -228,7 +211,7 @@ constexpr auto reduction_of() {
     else
       return refused<mismatch::nonlinear>{};
   } else if constexpr (Axis != all_axes && Axis != rules::axis) {
-    return lies_on<typename sharded_like<Where, rules::axis - (Axis < rules::axis ? 1 : 0)>::type>{};
+    return lies_on<with_kind_t<Where, split_along<rules::axis - (Axis < rules::axis ? 1 : 0)>>>{};
   } else if constexpr (Op == reducing::mean) {
     return refused<mismatch::mean_of_parts>{};
   } else if constexpr (Op == reducing::position) {
@@ -237,7 +220,7 @@ constexpr auto reduction_of() {
     constexpr reduction op = Op == reducing::sum   ? reduction::sum
                              : Op == reducing::max ? reduction::max
                                                    : reduction::min;
-    return lies_on<typename partial_like<Where, op>::type>{};
+    return lies_on<with_kind_t<Where, summands<op>>>{};
   }
 }
 

@@ -32,7 +32,7 @@ std::string why_mesh_unavailable(devices<P...>) {
 
 template <class Where, class Tu>
 std::string why_unavailable() {
-  return why_mesh_unavailable<Tu>(typename placement_traits<Where>::mesh{});
+  return why_mesh_unavailable<Tu>(typename mesh_of<Where>::local{});
 }
 
 template <class Mesh>
@@ -47,13 +47,11 @@ inline constexpr bool needs_component<devices<P...>> = (!std::is_same_v<backend_
 
 /// A candidate that this translation unit passes over, because no component for it is linked.
 template <class Where, class Tu>
-inline constexpr bool skipped =
-    Tu::cuda == cuda_support::none&& needs_component<typename placement_traits<Where>::mesh>;
+inline constexpr bool skipped = Tu::cuda == cuda_support::none&& needs_component<typename mesh_of<Where>::local>;
 
 /// A candidate that the program could use if this file were compiled as CUDA.
 template <class Where, class Tu>
-inline constexpr bool wrong_language =
-    Tu::cuda == cuda_support::host_only&& uses_cuda<typename placement_traits<Where>::mesh>;
+inline constexpr bool wrong_language = Tu::cuda == cuda_support::host_only&& uses_cuda<typename mesh_of<Where>::local>;
 
 }  // namespace detail
 

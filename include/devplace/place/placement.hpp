@@ -66,12 +66,21 @@ struct partial_on : private detail::checked_mesh<P...> {};
 template <reduction Op, int... I>
 using partial = partial_on<Op, cuda<I>...>;
 
-/// The places of a placement, in order.
+/// Each of several processes has `Local`, a placement of its own places: `across<on<cuda<0>>>`, `across<replicated<0,
+/// 1>>`. How many processes there are is known at run time only.
+template <class Local>
+struct across {};
+
+/// The mesh of a placement in one process: its places, in order.
 template <class... P>
 struct devices {
   /// Number of places.
   static constexpr std::size_t size = sizeof...(P);
 };
+
+/// The mesh of a placement across processes, each of which has the places of `Local`.
+template <class Local>
+struct processes_times {};
 
 /// Kind of a placement (`placement_traits<Where>::kind`): every place has the whole value.
 struct copies {};
@@ -106,6 +115,19 @@ struct placement_traits<partial_on<Op, P...>> {
   using kind = summands<Op>;
   using mesh = devices<P...>;
 };
+template <class Local>
+struct placement_traits<across<Local>> {
+  using kind = typename placement_traits<Local>::kind;
+  using mesh = processes_times<typename placement_traits<Local>::mesh>;
+};
+template <class P>
+struct placement_traits<across<replicated_on<P>>> {
+  static_assert(sizeof(P) == 0, "devplace: a copy on one place of each process is across<on<P>>; write that.");
+};
+template <class Local>
+struct placement_traits<across<across<Local>>> {
+  static_assert(sizeof(Local) == 0, "devplace: across<Local> takes a placement in one process; write across once.");
+};
 
 /// How a value lies over places: `on<P>`, `replicated<0, 1>`, `sharded<axis<0>, 0, 1>`, `partial<reduction::sum, 0,
 /// 1>`.
@@ -122,15 +144,51 @@ inline constexpr bool is_on = false;
 template <class P>
 inline constexpr bool is_on<on<P>> = true;
 
+/// What code asks about a mesh: its places in this process, and whether other processes have some too.
 template <class Mesh>
 struct mesh_traits;
 template <class First, class... Rest>
 struct mesh_traits<devices<First, Rest...>> {
+  using local = devices<First, Rest...>;
   using primary = First;
   using backend_type = backend_of_t<First>;
+  static constexpr bool spans_processes = false;
   static constexpr bool one_backend = (std::same_as<backend_type, backend_of_t<Rest>> && ...);
   static constexpr int ordinals[1 + sizeof...(Rest)] = {place_traits<First>::ordinal, place_traits<Rest>::ordinal...};
 };
+template <class Local>
+struct mesh_traits<processes_times<Local>> : mesh_traits<Local> {
+  static constexpr bool spans_processes = true;
+};
+template <class Where>
+using mesh_of = mesh_traits<typename placement_traits<Where>::mesh>;
+
+/// The placement of a kind on a mesh.
+template <class Kind, class Mesh>
+struct placement_on;
+template <class... P>
+struct placement_on<copies, devices<P...>> {
+  using type = replicated_on<P...>;
+};
+template <std::size_t Axis, class... P>
+struct placement_on<split_along<Axis>, devices<P...>> {
+  using type = sharded_on<axis<Axis>, P...>;
+};
+template <reduction Op, class... P>
+struct placement_on<summands<Op>, devices<P...>> {
+  using type = partial_on<Op, P...>;
+};
+template <class Kind, class Mesh>
+struct placement_on<Kind, processes_times<Mesh>> {
+  using type = across<typename placement_on<Kind, Mesh>::type>;
+};
+template <class P>
+struct placement_on<copies, processes_times<devices<P>>> {
+  using type = across<on<P>>;
+};
+/// The placement of another kind on the same places.
+template <class Where, class Kind>
+using with_kind_t = typename placement_on<Kind, typename placement_traits<Where>::mesh>::type;
 
 }  // namespace detail
 
@@ -140,15 +198,34 @@ concept single_place = placement<Where> && detail::is_on<Where>;
 
 /// The first place of a placement: where results are gathered and where `scatter_gather` reduces.
 template <placement Where>
-using primary_place_t = typename detail::mesh_traits<typename placement_traits<Where>::mesh>::primary;
+using primary_place_t = typename detail::mesh_of<Where>::primary;
 
-/// Number of places of a placement.
+/// Number of places of a placement in this process.
 template <placement Where>
-inline constexpr std::size_t place_count = placement_traits<Where>::mesh::size;
+inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::size;
+
+/// Whether a placement has places in several processes, so that the number of its participants is known at run time.
+template <placement Where>
+inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
+
+/// Number of participants of a placement, which are its places in all processes: a constant in one process, and a
+/// function of the number of processes for `across<Local>`.
+///@{
+template <placement Where>
+  requires(!spans_processes<Where>)
+constexpr std::size_t participant_count() {
+  return local_place_count<Where>;
+}
+template <placement Where>
+  requires spans_processes<Where>
+constexpr std::size_t participant_count(std::size_t processes) {
+  return processes * local_place_count<Where>;
+}
+///@}
 
 /// The backend of all places of a placement.
 template <placement Where>
-using placement_backend_t = typename detail::mesh_traits<typename placement_traits<Where>::mesh>::backend_type;
+using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
 /// Whether element access from the host is possible: one place, whose memory the host reaches.
 template <class Where>
@@ -157,35 +234,15 @@ inline constexpr bool host_accessible = false;
 template <class P>
 inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
 
-/// The placement of a batch for a model on `Where`: `on<P>` itself, split along axis 0 over the places otherwise.
-template <class Where>
-struct batch_placement;
-template <class P>
-struct batch_placement<on<P>> {
-  using type = on<P>;
-};
-template <class... P>
-struct batch_placement<replicated_on<P...>> {
-  using type = sharded_on<axis<0>, P...>;
-};
-/// The same as a type: what a `loader<Where>` yields.
-template <class Where>
-using batch_placement_t = typename batch_placement<Where>::type;
+/// The placement of a batch for a model on `Where`, which a `loader<Where>` yields: `on<P>` itself, split along axis 0
+/// over the places otherwise.
+template <placement Where>
+using batch_placement_t = std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, split_along<0>>>;
 
 /// The placement of the gradients that a model on `Where` makes from a batch of its own placement.
-template <class Where>
-struct gradient_placement;
-template <class P>
-struct gradient_placement<on<P>> {
-  using type = on<P>;
-};
-template <class... P>
-struct gradient_placement<replicated_on<P...>> {
-  using type = partial_on<reduction::sum, P...>;
-};
-/// The same as a type.
-template <class Where>
-using gradient_placement_t = typename gradient_placement<Where>::type;
+template <placement Where>
+using gradient_placement_t =
+    std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, summands<reduction::sum>>>;
 
 namespace detail {
 
@@ -225,6 +282,10 @@ std::string placement_name(sharded_on<axis<Axis>, P...>) {
 template <reduction Op, class... P>
 std::string placement_name(partial_on<Op, P...>) {
   return "partial<" + reduction_name(Op) + "; " + mesh_name(devices<P...>{}) + ">";
+}
+template <class Local>
+std::string placement_name(across<Local>) {
+  return "across<" + placement_name(Local{}) + ">";
 }
 
 }  // namespace detail

@@ -82,10 +82,12 @@ template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {
   using kind = typename placement_traits<Where>::kind;
-  using devices_type = typename placement_traits<Where>::mesh;
-  using mesh = detail::mesh_traits<devices_type>;
+  using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = detail::is_split<kind>;
   static constexpr std::size_t axis = detail::axis_of<kind>;
+  static_assert(!mesh::spans_processes,
+                "devplace: a tensor across processes must know this process's participants, and there is no process "
+                "group yet to say so; use the placement of this process's places.");
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
   static_assert(!divided || axis < Extents::rank,
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");
@@ -101,7 +103,7 @@ class tensor<T, Extents, Where> {
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
   /// Number of places.
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
   /// Extents of what one place has.
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
@@ -237,7 +239,7 @@ class tensor<T, Extents, Where> {
   }
   template <class Element, class P>
   auto part_of() const {
-    constexpr std::size_t position = detail::position_in<P, devices_type>, k = position < places ? position : 0;
+    constexpr std::size_t position = detail::position_in<P, typename mesh::local>, k = position < places ? position : 0;
     static_assert(position < places,
                   "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, on<P>>{static_cast<T*>(blocks_[k].data()), part_extents(k)};

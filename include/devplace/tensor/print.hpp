@@ -116,7 +116,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   using backend_type = typename tensor<T, Extents, Where>::backend_type;
   out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
   std::vector<std::vector<T>> parts;
-  for (std::size_t k = 0; k < place_count<Where>; ++k)
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
     parts.push_back(detail::elements_of<Tu>(x.local(k)));
   if constexpr (std::is_same_v<kind, copies>) {
     bool equal = true;
@@ -130,7 +130,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   } else if constexpr (!detail::is_split<kind>) {
     out << '\n' << detail::printed_note(kind{});
   }
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.local(k);
     std::string where = detail::place_name(backend_type{}, part.ordinal());
     if constexpr (detail::is_split<kind>)

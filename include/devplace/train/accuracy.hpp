@@ -94,7 +94,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
       tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
   counts right(extents<>{}, Tu{});
   const std::int64_t zero = 0;
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);
     detail::copy_in<backend_type, Tu>(part.ordinal(), part.data(), &zero, sizeof zero);
   }
@@ -112,12 +112,12 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
                         std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
     const auto logits = m.template predict<Tu>(images);
     samples += images.extent(0);
-    for (std::size_t k = 0; k < place_count<Where>; ++k)
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       detail::add_right<Tu>(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k),
                             static_cast<std::int64_t>(how.top));
   }
   std::int64_t total = 0;
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);
     std::int64_t count = 0;
     detail::copy_out<backend_type, Tu>(part.ordinal(), &count, part.data(), sizeof count);

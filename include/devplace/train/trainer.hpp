@@ -97,7 +97,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
   using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = every_place_updates ? places : 1;
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
@@ -122,8 +122,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
           detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
     if constexpr (places > 1 && is_policy)
-      communicator_.emplace(policy.engine.template connect<backend_type, Tu>(
-          std::span<const int>(detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals)));
+      communicator_.emplace(
+          policy.engine.template connect<backend_type, Tu>(std::span<const int>(detail::mesh_of<Where>::ordinals)));
     reset_mean_loss<Tu>();
   }
   template <class Tu = detail::this_tu>

@@ -26,7 +26,7 @@ namespace devplace::detail {
 template <class Where, floating_element T, class FeaturesExtents, class Target, class TargetsExtents>
 class device_batches {
   using backend_type = placement_backend_t<Where>;
-  static constexpr std::size_t places = place_count<Where>;
+  static constexpr std::size_t places = local_place_count<Where>;
 
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,18 +18,15 @@ template <class Backend>
 class rank_devices {
  public:
   template <class Tu>
-  rank_devices(std::span<const int> ordinals, Tu)
-      : ordinals_(ordinals.begin(), ordinals.end()), ranks_(ordinals.size()) {
+  rank_devices(std::span<const int> ordinals, Tu) : ordinals_(ordinals.begin(), ordinals.end()) {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
                            std::to_string(max_ranks) + ".");
-    std::iota(ranks_.begin(), ranks_.end(), 0);
     for (const int ordinal : ordinals_)
       events_.push_back(devplace::detail::make_event<Backend, Tu>(ordinal));
   }
 
   int size() const { return static_cast<int>(ordinals_.size()); }
-  std::span<const int> ranks() const { return ranks_; }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
   /// Notes how far each rank has got.
@@ -99,7 +95,6 @@ class rank_devices {
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
   std::vector<int> ordinals_;
-  std::vector<int> ranks_;
   std::vector<devplace::detail::event_handle> events_;
 };
 

@@ -36,7 +36,7 @@ constexpr bool check_elements() {
 
 /// The ordinals of a placement's places.
 template <class Where>
-inline constexpr auto& ordinals_of = devplace::detail::mesh_traits<typename placement_traits<Where>::mesh>::ordinals;
+inline constexpr auto& ordinals_of = devplace::detail::mesh_of<Where>::ordinals;
 
 // One communicator for a call; compiled for a backend and an element type, whatever the places.
 template <class Backend, class Tu, class T>
@@ -52,7 +52,7 @@ void reduce_buffers(std::span<const int> ordinals, std::span<T* const> buffers, 
 /// The first element of each place's part.
 template <class T, class Extents, class Where>
 auto buffers_of(tensor<T, Extents, Where>& x) {
-  std::array<T*, place_count<Where>> result{};
+  std::array<T*, local_place_count<Where>> result{};
   for (std::size_t k = 0; k < result.size(); ++k)
     result[k] = x.local(k).data();
   return result;
@@ -60,7 +60,7 @@ auto buffers_of(tensor<T, Extents, Where>& x) {
 
 template <class T, class Extents, class Where>
 auto buffers_of(const tensor<T, Extents, Where>& x) {
-  std::array<const T*, place_count<Where>> result{};
+  std::array<const T*, local_place_count<Where>> result{};
   for (std::size_t k = 0; k < result.size(); ++k)
     result[k] = x.local(k).data();
   return result;

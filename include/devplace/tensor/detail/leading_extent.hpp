@@ -32,7 +32,7 @@ struct leading_extent {
       const auto division_before = x.division_;
       if constexpr (splits_rows<Where>) x.division_.set(rows);
       bool all = true;
-      for (std::size_t k = 0; k < place_count<Where>; ++k)
+      for (std::size_t k = 0; k < local_place_count<Where>; ++k)
         all = all && holds(x.blocks_[k], x.part_extents(k), sizeof(T));
       if (all) return;
       x.division_ = division_before;

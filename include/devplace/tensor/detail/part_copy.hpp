@@ -54,7 +54,7 @@ void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void
 template <class Tu, class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
     copy_to_part<placement_backend_t<Where>, typename Whole::backend_type, Tu>(
         part.ordinal(), part.data(), whole.ordinal(), whole.data(), geometry, parts.part_begin(k),
@@ -66,7 +66,7 @@ void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
 template <class Tu, class Whole, class T, class Extents, class Where>
 void copy_from_parts(const Whole& whole, const tensor<T, Extents, Where>& parts) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
-  for (std::size_t k = 0; k < place_count<Where>; ++k) {
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
     copy_from_part<typename Whole::backend_type, placement_backend_t<Where>, Tu>(
         whole.ordinal(), whole.data(), part.ordinal(), part.data(), geometry, parts.part_begin(k),
