@@ -2,9 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// The only file that looks at the compiler and at the components' macros. Nothing here changes a public type: a
-// component decides which bodies a translation unit can instantiate, and `detail::this_tu`, which every such function
-// carries among its template arguments, keeps differing bodies under different names.
+// The only file that looks at the compiler and at the components' macros.
+//
+// Files of one program may be compiled with different components. Public types are the same in all of them, so that
+// tensors and models can be passed from one to the other; bodies of functions differ, and must not have the same
+// mangled name, or the linker would keep one of them for all files. So the configuration of a translation unit has a
+// name, DEVPLACE_CONFIGURATION, and is part of every function whose body depends on it, in one of three ways:
+//
+// - Functions, and internal class templates, lie in `inline namespace DEVPLACE_CONFIGURATION`, the innermost namespace
+//   around them. Users call them as if it were not there. State of the process (statistics, the device map, pools,
+//   streams) lies outside of it: it is there once.
+// - The tags in `devplace::backend` lie in such a namespace too, so a template on a backend needs nothing else: layers,
+//   optimizer rules, losses and communicators, those of users included, are given a backend.
+// - Members of public class templates, which lie outside, have one more template parameter with a default:
+//   `template <detail::configured = detail::configuration>`.
+//
+// Members of public classes are of public types, or behind an opaque handle, so that the classes stay the same.
+
+#include <concepts>
 
 #include <devplace/version.hpp>
 
@@ -149,6 +164,45 @@ __asm__(
   #endif
 #endif
 
+// In debug builds; the sanitizers have their own view of memory, and find more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_DETAIL_SANITIZED 1
+#elif defined(__has_feature)
+  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    #define DEVPLACE_DETAIL_SANITIZED 1
+  #endif
+#endif
+
+// DEVPLACE_CONFIGURATION names the inline namespace of this translation unit's configuration.
+#if defined(DEVPLACE_WITH_CBLAS)
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
+  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_cblas
+#else
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
+  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda
+#endif
+#if defined(DEVPLACE_WITH_SIMULATED_CUDA) && !defined(NDEBUG) && !defined(DEVPLACE_DETAIL_SANITIZED)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
+  #define DEVPLACE_DETAIL_CHECKED true
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(checked_simulated_cuda)
+#elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
+  #define DEVPLACE_DETAIL_CHECKED false
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(simulated_cuda)
+#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT full
+  #define DEVPLACE_DETAIL_CHECKED false
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(full_cuda)
+#elif defined(DEVPLACE_WITH_CUDA)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT host_only
+  #define DEVPLACE_DETAIL_CHECKED false
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(host_only_cuda)
+#else
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT none
+  #define DEVPLACE_DETAIL_CHECKED false
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(no_cuda)
+#endif
+
 namespace devplace::detail {
 
 /// How a translation unit can work with cuda places.
@@ -162,50 +216,27 @@ enum class cuda_support : unsigned char {
 /// Which library multiplies matrices on the CPU.
 enum class matrix_library : unsigned char { built_in, cblas };
 
-/// What this translation unit was compiled with, as a type for template arguments. `Checked`: the memory of simulated
-/// devices is out of the host's reach, so that a program that reads it directly fails as with a GPU.
-template <cuda_support Cuda, matrix_library Matrix, bool Checked>
-struct translation_unit {
-  static constexpr cuda_support cuda = Cuda;
-  static constexpr matrix_library matrix = Matrix;
-  static constexpr bool checked = Checked;
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// What this translation unit was compiled with.
+struct configuration {
+  static constexpr cuda_support cuda = cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT;
+  static constexpr matrix_library matrix = matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY;
+  /// The memory of simulated devices is out of the host's reach, so that a program that reads it directly fails as
+  /// with a GPU.
+  static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;
 };
 
-#if defined(DEVPLACE_WITH_SIMULATED_CUDA)
-  #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
-#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
-  #define DEVPLACE_DETAIL_CUDA_SUPPORT full
-#elif defined(DEVPLACE_WITH_CUDA)
-  #define DEVPLACE_DETAIL_CUDA_SUPPORT host_only
-#else
-  #define DEVPLACE_DETAIL_CUDA_SUPPORT none
-#endif
-#if defined(DEVPLACE_WITH_CBLAS)
-  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
-#else
-  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
-#endif
+/// Constrains the last resort of members, `template <detail::configured = detail::configuration>`: no argument of a
+/// user's can be deduced to it, and no other type can be given.
+template <class T>
+concept configured = std::same_as<T, configuration>;
 
-// In debug builds; the sanitizers have their own view of memory, and find more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  #define DEVPLACE_DETAIL_SANITIZED 1
-#elif defined(__has_feature)
-  #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    #define DEVPLACE_DETAIL_SANITIZED 1
-  #endif
-#endif
-#if defined(DEVPLACE_WITH_SIMULATED_CUDA) && !defined(NDEBUG) && !defined(DEVPLACE_DETAIL_SANITIZED)
-  #define DEVPLACE_DETAIL_CHECKED true
-#else
-  #define DEVPLACE_DETAIL_CHECKED false
-#endif
+}  // namespace DEVPLACE_CONFIGURATION
 
-using this_tu = translation_unit<cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT,
-                                 matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY, DEVPLACE_DETAIL_CHECKED>;
+}  // namespace devplace::detail
 
 #undef DEVPLACE_DETAIL_CHECKED
 #undef DEVPLACE_DETAIL_SANITIZED
 #undef DEVPLACE_DETAIL_CUDA_SUPPORT
 #undef DEVPLACE_DETAIL_MATRIX_LIBRARY
-
-}  // namespace devplace::detail

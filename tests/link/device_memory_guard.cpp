@@ -132,7 +132,7 @@ extern "C" const char* __asan_default_options() {
 int main() {
   check(!faults(copy_to_the_host), "a copy to the host");
   check(!faults(train), "a training");
-  constexpr bool guarded = dp::detail::this_tu::checked;
+  constexpr bool guarded = dp::detail::configuration::checked;
   for (int repeat = 0; repeat < 5; ++repeat) {
     check(faults(read_directly) == guarded, "reading directly");
     check(faults(write_directly) == guarded, "writing directly, after work of two devices");

@@ -55,7 +55,7 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(dp::optimizer<dp::optim::sgd, model>),
       LAYOUT(dp::trainer<model, nn::cross_entropy, dp::optim::adam>),
       LAYOUT(dp::trainer<model, nn::mse, dp::optim::sgd>),
-      LAYOUT(dp::step_loss<float, dp::placement_backend_t<Where>>),
+      LAYOUT(dp::step_loss<float, Where>),
       LAYOUT(nn::loss_result<float, dp::extents<dp::dyn, 3>, batch>),
       LAYOUT(nn::forward_result<output, nn::saved<net, Where, float, batch, output>>),
       LAYOUT(output),

@@ -64,18 +64,17 @@ TEST_CASE("blocks of rows go between pinned memory and the others", "[memory][pi
   using pinned = dp::backend::pinned;
   using cpu = dp::backend::cpu;
   using cuda = dp::backend::cuda;
-  using tu = dp::detail::this_tu;
   const auto source = dp::to<dp::on<dp::pinned>>(support::counted<float>(dp::extents<3, 4>{}));
   dp::tensor<float, dp::extents<3, 2>, dp::on<dp::cuda<0>>> device{dp::extents<3, 2>{}};
   dp::tensor<float, dp::extents<3, 2>, dp::on<dp::pinned>> back{dp::extents<3, 2>{}};
   const std::size_t f = sizeof(float);
-  copy_rows<cuda, pinned, tu>(0, device.data(), 0, source.data() + 1, {2 * f, 3, 2 * f, 4 * f});
-  copy_rows<pinned, cuda, tu>(0, back.data(), 0, device.data(), {1 * f, 3, 2 * f, 2 * f});
+  copy_rows<cuda, pinned>(0, device.data(), 0, source.data() + 1, {2 * f, 3, 2 * f, 4 * f});
+  copy_rows<pinned, cuda>(0, back.data(), 0, device.data(), {1 * f, 3, 2 * f, 2 * f});
   CHECK((back(0, 0) == 1 && back(1, 0) == 5 && back(2, 0) == 9));
   std::vector<float> host(6);
-  copy_rows<cpu, pinned, tu>(0, host.data(), 0, source.data() + 2, {2 * f, 3, 2 * f, 4 * f});
+  copy_rows<cpu, pinned>(0, host.data(), 0, source.data() + 2, {2 * f, 3, 2 * f, 4 * f});
   CHECK(host == std::vector<float>{2, 3, 6, 7, 10, 11});
-  copy_rows<pinned, cpu, tu>(0, back.data() + 1, 0, host.data(), {1 * f, 3, 2 * f, 2 * f});
+  copy_rows<pinned, cpu>(0, back.data() + 1, 0, host.data(), {1 * f, 3, 2 * f, 2 * f});
   CHECK((back(0, 1) == 2 && back(1, 1) == 6 && back(2, 1) == 10));
 }
 

@@ -21,11 +21,11 @@ struct fail {
 };
 
 void fail_on(int ordinal) {
-  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(ordinal, 1, 1, fail{ordinal});
+  dp::detail::for_each_index<dp::backend::cuda>(ordinal, 1, 1, fail{ordinal});
 }
 
 void wait(const std::array<int, 3>& ordinals) {
-  dp::detail::wait_for_replicas<dp::backend::cuda, dp::detail::this_tu>(ordinals);
+  dp::detail::wait_for_replicas<dp::backend::cuda>(ordinals);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("waiting for replicas throws the first failure in their order and leav
 TEST_CASE("waiting for one place throws what failed there as it is", "[memory]") {
   fail_on(3);
   const std::array one{3};
-  CHECK_THROWS_WITH((dp::detail::wait_for_replicas<dp::backend::cuda, dp::detail::this_tu>(one)),
+  CHECK_THROWS_WITH((dp::detail::wait_for_replicas<dp::backend::cuda>(one)),
                     Catch::Matchers::Equals("devplace: failure 3."));
 }
 

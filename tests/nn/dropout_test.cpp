@@ -17,7 +17,7 @@ namespace nn = devplace::nn;
 namespace {
 
 using net = nn::sequential<nn::input<50>, nn::dropout<30>>;
-using run = nn::detail::engine<net, float, dp::backend::cpu, dp::detail::this_tu>;
+using run = nn::detail::engine<net, float, dp::backend::cpu>;
 
 std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
   const std::vector<float> x(rows * 50, 1.0F);

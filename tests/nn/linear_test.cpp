@@ -20,7 +20,7 @@ struct separate_relu : nn::relu {};
 /// All gradients of two passes, the second of them added, as they lie in the arena, and the input's behind them.
 template <class Net>
 std::vector<float> gradients_of(std::size_t batch) {
-  using run = nn::detail::engine<Net, float, dp::backend::cpu, dp::detail::this_tu>;
+  using run = nn::detail::engine<Net, float, dp::backend::cpu>;
   constexpr std::size_t outputs = typename run::output_extents{}.size();
   const auto r = run::make(0);
   run::initialize(r, 3);
@@ -89,15 +89,15 @@ namespace {
 template <class Precision>
 std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
-  using run = nn::detail::engine<net, Precision, noting, dp::detail::this_tu>;
+  using run = nn::detail::engine<net, Precision, noting>;
   std::vector<typename run::T> memory(1000);
   nn::detail::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
   p.parameters = p.buffers = p.saved = p.scratch = memory.data();
   noted.clear();
   run::forward(p, memory.data());
-  run::plan::template backward<noting, dp::detail::this_tu>(p, memory.data(), memory.data(), memory.data(),
-                                                            memory.data(), memory.data(), false);
+  run::plan::template backward<noting>(p, memory.data(), memory.data(), memory.data(), memory.data(), memory.data(),
+                                       false);
   return noted;
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("class weights on a place are workspace", "[nn]") {
   const auto workspace = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::workspace); };
   const std::size_t before = workspace();
   const nn::cross_entropy loss{.class_weights = {1, 2, 3}};
-  const auto bound = loss.bind<float, dp::backend::cpu, dp::detail::this_tu>(0);
+  const auto bound = loss.bind<float, dp::backend::cpu>(0);
   CHECK(workspace() - before == 3 * sizeof(float));
 }
 

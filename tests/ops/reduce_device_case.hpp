@@ -90,7 +90,7 @@ void check_bits_of_sums() {
     values.push_back(support::values_of(total)[0]);
     return values;
   };
-  detail::prepare_workspaces<backend, detail::this_tu>(x.view().ordinal());
+  detail::prepare_workspaces<backend>(x.view().ordinal());
   const auto allocations = memory_statistics<Place>().allocations;
   const auto first = reduce(x);
   for (int run = 0; run < 5; ++run)

@@ -57,7 +57,7 @@ struct optimizer_case {
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
       optim::step_arguments<T> a = arguments(step);
-      rule.template step<backend::cpu, devplace::detail::this_tu>(a);
+      rule.template step<backend::cpu>(a);
       for (T& g : gradients)
         g = T{0.5} - g * T{0.75};
     }
@@ -88,7 +88,7 @@ double difference_to_pytorch(const Rule& rule, const std::string& name) {
   for (std::size_t step = 0; step < 10; ++step) {
     for (std::size_t i = 0; i < start.size(); ++i)
       c.gradients[i] = 4 * gradients(step, i);
-    rule.template step<backend::cpu, devplace::detail::this_tu>(c.arguments(static_cast<std::int64_t>(step) + 1));
+    rule.template step<backend::cpu>(c.arguments(static_cast<std::int64_t>(step) + 1));
     for (std::size_t i = 0; i < start.size(); ++i) {
       const double wanted = static_cast<double>(expected(step, i));
       const double found = static_cast<double>(c.parameters[i]);
@@ -130,7 +130,7 @@ bool divisor_of_zero_means_no_gradient(const Rule& rule) {
   ignored.divisor = 0;
   std::fill(zero.gradients.begin(), zero.gradients.end(), T{0});
   for (optimizer_case<T>* c : {&ignored, &zero})
-    rule.template step<backend::cpu, devplace::detail::this_tu>(c->arguments(1));
+    rule.template step<backend::cpu>(c->arguments(1));
   return same_bits(ignored.parameters, zero.parameters);
 }
 
@@ -143,13 +143,13 @@ bool factors_scale_the_gradient(const Rule& rule) {
   for (T& g : plain.gradients)
     g /= 32;
   for (optimizer_case<T>* c : {&scaled, &plain})
-    rule.template step<backend::cpu, devplace::detail::this_tu>(c->arguments(1));
+    rule.template step<backend::cpu>(c->arguments(1));
   auto without = optimizer_case<T>(100);
   without.gradients = plain.gradients;
   auto arguments = without.arguments(1);
   arguments.divisor = nullptr;
   arguments.gradient_factor = nullptr;
-  rule.template step<backend::cpu, devplace::detail::this_tu>(arguments);
+  rule.template step<backend::cpu>(arguments);
   return same_bits(scaled.parameters, plain.parameters) && same_bits(without.parameters, plain.parameters);
 }
 

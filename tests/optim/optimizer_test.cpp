@@ -38,10 +38,10 @@ struct sign_descent {
   double length = 0.5;
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
-  template <class Backend, class Tu, class T>
+  template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>& a) const {
-    dp::detail::for_each_index<Backend, Tu>(a.ordinal, a.n, 1024,
-                                            sign_functor<T>{a.parameters, a.gradients, static_cast<T>(length)});
+    dp::detail::for_each_index<Backend>(a.ordinal, a.n, 1024,
+                                        sign_functor<T>{a.parameters, a.gradients, static_cast<T>(length)});
   }
 };
 static_assert(dp::optim::optimizer_rule<sign_descent>);
@@ -49,11 +49,11 @@ static_assert(!dp::optim::optimizer_rule<double>);
 
 /// A schedule of a user's own: the rule that it is, with numbers that depend on the step.
 struct slowing_sgd : dp::optim::sgd {
-  template <class Backend, class Tu, class T>
+  template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>& a) const {
     dp::optim::sgd now = *this;
     now.learning_rate /= static_cast<double>(a.step);
-    now.step<Backend, Tu>(a);
+    now.step<Backend>(a);
   }
 };
 static_assert(dp::optim::optimizer_rule<slowing_sgd>);

@@ -131,14 +131,14 @@ TEST_CASE("on one place there is nothing to compare, but failures are waited for
   CHECK_NOTHROW(dp::check_replicas(on_cpu));
   dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>> model{dp::seed{3}};
   CHECK_NOTHROW(dp::check_replicas(model));
-  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(0, 1, 1, fail{});
+  dp::detail::for_each_index<dp::backend::cuda>(0, 1, 1, fail{});
   CHECK_THROWS_AS(dp::check_replicas(model), dp::error);
   CHECK_THROWS_WITH(dp::check_replicas(model), Catch::Matchers::ContainsSubstring("cannot be used any more"));
 }
 
 TEST_CASE("a failure that comes to light while waiting names its replica", "[parallel]") {
   dp::model<nn::linear<6, 3>, where> model{dp::seed{3}};
-  dp::detail::for_each_index<dp::backend::cuda, dp::detail::this_tu>(1, 1, 1, fail{});
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, fail{});
   CHECK_THROWS_WITH(dp::check_replicas(model),
                     Catch::Matchers::StartsWith("devplace: replica 2 of 3 (cuda:1): a test fails"));
   CHECK_THROWS_WITH(dp::check_replicas(model), Catch::Matchers::ContainsSubstring("cannot be used any more"));

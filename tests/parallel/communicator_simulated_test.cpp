@@ -60,10 +60,10 @@ struct noting_rule {
 
   static constexpr std::size_t state_arenas = dp::optim::sgd::state_arenas;
   void validate() const {}
-  template <class Backend, class Tu = dp::detail::this_tu, class T>
+  template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>& a) const {
     if (noting::log != nullptr) noting::log->note("update of cuda:" + std::to_string(a.ordinal));
-    rule.step<Backend, Tu>(a);
+    rule.step<Backend>(a);
   }
 };
 
@@ -152,29 +152,28 @@ std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
 template <class Backend>
 class one_of_two_processes {
  public:
-  template <class Tu>
-  one_of_two_processes(std::span<const int> ordinals, Tu tu)
-      : work_(ordinals, tu), ordinals_(ordinals.begin(), ordinals.end()) {}
+  explicit one_of_two_processes(std::span<const int> ordinals)
+      : work_(ordinals), ordinals_(ordinals.begin(), ordinals.end()) {}
   int size() const { return 2 * work_.size(); }
   int first_rank() const { return work_.size(); }
   int local_count() const { return work_.size(); }
-  template <class Tu, class T>
+  template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
-    work_.template all_reduce<Tu>(buffers, count, op);
+    work_.all_reduce(buffers, count, op);
     for (std::size_t k = 0; k < buffers.size(); ++k)
-      dp::detail::for_each_index<Backend, Tu>(ordinals_[k], count, count, add_the_other<T>{buffers[k]});
+      dp::detail::for_each_index<Backend>(ordinals_[k], count, count, add_the_other<T>{buffers[k]});
   }
-  template <class Tu, class T>
+  template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int) {
-    all_reduce<Tu>(buffers, count, op);
+    all_reduce(buffers, count, op);
   }
-  template <class Tu, class T>
+  template <class T>
   void broadcast(std::span<T* const>, std::size_t, int) {}
-  template <class Tu, class T>
+  template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
-    all_reduce<Tu>(buffers, begins.back(), op);
+    all_reduce(buffers, begins.back(), op);
   }
-  template <class Tu, class T>
+  template <class T>
   void all_gather(std::span<T* const>, std::span<const std::size_t>) {}
 
  private:
@@ -190,9 +189,9 @@ class one_of_two_processes {
 struct two_processes {
   template <class Backend>
   using communicator = one_of_two_processes<Backend>;
-  template <class Backend, class Tu = dp::detail::this_tu>
+  template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals, Tu{});
+    return communicator<Backend>(ordinals);
   }
 };
 

@@ -52,8 +52,7 @@ struct meeting {
   using output = In;
   static void forward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    dp::detail::for_each_index<typename call::backend_type, typename call::translation_unit>(
-        c.ordinal(), 1, 1, wait_for_the_other{c.output.data()});
+    dp::detail::for_each_index<typename call::backend_type>(c.ordinal(), 1, 1, wait_for_the_other{c.output.data()});
   }
   static void backward(const auto&) {}
 };

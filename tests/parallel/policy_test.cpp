@@ -62,7 +62,7 @@ struct half_a_communicator {
   int size() const { return 1; }
 };
 struct mistaken_engine {
-  template <class Backend, class Tu>
+  template <class Backend>
   half_a_communicator connect(std::span<const int>) const {
     return {};
   }
@@ -74,11 +74,11 @@ static_assert(!dp::collective_policy<collective::direct> && !dp::collective_poli
 /// For devices only, and for float only.
 struct float_communicator : dp::parallel::direct<dp::backend::cpu> {
   using direct::direct;
-  template <class Tu, std::same_as<float> T>
+  template <std::same_as<float> T>
   void all_reduce(std::span<T* const>, std::size_t, dp::reduction) {}
 };
 struct devices_only {
-  template <std::same_as<dp::backend::cuda> Backend, class Tu>
+  template <std::same_as<dp::backend::cuda> Backend>
   float_communicator connect(std::span<const int> ordinals) const {
     return float_communicator(ordinals);
   }

@@ -62,8 +62,7 @@ struct call_log {
 template <class Backend>
 class recording_communicator {
  public:
-  template <class Tu>
-  recording_communicator(std::span<const int> ordinals, call_log& log, Tu tu) : work_(ordinals, tu), log_(&log) {
+  recording_communicator(std::span<const int> ordinals, call_log& log) : work_(ordinals), log_(&log) {
     ++log.communicators;
   }
 
@@ -71,26 +70,25 @@ class recording_communicator {
   int first_rank() const { return work_.first_rank(); }
   int local_count() const { return work_.local_count(); }
 
-  template <class Tu, class T>
+  template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    record("all_reduce", buffers, count, op, -1, [&] { work_.template all_reduce<Tu>(buffers, count, op); });
+    record("all_reduce", buffers, count, op, -1, [&] { work_.all_reduce(buffers, count, op); });
   }
-  template <class Tu, class T>
+  template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    record("reduce", buffers, count, op, root, [&] { work_.template reduce<Tu>(buffers, count, op, root); });
+    record("reduce", buffers, count, op, root, [&] { work_.reduce(buffers, count, op, root); });
   }
-  template <class Tu, class T>
+  template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    record("broadcast", buffers, count, {}, root, [&] { work_.template broadcast<Tu>(buffers, count, root); });
+    record("broadcast", buffers, count, {}, root, [&] { work_.broadcast(buffers, count, root); });
   }
-  template <class Tu, class T>
+  template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    record("reduce_scatter", buffers, begins.back(), op, -1,
-           [&] { work_.template reduce_scatter<Tu>(buffers, begins, op); });
+    record("reduce_scatter", buffers, begins.back(), op, -1, [&] { work_.reduce_scatter(buffers, begins, op); });
   }
-  template <class Tu, class T>
+  template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    record("all_gather", buffers, begins.back(), {}, -1, [&] { work_.template all_gather<Tu>(buffers, begins); });
+    record("all_gather", buffers, begins.back(), {}, -1, [&] { work_.all_gather(buffers, begins); });
   }
 
  private:
@@ -114,9 +112,9 @@ struct recording {
   static constexpr std::string_view name = "recording";
   template <class Backend>
   using communicator = recording_communicator<Backend>;
-  template <std::same_as<backend::cuda> Backend, class Tu = devplace::detail::this_tu>
+  template <std::same_as<backend::cuda> Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals, *log, Tu{});
+    return communicator<Backend>(ordinals, *log);
   }
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };

@@ -30,8 +30,7 @@ TEST_CASE("dispatch calls the backend's implementation with the ordinal as a val
 }
 
 TEST_CASE("an implementation is provided where its header was included", "[place]") {
-  using tu = dp::detail::this_tu;
-  STATIC_REQUIRE(dp::detail::provided<dp::backend::cpu, add_one, tu>);
-  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cuda, add_one, tu>);
-  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cpu, only_declared, tu>);
+  STATIC_REQUIRE(dp::detail::provided<dp::backend::cpu, add_one>);
+  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cuda, add_one>);
+  STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cpu, only_declared>);
 }

@@ -64,8 +64,7 @@ class held_device {
   held_device& operator=(const held_device&) = delete;
   ~held_device() {
     release();
-    while (
-        !devplace::detail::events_of<backend::cuda, devplace::detail::this_tu>().ready(held_.state(), held_.ordinal()))
+    while (!devplace::detail::events_of<backend::cuda>().ready(held_.state(), held_.ordinal()))
       std::this_thread::yield();
   }
   void release() { released_ = true; }
@@ -111,14 +110,14 @@ struct faulty_rule {
 
   static constexpr std::size_t state_arenas = 0;
   void validate() const {}
-  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  template <class Backend, class T>
   void step(const optim::step_arguments<T>& a) const {
     const bool fails = where.is_here(a.ordinal, a.step);
     if (fails && where.on_host) {
       if (where.releases != nullptr) where.releases->release();
       throw std::runtime_error("the rule threw.");
     }
-    devplace::detail::for_each_index<Backend, Tu>(
+    devplace::detail::for_each_index<Backend>(
         a.ordinal, a.n, a.n, subtract_or_throw<T>{a.parameters, a.gradients, static_cast<T>(0.015625), fails});
   }
 };

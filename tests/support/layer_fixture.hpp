@@ -48,7 +48,7 @@ void require_agreement(const std::vector<T>& values, const std::vector<T>& expec
 /// `Input` and `Output` are the extents of the fixture's arrays.
 template <class Net, class T, class Input, class Output>
 void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
-  using run = nn::detail::engine<Net, T, backend::cpu, detail::this_tu>;
+  using run = nn::detail::engine<Net, T, backend::cpu>;
   using plan = nn::detail::network_plan<Net>;
   const std::string folder = "layers/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const std::vector<T> x = read_all<T, Input>(folder + "x.npy");

@@ -77,8 +77,7 @@ TEST_CASE("accuracy of the largest k is the share of labels among top_k's classe
       dp::tensor<std::int64_t, dp::extents<>, dp::on<dp::cpu>> right(dp::extents<>{});
       right() = 100;
       using dp::detail::as_view;
-      dp::detail::add_right<dp::detail::this_tu>(as_view(right), as_view(x), as_view(labels),
-                                                 static_cast<std::int64_t>(k));
+      dp::detail::add_right(as_view(right), as_view(x), as_view(labels), static_cast<std::int64_t>(k));
       CHECK(right() - 100 == expected);
     }
 }

@@ -128,7 +128,7 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
 
 /// What the place has once comes first.
 void take_gpu_workspace(int ordinal) {
-  dp::detail::prepare_workspaces<dp::backend::cuda, dp::detail::this_tu>(ordinal);
+  dp::detail::prepare_workspaces<dp::backend::cuda>(ordinal);
 }
 
 }  // namespace

@@ -16,9 +16,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// The contents of `path`, or of `path` + ".gz" if only that exists; sets `path` to the name of the file that was read.
 inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
@@ -37,7 +35,9 @@ inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
   return read_all(file.get(), "read_idx", path);
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads an IDX file (the format of MNIST) into a tensor on the CPU:
 /// `auto images = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("train-images-idx3-ubyte")`.
@@ -47,7 +47,7 @@ inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
 /// must be `T`, and its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what
 /// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
 /// allocated for the data that the file contains, never for the size that its header claims.
-template <detail::idx_element T, extents_like Extents, class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+template <detail::idx_element T, extents_like Extents, class Gzip = detail::gzip_support>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
   std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
   if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx<Gzip>(bytes, path);
@@ -56,9 +56,9 @@ tensor<T, Extents, on<cpu>> read_idx(std::string path) {
     throw file_error("read_idx: " + detail::in_quotes(path) + " holds elements of type " +
                      detail::idx_type_name(array.type) + " and " + dtype_name<T>() +
                      " was asked for; read it with the file's type.");
-  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_idx", path), Tu{});
+  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_idx", path));
   detail::decode_idx(array.data, result.data());
   return result;
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -45,12 +45,16 @@ struct labelled_images {
   std::size_t classes() const { return std::max(train.classes(), test.classes()); }
 };
 
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
 /// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
 /// Throws file_error when the counts differ.
-template <class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+template <class Gzip = detail::gzip_support>
 image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
-  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>, Gzip, Tu>(images_path),
-                read_idx<std::uint8_t, extents<dyn>, Gzip, Tu>(labels_path)};
+  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>, Gzip>(images_path),
+                read_idx<std::uint8_t, extents<dyn>, Gzip>(labels_path)};
   if (set.images.extent(0) != set.labels.extent(0))
     throw file_error("read_image_set: " + detail::in_quotes(images_path) + " holds " +
                      std::to_string(set.images.extent(0)) + " images and " + detail::in_quotes(labels_path) +
@@ -61,11 +65,10 @@ image_set read_image_set(const std::string& images_path, const std::string& labe
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
 /// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
-template <class Gzip = detail::gzip_support, class Tu = detail::this_tu>
+template <class Gzip = detail::gzip_support>
 labelled_images read_mnist(const std::string& folder) {
   const auto read = [&](const std::string& part) {
-    return read_image_set<Gzip, Tu>(folder + "/" + part + "-images-idx3-ubyte",
-                                    folder + "/" + part + "-labels-idx1-ubyte");
+    return read_image_set<Gzip>(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
   };
   labelled_images data{read("train"), read("t10k")};
   for (const std::size_t axis : {1u, 2u})
@@ -80,8 +83,7 @@ labelled_images read_mnist(const std::string& folder) {
 /// Holds out the last `held_out` images of a set as test images or, with a seed, as many images drawn at random (the
 /// same ones for the same seed). Both parts are copies. Throws argument_error if the set has fewer than `held_out`
 /// images or if its numbers of images and labels differ.
-template <class Tu = detail::this_tu>
-labelled_images hold_out(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
+inline labelled_images hold_out(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
@@ -89,11 +91,11 @@ labelled_images hold_out(const image_set& all, std::size_t held_out, std::option
     throw argument_error("hold_out: " + std::to_string(held_out) + " images were to be held out of " +
                          std::to_string(all.size()) + "; hold out at most all of them.");
   const std::size_t height = all.images.extent(1), width = all.images.extent(2);
-  sampler order(all.size(), shuffle, Tu{});
+  sampler order(all.size(), shuffle);
   const auto copies_of = [&](std::span<const std::int64_t> chosen) {
-    image_set result{tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>(
-                         extents<dyn, dyn, dyn>(chosen.size(), height, width), Tu{}),
-                     tensor<std::uint8_t, extents<dyn>, on<cpu>>(extents<dyn>(chosen.size()), Tu{})};
+    image_set result{
+        tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>>(extents<dyn, dyn, dyn>(chosen.size(), height, width)),
+        tensor<std::uint8_t, extents<dyn>, on<cpu>>(extents<dyn>(chosen.size()))};
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto index = static_cast<std::size_t>(chosen[i]);
       std::copy_n(all.images.data() + index * height * width, height * width,
@@ -106,4 +108,4 @@ labelled_images hold_out(const image_set& all, std::size_t held_out, std::option
   return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -68,9 +68,10 @@ class loader {
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
   /// Throws argument_error if an option is out of its range or the numbers of samples and labels differ.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, scaled_there<Tu>, Tu{}), on_devices_(maker_, options.split, Tu{}) {
+      : maker_(source::views(data), options, {}, detail::provided<backend_type, op::scale_bytes>),
+        on_devices_(maker_, options.split) {
     connect();
   }
 
@@ -78,10 +79,11 @@ class loader {
   /// scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that random changes
   /// can depend on the index and the epoch alone. Workers call it concurrently. The caller gets its exceptions when it
   /// asks for the sample's batch.
-  template <class Transform, class Tu = detail::this_tu>
+  template <class Transform, detail::configured = detail::configuration>
   loader(const Source& data, const loader_options& options, Transform transform)
-      : maker_(source::views(data), options, erased(std::move(transform)), scaled_there<Tu>, Tu{}),
-        on_devices_(maker_, options.split, Tu{}) {
+      : maker_(source::views(data), options, erased(std::move(transform)),
+               detail::provided<backend_type, op::scale_bytes>),
+        on_devices_(maker_, options.split) {
     connect();
   }
 
@@ -94,14 +96,14 @@ class loader {
   loader& operator=(const loader&) = delete;
 
   /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
-  template <class Tu>
+  template <class Configuration>
   class epoch_range;
 
   /// The batches of epoch `number`, which counts from 0 and chooses the random order. Throws argument_error for a
   /// negative number, and error while another epoch is being read.
-  template <class Tu = detail::this_tu>
-  epoch_range<Tu> epoch(int number) & {
-    return epoch_range<Tu>(*this, number);
+  template <detail::configured = detail::configuration>
+  epoch_range<detail::configuration> epoch(int number) & {
+    return epoch_range<detail::configuration>(*this, number);
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
   void epoch(int) && = delete;
@@ -121,8 +123,6 @@ class loader {
 
  private:
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
-  template <class Tu>
-  static constexpr bool scaled_there = detail::provided<backend_type, op::scale_bytes, Tu>;
 
   template <class Transform>
   static detail::sample_transform<T> erased(Transform&& transform) {
@@ -142,7 +142,7 @@ class loader {
           &on_devices_);
   }
 
-  template <class Tu>
+  template <detail::configured = detail::configuration>
   const batch_type& get(std::size_t number) {
     const std::size_t slot = maker_.get(number);
     if constexpr (in_host_memory) {
@@ -151,7 +151,7 @@ class loader {
       const byte_scale<T>* scale = nullptr;
       if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
         scale = &maker_.scale().bytes();
-      const batch_type& uploaded = on_devices_.template upload<Tu>(maker_.in_slot(slot), slot, scale);
+      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, scale);
       maker_.release(number);
       return uploaded;
     }
@@ -163,7 +163,7 @@ class loader {
 };
 
 template <placement Where, floating_element T, class Source>
-template <class Tu>
+template <class Configuration>
 class loader<Where, T, Source>::epoch_range {
  public:
   /// An input iterator: the range has one position, which all copies share.
@@ -226,7 +226,7 @@ class loader<Where, T, Source>::epoch_range {
     fetch();
   }
   void fetch() {
-    if (!ended()) current_ = &loader_.template get<Tu>(number_);
+    if (!ended()) current_ = &loader_.template get<Configuration>(number_);
   }
 
   loader& loader_;

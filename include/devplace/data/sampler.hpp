@@ -23,10 +23,10 @@ namespace devplace {
 class sampler {
  public:
   /// For `samples` samples; with a seed, in random orders.
-  template <class Tu = detail::this_tu>
-  explicit sampler(std::size_t samples, std::optional<seed> shuffle = {}, Tu = {})
-      : order_(extents<dyn>(samples), Tu{}),
-        workspace_(detail::allocate<backend::cpu, Tu>(
+  template <detail::configured = detail::configuration>
+  explicit sampler(std::size_t samples, std::optional<seed> shuffle = {})
+      : order_(extents<dyn>(samples)),
+        workspace_(detail::allocate<backend::cpu>(
             0, shuffle ? detail::random_order::workspace(samples) * sizeof(std::uint64_t) : 0,
             memory_purpose::workspace)),
         shuffle_(shuffle) {

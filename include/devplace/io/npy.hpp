@@ -15,7 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads a file written by `np.save` into a tensor on the CPU:
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
@@ -24,7 +24,7 @@ namespace devplace {
 /// shape must have the rank and the static extents of `Extents`, and its order must be C. Format versions 1.0, 2.0 and
 /// 3.0. Throws file_error, naming what was found and what was expected, for anything else, for a file that cannot be
 /// read and for one that is truncated or too long. Use `to<Where>` to bring the tensor to another place.
-template <element T, extents_like Extents, class Tu = detail::this_tu>
+template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
   const std::vector<unsigned char> bytes = detail::read_file(path, "read_npy");
   const detail::npy_array array = detail::parse_npy(bytes, path);
@@ -34,7 +34,7 @@ tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
                      std::string(detail::npy_descr(detail::npy_type_of<T>())) +
                      "') was asked for; read it with the file's type, or convert the array with .astype(...) before "
                      "np.save.");
-  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_npy", path), Tu{});
+  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_npy", path));
   if (!array.data.empty()) std::memcpy(result.data(), array.data.data(), array.data.size());
   return result;
 }
@@ -61,4 +61,4 @@ void write_npy(const std::string& path, const Source& source) {
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -12,17 +12,15 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, the same for blocks of rows
 /// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`; of devices `copy_in_async`, `copy_out_async`.
 struct memory {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Bytes to which every allocation and every buffer inside an arena is aligned: one cache line, one AVX-512 vector.
 inline constexpr std::size_t alignment = 64;
@@ -109,85 +107,87 @@ class memory_block {
 };
 
 /// The memory functions of a backend, or one sentence that says how to get them.
-template <class Backend, class Tu>
+template <class Backend>
 constexpr auto memory_of() {
-  static_assert(computes<Backend> || provided<Backend, op::memory, Tu>,
+  static_assert(computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on pinned needs the component cuda, for whose devices that memory is; add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  static_assert(!computes<Backend> || provided<Backend, op::memory, Tu>,
+  static_assert(!computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   // Where the sentence above is an error, another memory stands in, so that nothing else is one.
-  constexpr bool have = provided<Backend, op::memory, Tu>;
+  constexpr bool have = provided<Backend, op::memory>;
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
 }
 
 /// Uninitialised memory on a backend's device, counted under `purpose`; `bytes` 0 gives an empty block.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   if (bytes == 0) return {};
-  return memory_of<Backend, Tu>().template allocate<Tu>(ordinal, bytes, purpose);
+  return memory_of<Backend>().allocate(ordinal, bytes, purpose);
 }
 
 /// Copies from ordinary memory to a device; the source may be changed when it returns.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_in(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_in(ordinal, to, from, bytes);
 }
 
 /// Copies from a device to ordinary memory, after everything that the device was asked to do before.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_out(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_out(ordinal, to, from, bytes);
 }
 
 /// As copy_in and copy_out, but given to the device's current stream only: `from` and `to`, of which the host's end is
 /// pinned memory, must stay, and what is written may not be read, until the stream has come to it.
 ///@{
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_in_async(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_in_async(ordinal, to, from, bytes);
 }
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_out_async(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_out_async(ordinal, to, from, bytes);
 }
 ///@}
 
 /// Copies inside one device, in the order of its work; the ranges may overlap.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_within(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_within(ordinal, to, from, bytes);
 }
 
 /// Copies between two devices of one backend; complete when it returns.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend, Tu>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
 }
 
 /// Waits until the device has done all it was asked to; throws what failed there.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void synchronize(int ordinal) {
-  memory_of<Backend, Tu>().synchronize(ordinal);
+  memory_of<Backend>().synchronize(ordinal);
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Waits until place `P` has done all it was asked to; an error that happened there is thrown here.
-template <place P, class Tu = detail::this_tu>
+template <place P>
 void synchronize() {
-  detail::synchronize<backend_of_t<P>, Tu>(place_traits<P>::ordinal);
+  detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
 }
 
 /// Gives memory that place `P` keeps for later allocations back to the device, and returns the number of bytes. What is
 /// in use stays. 0 where there is no cache (cpu, pinned). On CUDA it waits for the place's work.
-template <place P, class Tu = detail::this_tu>
+template <place P>
 std::size_t trim_memory() {
-  return detail::memory_of<backend_of_t<P>, Tu>().trim(place_traits<P>::ordinal);
+  return detail::memory_of<backend_of_t<P>>().trim(place_traits<P>::ordinal);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/memory.hpp>
 #include DEVPLACE_CUDA_MEMORY

@@ -12,7 +12,7 @@ namespace devplace::detail {
 
 /// Copies a block of rows inside a device, between devices of one backend, or between a device and ordinary memory.
 /// Asynchronous exactly where the copy of a range of bytes is: inside one device only.
-template <class ToBackend, class FromBackend, class Tu>
+template <class ToBackend, class FromBackend>
 void copy_rows(int to_ordinal, void* to, int from_ordinal, const void* from, const row_block& block) {
   if (block.width == 0 || block.rows == 0) return;
   const bool whole = block.rows == 1 || (block.to_pitch == block.width && block.from_pitch == block.width);
@@ -20,25 +20,25 @@ void copy_rows(int to_ordinal, void* to, int from_ordinal, const void* from, con
   if constexpr (std::is_same_v<ToBackend, FromBackend>) {
     if (to_ordinal == from_ordinal) {
       if (whole)
-        copy_within<ToBackend, Tu>(to_ordinal, to, from, bytes);
+        copy_within<ToBackend>(to_ordinal, to, from, bytes);
       else
-        memory_of<ToBackend, Tu>().copy_rows_within(to_ordinal, to, from, block);
+        memory_of<ToBackend>().copy_rows_within(to_ordinal, to, from, block);
     } else if (whole) {
-      copy_between<ToBackend, Tu>(to_ordinal, to, from_ordinal, from, bytes);
+      copy_between<ToBackend>(to_ordinal, to, from_ordinal, from, bytes);
     } else {
-      memory_of<ToBackend, Tu>().copy_rows_between(to_ordinal, to, from_ordinal, from, block);
+      memory_of<ToBackend>().copy_rows_between(to_ordinal, to, from_ordinal, from, block);
     }
   } else if constexpr (in_host_memory<FromBackend>) {
     if (whole)
-      copy_in<ToBackend, Tu>(to_ordinal, to, from, bytes);
+      copy_in<ToBackend>(to_ordinal, to, from, bytes);
     else
-      memory_of<ToBackend, Tu>().copy_rows_in(to_ordinal, to, from, block);
+      memory_of<ToBackend>().copy_rows_in(to_ordinal, to, from, block);
   } else {
     static_assert(in_host_memory<ToBackend>);
     if (whole)
-      copy_out<FromBackend, Tu>(from_ordinal, to, from, bytes);
+      copy_out<FromBackend>(from_ordinal, to, from, bytes);
     else
-      memory_of<FromBackend, Tu>().copy_rows_out(from_ordinal, to, from, block);
+      memory_of<FromBackend>().copy_rows_out(from_ordinal, to, from, block);
   }
 }
 

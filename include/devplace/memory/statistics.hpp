@@ -56,18 +56,18 @@ struct memory_counters {
   std::array<std::atomic<std::size_t>, memory_purposes> by_purpose{};
 };
 
-inline memory_counters& counters(backend::cpu, int) {
+inline memory_counters& counters(cpu_backend, int) {
   static memory_counters of_cpu;
   return of_cpu;
 }
 
-inline memory_counters& counters(backend::pinned, int) {
+inline memory_counters& counters(pinned_backend, int) {
   static memory_counters of_pinned;
   return of_pinned;
 }
 
 /// Ordinals beyond the last one that is counted share its counters.
-inline memory_counters& counters(backend::cuda, int ordinal) {
+inline memory_counters& counters(cuda_backend, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }

@@ -27,8 +27,8 @@ using stream_handle = device_handle<op::streams>;
 /// While it lives, this thread's work for a cuda place goes to another stream; other backends have no such choice.
 class current_stream_change {
  public:
-  current_stream_change(backend::cpu, int, void*) {}
-  current_stream_change(backend::cuda, int ordinal, void* stream)
+  current_stream_change(cpu_backend, int, void*) {}
+  current_stream_change(cuda_backend, int ordinal, void* stream)
       : slot_(&current_stream(ordinal)), previous_(std::exchange(*slot_, stream)) {}
   current_stream_change(const current_stream_change&) = delete;
   current_stream_change& operator=(const current_stream_change&) = delete;
@@ -42,14 +42,14 @@ class current_stream_change {
 };
 
 /// The streams of a backend, or one sentence that says how to get them.
-template <class Backend, class Tu>
+template <class Backend>
 constexpr auto streams_of() {
   static_assert(computes<Backend>,
                 "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
-  static_assert(!computes<Backend> || provided<Backend, op::streams, Tu>,
+  static_assert(!computes<Backend> || provided<Backend, op::streams>,
                 "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  constexpr bool have = provided<Backend, op::streams, Tu>;
+  constexpr bool have = provided<Backend, op::streams>;
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::streams>{};
 }
 
@@ -73,41 +73,41 @@ template <place P>
 class stream {
  public:
   /// A stream of the place's device.
-  template <class Tu = detail::this_tu>
-  explicit stream(Tu = {}) : handle_(detail::streams_of<backend_of_t<P>, Tu>().create(place_traits<P>::ordinal)) {}
+  template <detail::configured = detail::configuration>
+  explicit stream() : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {}
 
   /// The place's own stream, where its work goes outside of every stream_scope.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   static stream own() {
-    return stream(detail::streams_of<backend_of_t<P>, Tu>().own(place_traits<P>::ordinal));
+    return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
   /// The stream to which this thread's work for the place goes now, as torch.cuda.current_stream: that of the innermost
   /// stream_scope, or the place's own. It owns nothing; a stream of a scope must stay.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
         return stream(detail::stream_handle(scoped, place_traits<P>::ordinal, nullptr));
-    return own<Tu>();
+    return own();
   }
 
   /// Waits, on the host, until all that the stream was given has been done; throws what failed.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void synchronize() const {
-    detail::streams_of<backend_of_t<P>, Tu>().synchronize(place_traits<P>::ordinal, handle_.state());
+    detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.state());
   }
 
   /// Whether all that the stream was given has been done, or has failed.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   bool ready() const {
-    return detail::streams_of<backend_of_t<P>, Tu>().ready(place_traits<P>::ordinal, handle_.state());
+    return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.state());
   }
 
   /// What the stream is given from now on it does after this event of its place (memory/event.hpp). The host goes on.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void wait(const event<P>& e) const {
-    e.template before<Tu>(*this);
+    e.before(*this);
   }
   template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
     requires(!std::is_same_v<P, Other>)

@@ -28,12 +28,12 @@ inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::s
 /// Waits for all of these devices and returns what failed: the first failure, in their order, that is with the device
 /// where it began, or else the first, with the replica where it began if it is one of these. None of them keeps its
 /// failure for whoever waits for it next.
-template <class Backend, class Tu>
+template <class Backend>
 replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
   bool at_origin = false;
   for (std::size_t k = 0; k < ordinals.size(); ++k) {
-    const device_failure found = drain<Backend, Tu>(ordinals[k]);
+    const device_failure found = drain<Backend>(ordinals[k]);
     if (!found || at_origin) continue;
     at_origin = found.ordinal == ordinals[k];
     if (at_origin || !result.failure) result = {found, replica_of(found.ordinal, ordinals, k)};
@@ -50,9 +50,9 @@ template <class Backend>
 }
 
 /// Waits for all of these devices and throws what failed on one of them.
-template <class Backend, class Tu>
+template <class Backend>
 void wait_for_replicas(std::span<const int> ordinals) {
-  const replica_failure failed = drain_replicas<Backend, Tu>(ordinals);
+  const replica_failure failed = drain_replicas<Backend>(ordinals);
   if (failed.failure) throw_failure<Backend>(failed, ordinals);
 }
 

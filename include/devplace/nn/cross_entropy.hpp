@@ -28,19 +28,20 @@ struct cross_entropy {
 
     /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws argument_error
     /// unless there is a class weight for each class, or none.
-    template <class Tu, class Sums, class Gradient, class Rows, class Logits, class Labels>
+    template <class Sums, class Gradient, class Rows, class Logits, class Labels,
+              devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Labels& labels) const {
       if (classes != 0 && classes != logits.extent(1))
         throw argument_error("cross_entropy: class_weights has " + std::to_string(classes) +
                              " values and the logits have " + std::to_string(logits.extent(1)) +
                              " classes; give one weight for each class.");
-      cross_entropy_into<Tu>(sums, gradient, rows, logits, labels, options);
+      cross_entropy_into(sums, gradient, rows, logits, labels, options);
     }
   };
 
   /// What a place needs of the loss. Throws argument_error for options out of their ranges.
-  template <class T, class Backend, class Tu>
+  template <class T, class Backend>
   bound<T> bind(int ordinal) const {
     if (reduce != reduction::mean && reduce != reduction::sum)
       throw argument_error("cross_entropy: reduce must be reduction::mean or reduction::sum.");
@@ -48,11 +49,11 @@ struct cross_entropy {
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");
     std::vector<T> weights(class_weights.begin(), class_weights.end());
-    bound<T> result{{},
-                    weights.size(),
-                    devplace::detail::allocate<Backend, Tu>(ordinal, weights.size() * sizeof(T),
-                                                            devplace::memory_purpose::workspace)};
-    devplace::detail::copy_in<Backend, Tu>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
+    bound<T> result{
+        {},
+        weights.size(),
+        devplace::detail::allocate<Backend>(ordinal, weights.size() * sizeof(T), devplace::memory_purpose::workspace)};
+    devplace::detail::copy_in<Backend>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);
     result.options.class_weights = static_cast<const T*>(result.weights.data());
@@ -60,9 +61,9 @@ struct cross_entropy {
   }
 
   /// Loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
-  template <class Tu = devplace::detail::this_tu, class Logits, class Labels>
+  template <class Logits, class Labels, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Logits& logits, const Labels& labels) const {
-    return detail::evaluate_loss<Tu>(*this, logits, labels);
+    return detail::evaluate_loss(*this, logits, labels);
   }
 };
 

@@ -32,8 +32,7 @@ struct dropout {
   template <class Call>
   static void apply(const Call& c, const auto& to, const auto& from) {
     const double probability = c.mode == mode::train ? static_cast<double>(Percent) / 100 : 0.0;
-    dropout_into<typename Call::translation_unit>(to, from, probability,
-                                                  dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
+    dropout_into(to, from, probability, dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
   }
 };
 

@@ -17,13 +17,11 @@ struct flatten {
   static constexpr bool reshapes_only = true;
 
   static void forward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
-    if (c.output.data() != c.input.data()) copy<tu>(c.output, c.input.reshape(c.output.extents()));
+    if (c.output.data() != c.input.data()) copy(c.output, c.input.reshape(c.output.extents()));
   }
   static void backward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
     if (c.input_gradient.data() != c.output_gradient.data())
-      copy<tu>(c.input_gradient, c.output_gradient.reshape(c.input_gradient.extents()));
+      copy(c.input_gradient, c.output_gradient.reshape(c.input_gradient.extents()));
   }
   ///@}
 };

@@ -23,7 +23,9 @@ struct gradient_check {
   std::size_t checked = 0;  ///< numbers compared
 };
 
-namespace detail {
+}  // namespace devplace::nn
+
+namespace devplace::nn::detail {
 
 /// Compares gradients with central differences of a function, whatever network that comes from.
 struct difference_check {
@@ -53,22 +55,23 @@ struct difference_check {
   }
 };
 
-}  // namespace detail
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
 /// Compares a network's (or one layer's) backward pass with central differences of its forward pass, in double on the
 /// CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. Use it
 /// in the test of a layer of your own: a right backward gives a `worst` of about 1e-8, unless a sample happens to lie
 /// on a kink (relu at 0). Random layers draw the same numbers in every pass.
-template <class Net, class Tu = devplace::detail::this_tu>
+template <class Net>
 gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
-  using run = detail::engine<Net, double, backend::cpu, Tu>;
+  using run = detail::engine<Net, double, backend::cpu>;
   using plan = detail::network_plan<Net>;
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {
     std::vector<double> values(n);
-    detail::initialize_into<backend::cpu, Tu>(0, values.data(), n, init::uniform(1), start.value,
-                                              detail::path_hash(name));
+    detail::initialize_into<backend::cpu>(0, values.data(), n, init::uniform(1), start.value, detail::path_hash(name));
     return values;
   };
   std::vector<double> x = random(inputs, "input");
@@ -96,4 +99,4 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   return check.result;
 }
 
-}  // namespace devplace::nn
+}  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION

@@ -60,7 +60,6 @@ concept layer_for = std::is_empty_v<Layer> && requires {
 namespace detail {
 
 using devplace::detail::prepend_t;
-using devplace::detail::this_tu;
 
 /// Offsets of parameters and workspace buffers are multiples of this many elements: 64 bytes of float.
 inline constexpr std::size_t element_alignment = 16;

@@ -56,9 +56,8 @@ struct linear {
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    using tu = typename call::translation_unit;
     if constexpr (Bias)
-      devplace::detail::linear_gradients_into<tu, typename call::precision_type>(
+      devplace::detail::linear_gradients_into<typename call::precision_type>(
           c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), c.output_gradient, c.input,
           factor_of_old(c));
     else
@@ -68,11 +67,10 @@ struct linear {
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
-    using tu = typename call::translation_unit;
     using value_type = typename call::value_type;
     if constexpr (Bias)
-      devplace::detail::relu_gradient_into<tu>(between, c.output_gradient, c.output, c.template parameter_gradient<1>(),
-                                               factor_of_old(c));
+      devplace::detail::relu_gradient_into(between, c.output_gradient, c.output, c.template parameter_gradient<1>(),
+                                           factor_of_old(c));
     else
       between = where(c.output > value_type{0}, c.output_gradient, value_type{0});
     weight_gradient(c, between);
@@ -85,7 +83,7 @@ struct linear {
   static void multiply(const Call& c, devplace::detail::epilogue then) {
     matmul_options<typename Call::precision_type> options{.then = then};
     if constexpr (Bias) options.bias = c.template parameter<1>().data();
-    matmul_into<typename Call::translation_unit>(c.output, c.input, transposed(c.template parameter<0>()), options);
+    matmul_into(c.output, c.input, transposed(c.template parameter<0>()), options);
   }
 
   /// What gradients of parameters that are there already are multiplied by.
@@ -95,15 +93,13 @@ struct linear {
   }
   template <class Call, class Dy>
   static void weight_gradient(const Call& c, const Dy& dy) {
-    matmul_into<typename Call::translation_unit>(
-        c.template parameter_gradient<0>(), transposed(dy), c.input,
-        matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
+    matmul_into(c.template parameter_gradient<0>(), transposed(dy), c.input,
+                matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
   }
   template <class Call, class Dy>
   static void input_gradient(const Call& c, const Dy& dy) {
     if (c.needs_input_gradient)
-      matmul_into<typename Call::translation_unit>(c.input_gradient, dy, c.template parameter<0>(),
-                                                   matmul_options<typename Call::precision_type>{});
+      matmul_into(c.input_gradient, dy, c.template parameter<0>(), matmul_options<typename Call::precision_type>{});
   }
 };
 

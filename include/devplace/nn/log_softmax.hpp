@@ -17,14 +17,9 @@ struct log_softmax {
   static constexpr keep keeps = keep::output;
   static constexpr bool in_place = true;
 
-  static void forward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
-    log_softmax_into<tu>(detail::rows(c.output), detail::rows(c.input));
-  }
+  static void forward(const auto& c) { log_softmax_into(detail::rows(c.output), detail::rows(c.input)); }
   static void backward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
-    log_softmax_backward_into<tu>(detail::rows(c.input_gradient), detail::rows(c.output),
-                                  detail::rows(c.output_gradient));
+    log_softmax_backward_into(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));
   }
   ///@}
 };

@@ -12,9 +12,7 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-namespace devplace::nn {
-
-namespace detail {
+namespace devplace::nn::detail {
 
 /// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
 /// weights. Of a split batch they are summands, of a replicated one copies.
@@ -28,7 +26,9 @@ T loss_from(double sum, double weights, reduction how) {
   return static_cast<T>(how == reduction::mean ? sum / weights : sum);
 }
 
-}  // namespace detail
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
 
 /// A loss, on the place where it was computed until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
@@ -39,7 +39,7 @@ class loss_value {
 
   /// The loss of the whole batch on the host; waits for the places that it is read from. The mean over no samples is
   /// NaN, as in PyTorch.
-  template <class Tu = devplace::detail::this_tu>
+  template <devplace::detail::configured = devplace::detail::configuration>
   T item() const {
     double total[2] = {0, 0};
     constexpr std::size_t summands = devplace::detail::is_split<typename placement_traits<Batch>::kind>
@@ -48,8 +48,7 @@ class loss_value {
     for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
       T sums[2];
-      devplace::detail::copy_out<typename decltype(part)::backend_type, Tu>(part.ordinal(), sums, part.data(),
-                                                                            sizeof sums);
+      devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), sums, part.data(), sizeof sums);
       total[0] += static_cast<double>(sums[0]);
       total[1] += static_cast<double>(sums[1]);
     }
@@ -80,10 +79,12 @@ struct [[nodiscard]] loss_result {
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 };
 
-namespace detail {
+}  // namespace devplace::nn
 
-/// Runs a loss on every place of a batch. `loss.bind<T, Backend, Tu>(ordinal)` gives what a place needs of it.
-template <class Tu, class Loss, class Output, class Targets>
+namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Runs a loss on every place of a batch. `loss.bind<T, Backend>(ordinal)` gives what a place needs of it.
+template <class Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
   using T = typename Output::value_type;
   using batch = typename Output::placement_type;
@@ -91,27 +92,26 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
                 "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                 "scatter<Where> the targets like the batch.");
   using extents_type = typename Output::extents_type;
-  auto gradient = devplace::detail::make_like<T, batch, Tu>(output.extents(), output);
-  loss_sums_t<T, batch> sums(extents<2>{}, Tu{}), copy_of_sums(extents<2>{}, Tu{});
+  auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
+  loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
   for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
     const auto part = devplace::detail::local_part(output, k);
     using backend_type = typename decltype(part)::backend_type;
-    const auto bound = loss.template bind<T, backend_type, Tu>(part.ordinal());
+    const auto bound = loss.template bind<T, backend_type>(part.ordinal());
     const std::size_t rows = part.extent(0);
     const auto row_losses =
-        devplace::detail::allocate<backend_type, Tu>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
+        devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
     using where = here<backend_type>;
     const devplace::view<T, extents<dyn>, where> workspace{static_cast<T*>(row_losses.data()), extents<dyn>{rows},
                                                            devplace::detail::device_of<where>{part.ordinal()}};
     const auto to = devplace::detail::local_part(sums, k);
-    bound.template into<Tu>(to, devplace::detail::local_part(gradient, k), workspace, part,
-                            devplace::detail::local_part(targets, k));
-    copy<Tu>(devplace::detail::local_part(copy_of_sums, k), to);
+    bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
+               devplace::detail::local_part(targets, k));
+    copy(devplace::detail::local_part(copy_of_sums, k), to);
   }
-  devplace::detail::wait_for_replicas<placement_backend_t<batch>, Tu>(devplace::detail::mesh_of<batch>::ordinals);
+  devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
   return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
                                              {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
 }
 
-}  // namespace detail
-}  // namespace devplace::nn
+}  // namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION

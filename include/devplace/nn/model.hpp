@@ -75,9 +75,8 @@ class model {
 
   /// Draws the parameters by `start`: the same values on every placement. Waits for the places, and throws what failed
   /// on one of them before.
-  template <class Tu = detail::this_tu>
-  explicit model(seed start, Tu = {})
-      : state_(nn::detail::drawn_state<Net, T, backend_type, Tu>(mesh::ordinals, start.value)) {}
+  template <detail::configured = detail::configuration>
+  explicit model(seed start) : state_(nn::detail::drawn_state<Net, T, backend_type>(mesh::ordinals, start.value)) {}
 
   /// Hands the arenas over; a trainer made before goes on working with them.
   ///@{
@@ -124,28 +123,28 @@ class model {
   /// [n, input extents...] of value_type (axes after the first may be flattened differently); the outputs lie as it
   /// does, and are split like it. On several places the batch is split over them, or replicated: then every place does
   /// all of it.
-  template <class Tu = detail::this_tu, class Batch>
+  template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& batch) const {
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     const auto& state = live();
-    auto output = make_output<Tu>(batch);
+    auto output = make_output(batch);
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         detail::memory_block workspace;
-        nn::detail::run_forward<Net, P, backend_type, Tu>(state.replicas[k], detail::local_part(batch, k), workspace,
-                                                          nn::mode::predict, {}, detail::local_part(output, k));
+        nn::detail::run_forward<Net, P, backend_type>(state.replicas[k], detail::local_part(batch, k), workspace,
+                                                      nn::mode::predict, {}, detail::local_part(output, k));
       });
     return output;
   }
 
   /// The outputs for a batch, and what backward needs: `auto [out, saved] = model.forward(x)`. A batch given as a
   /// temporary is kept in `saved`; any other must live, unchanged, until backward.
-  template <class Tu = detail::this_tu, class Batch>
+  template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
     auto& state = live();
-    auto output = make_output<Tu>(batch);
+    auto output = make_output(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
     const nn::random_key key{state.seed, state.step++, 0, 0};
@@ -153,9 +152,9 @@ class model {
       on_behalf_of(k, [&] {
         const auto x = detail::local_part(batch, k);
         detail::memory_block workspace;
-        const auto p = nn::detail::run_forward<Net, P, backend_type, Tu>(
-            state.replicas[k], x, workspace, nn::mode::train, nn::detail::key_of_part(key, batch, k),
-            detail::local_part(output, k));
+        const auto p = nn::detail::run_forward<Net, P, backend_type>(state.replicas[k], x, workspace, nn::mode::train,
+                                                                     nn::detail::key_of_part(key, batch, k),
+                                                                     detail::local_part(output, k));
         saved.keep(k, std::move(workspace), p, x.data());
       });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
@@ -165,7 +164,7 @@ class model {
   /// Gradients of the parameters from what forward saved and the loss's gradient. `saved` is used up. Throws while
   /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
   /// replicated one gives the whole on every place, bitwise equal.
-  template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch>
+  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
     check_placements<Batch, LossBatch>();
     using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
@@ -175,12 +174,13 @@ class model {
           "lease, or hand it to backward to add to it.");
     check_pass(saved, loss);
     auto lease = nn::detail::gradient_access::lease<lease_type>(state_, loss.how);
-    run_backward<Tu>(std::move(saved), loss, false);
+    run_backward(std::move(saved), loss, false);
     return lease;
   }
 
   /// The same, added to the gradients of an earlier backward: summands to summands, whole ones to whole ones.
-  template <class Tu = detail::this_tu, class Batch, class Held, class Extents, class LossBatch, class EarlierWhere>
+  template <class Batch, class Held, class Extents, class LossBatch, class EarlierWhere,
+            detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                 gradients<Net, EarlierWhere, P>&& earlier) {
     check_placements<Batch, LossBatch>();
@@ -191,7 +191,7 @@ class model {
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
     check_pass(saved, loss);
-    run_backward<Tu>(std::move(saved), loss, true);
+    run_backward(std::move(saved), loss, true);
     return std::move(earlier);
   }
 
@@ -284,9 +284,9 @@ class model {
   }
 
   /// As the batch lies, and split like it.
-  template <class Tu, class Batch>
+  template <class Batch, devplace::detail::configured = devplace::detail::configuration>
   static auto make_output(const Batch& batch) {
-    return detail::make_like<T, typename Batch::placement_type, Tu>(
+    return detail::make_like<T, typename Batch::placement_type>(
         nn::detail::batch_extents<output_extents>(batch.extent(0)), batch);
   }
 
@@ -295,17 +295,18 @@ class model {
     nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
-  template <class Tu, class Batch, class Held, class Extents, class LossBatch>
+  template <class Batch, class Held, class Extents, class LossBatch,
+            devplace::detail::configured = devplace::detail::configuration>
   void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
                     bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
-        nn::detail::run_backward<Net, P, backend_type, Tu>(used.pass(k), state_->replicas[k], used.input(k),
-                                                           detail::local_part(loss.gradient, k).data(), add);
-        nn::detail::engine<Net, P, backend_type, Tu>::add_sums(state_->replicas[k],
-                                                               detail::local_part(loss.sums, k).data(), add);
+        nn::detail::run_backward<Net, P, backend_type>(used.pass(k), state_->replicas[k], used.input(k),
+                                                       detail::local_part(loss.gradient, k).data(), add);
+        nn::detail::engine<Net, P, backend_type>::add_sums(state_->replicas[k], detail::local_part(loss.sums, k).data(),
+                                                           add);
       });
   }
 

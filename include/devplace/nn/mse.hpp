@@ -15,15 +15,16 @@ struct mse {
   template <class T>
   struct bound {
     /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
-    template <class Tu, class Sums, class Gradient, class Rows, class Output, class Target>
+    template <class Sums, class Gradient, class Rows, class Output, class Target,
+              devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
               const Target& target) const {
-      mse_into<Tu>(sums, gradient, rows, output, target);
+      mse_into(sums, gradient, rows, output, target);
     }
   };
 
   /// What a place needs of the loss. Throws argument_error for another reduction than mean and sum.
-  template <class T, class Backend, class Tu>
+  template <class T, class Backend>
   bound<T> bind(int) const {
     if (reduce != reduction::mean && reduce != reduction::sum)
       throw argument_error("mse: reduce must be reduction::mean or reduction::sum.");
@@ -31,9 +32,9 @@ struct mse {
   }
 
   /// Loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
-  template <class Tu = devplace::detail::this_tu, class Output, class Target>
+  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
-    return detail::evaluate_loss<Tu>(*this, output, target);
+    return detail::evaluate_loss(*this, output, target);
   }
 };
 

@@ -69,17 +69,17 @@ struct layer_plan<residual<Layers...>, In> {
     return result_elements(batch) + inside::scratch_elements(batch, m);
   }
 
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void forward(const pass<P>& p, const T* x, T* y) {
     T* result = inner_result(p);
-    inside::template forward<Backend, Tu>(inner(p), x, result);
+    inside::template forward<Backend>(inner(p), x, result);
     window<Backend>(p, y) = window<Backend>(p, x) + window<Backend>(p, static_cast<const T*>(result));
   }
 
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void backward(const pass<P>& p, const T* x, const T*, const T* dy, T* dx, T* gradients, bool add) {
     T* inner_gradient = dx == nullptr ? nullptr : p.scratch;
-    inside::template backward<Backend, Tu>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, add);
+    inside::template backward<Backend>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, add);
     if (dx != nullptr)
       window<Backend>(p, dx) = window<Backend>(p, dy) + window<Backend>(p, static_cast<const T*>(inner_gradient));
   }

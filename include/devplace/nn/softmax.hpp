@@ -17,13 +17,9 @@ struct softmax {
   static constexpr keep keeps = keep::output;
   static constexpr bool in_place = true;
 
-  static void forward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
-    softmax_into<tu>(detail::rows(c.output), detail::rows(c.input));
-  }
+  static void forward(const auto& c) { softmax_into(detail::rows(c.output), detail::rows(c.input)); }
   static void backward(const auto& c) {
-    using tu = typename std::remove_cvref_t<decltype(c)>::translation_unit;
-    softmax_backward_into<tu>(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));
+    softmax_backward_into(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));
   }
   ///@}
 };

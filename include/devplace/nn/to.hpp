@@ -9,13 +9,13 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/place/placement.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A model with the same parameters, buffers, seed and count of steps, to the bit, on another placement of copies:
 /// `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. From a replicated model the first place's copy is taken, so
 /// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
 /// trainers, which belong to the model that they were made for, stay behind. Complete when it returns.
-template <placement Where, class Tu = detail::this_tu, class Net, placement From, precision P>
+template <placement Where, class Net, placement From, precision P>
 auto to(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
   static_assert(has_copies,
@@ -23,18 +23,18 @@ auto to(const model<Net, From, P>& source) {
   if constexpr (has_copies) {
     using mesh = detail::mesh_of<Where>;
     return nn::detail::model_access::adopt<model<Net, Where, P>>(
-        nn::detail::copied_state<Net, element_of_t<P>, placement_backend_t<Where>, placement_backend_t<From>, Tu>(
+        nn::detail::copied_state<Net, element_of_t<P>, placement_backend_t<Where>, placement_backend_t<From>>(
             mesh::ordinals, source.state()));
   }
 }
 
 /// The same from a temporary: where it lies on `Where` already, it is moved.
-template <placement Where, class Tu = detail::this_tu, class Net, placement From, precision P>
+template <placement Where, class Net, placement From, precision P>
 auto to(model<Net, From, P>&& source) {
   if constexpr (std::is_same_v<From, Where>)
     return model<Net, Where, P>(std::move(source));
   else
-    return to<Where, Tu>(std::as_const(source));
+    return to<Where>(std::as_const(source));
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -15,9 +15,7 @@
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// Tensors in an expression.
 template <class X>
@@ -104,7 +102,7 @@ struct evaluation {
   const operand_layout& destination() const { return layouts[Count]; }
 };
 
-template <std::size_t Rank, class Backend, class Tu, class Target, class Expression, std::size_t Count>
+template <std::size_t Rank, class Backend, class Target, class Expression, std::size_t Count>
 void run_strided(int ordinal, const Target& destination, const Expression& expression, const evaluation<Count>& of) {
   make_strided_leaf<Rank> make{of.layouts, of.axes.rank};
   const auto tree = expression.tree(make);
@@ -112,35 +110,38 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
       destination, tree, {}, rows_are_linear(of.axes, of.layouts, Count + 1)};
   for (std::size_t axis = 0; axis < Rank; ++axis)
     body.extents[axis] = of.axes.aligned(axis, Rank);
-  dispatch<op::assign, Backend, Tu>(ordinal, of.destination().size, body);
+  dispatch<op::assign, Backend>(ordinal, of.destination().size, body);
 }
 
 /// One pass over the operands. `Layout` is the destination's, `Strides` whether the types leave open that somebody
 /// needs strides.
-template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class Tu, class T, class Expression,
-          std::size_t Count>
+template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class T, class Expression, std::size_t Count>
 void run(int ordinal, T* destination, const Expression& expression, const evaluation<Count>& of) {
   constexpr std::size_t rank = MostAxes > 1 ? MostAxes : 1;
   if constexpr (Strides) {
     if (of.axes.rank > 1 || !rows_are_linear(of.axes, of.layouts, Count + 1)) {
       if constexpr (std::is_same_v<Layout, row_major>) {
-        run_strided<rank, Backend, Tu>(ordinal, row_major_target<T, rank>{destination}, expression, of);
+        run_strided<rank, Backend>(ordinal, row_major_target<T, rank>{destination}, expression, of);
       } else {
         strided_target<T, rank> target{destination, {}};
         of.destination().aligned_strides(of.axes.rank, target.strides, rank);
-        run_strided<rank, Backend, Tu>(ordinal, target, expression, of);
+        run_strided<rank, Backend>(ordinal, target, expression, of);
       }
       return;
     }
   }
   make_linear_leaf make;
   const auto tree = expression.tree(make);
-  dispatch<op::assign, Backend, Tu>(ordinal, of.destination().size,
-                                    assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
+  dispatch<op::assign, Backend>(ordinal, of.destination().size,
+                                assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Computes what an expression is made of, an operand or an expression, into the elements of a view.
-template <class Tu, class T, class Extents, class Where, class Layout, class Expression>
+template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
   using backend = typename view<T, Extents, Where>::backend_type;
   static_assert(!std::is_const_v<T>,
@@ -169,51 +170,53 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
   if (destination.size() == 0) return;
   if (any_overlaps(plan.destination(), plan.layouts, count)) {
     const std::size_t bytes = destination.size() * sizeof(T);
-    const memory_block temporary = allocate<backend, Tu>(ordinal, bytes, memory_purpose::workspace);
+    const memory_block temporary = allocate<backend>(ordinal, bytes, memory_purpose::workspace);
     const view<T, Extents, Where> packed(static_cast<T*>(temporary.data()), destination.extents(),
                                          destination.device());
-    evaluate<Tu>(packed, expression);
+    evaluate(packed, expression);
     if constexpr (std::is_same_v<Layout, row_major>)
-      copy_within<backend, Tu>(ordinal, destination.data(), packed.data(), bytes);
+      copy_within<backend>(ordinal, destination.data(), packed.data(), bytes);
     else
-      evaluate<Tu>(destination, viewed(packed));
+      evaluate(destination, viewed(packed));
   } else {
     if constexpr (strides) collapse(plan.axes, plan.layouts, count + 1);
-    run<Layout, strides, Extents::rank, backend, Tu>(ordinal, destination.data(), expression, plan);
+    run<Layout, strides, Extents::rank, backend>(ordinal, destination.data(), expression, plan);
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, in the order
 /// of the device's work, without allocating. The expression's extents must be the destination's or be broadcast to
 /// them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
 /// had been computed before anything was written: an operand that is the destination is read element by element, and
 /// one that overlaps it in another way is allowed for by a temporary, which does allocate.
-template <class Tu = detail::this_tu, class T, class Extents, class Where, class Layout, class Expression>
+template <class T, class Extents, class Where, class Layout, class Expression>
   requires(Expression::is_expression)
 void assign(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
-  detail::evaluate<Tu>(destination, expression);
+  detail::evaluate(destination, expression);
 }
 
 /// The same of the elements of a view, which copy() and to() call where one of the views is strided.
-template <class Tu = detail::this_tu, class T, class Extents, class Where, class Layout, class View>
+template <class T, class Extents, class Where, class Layout, class View>
   requires(detail::is_view<View>)
 void assign(const view<T, Extents, Where, Layout>& destination, const View& source) {
-  detail::evaluate<Tu>(destination, detail::viewed(source));
+  detail::evaluate(destination, detail::viewed(source));
 }
 
 /// Sets every element to `value`, in the order of the device's work.
-template <class Tu = detail::this_tu, tensor_like To>
+template <tensor_like To>
 void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) {
   const auto to = detail::as_window(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed.");
-  detail::evaluate<Tu>(to, detail::scalar_operand<typename view_type::value_type>{value});
+  detail::evaluate(to, detail::scalar_operand<typename view_type::value_type>{value});
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/assign.hpp>
 #include DEVPLACE_CUDA_BACKEND(assign)

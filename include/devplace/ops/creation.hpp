@@ -22,77 +22,79 @@
 // itself, in the order of its work; nothing but `permutation`, `from_span` and random
 // numbers in parts crosses to it.
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Writes the same elements to every place: `write(view)` for each part.
-template <class Tu, element T, placement Where, extents_like Extents, class Write>
+template <element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write& write) {
-  tensor<T, Extents, Where> result(extents, Tu{});
+  tensor<T, Extents, Where> result(extents);
   for (std::size_t k = 0; k < local_place_count<Where>; ++k)
     write(local_part(result, k));
   return result;
 }
 
 /// Random elements: whole on every place, or parts of what one place would have, which is made in ordinary memory.
-template <class Tu, element T, placement Where, extents_like Extents, class Write>
+template <element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_once(const Extents& extents, const Write& write) {
   constexpr form how = form_of<Where>;
   static_assert(how != form::summands,
                 "devplace: random numbers as summands would add up to another distribution; make them on one place, or "
                 "replicated.");
   if constexpr (how == form::parts) {
-    tensor<T, Extents, on<cpu>> whole(extents, Tu{});
+    tensor<T, Extents, on<cpu>> whole(extents);
     write(whole.view());
-    tensor<T, Extents, Where> result(extents, Tu{});
-    copy_to_parts<Tu>(result, whole.view());
+    tensor<T, Extents, Where> result(extents);
+    copy_to_parts(result, whole.view());
     return result;
   } else {
-    return written_everywhere<Tu, T, Where>(extents, write);
+    return written_everywhere<T, Where>(extents, write);
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A tensor of one value, on one place or several. As summands a value other than 0 is possible for max and min only.
-template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+template <element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
   using kind = typename placement_traits<Where>::kind;
   static_assert(detail::form_of<Where> != detail::form::summands || std::is_same_v<kind, summands<reduction::max>> ||
                     std::is_same_v<kind, summands<reduction::min>>,
                 "devplace: full: the value of a partial tensor is its operation over the summands, and equal summands "
                 "make another value; make zeros, or a replicated tensor.");
-  return detail::written_everywhere<Tu, T, Where>(extents, [value](const auto& part) { fill<Tu>(part, value); });
+  return detail::written_everywhere<T, Where>(extents, [value](const auto& part) { fill(part, value); });
 }
 
 /// A tensor of zeros, on one place or several: copies, parts or summands.
-template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+template <element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> zeros(const Extents& extents) {
-  return detail::written_everywhere<Tu, T, Where>(extents, [](const auto& part) { fill<Tu>(part, T{0}); });
+  return detail::written_everywhere<T, Where>(extents, [](const auto& part) { fill(part, T{0}); });
 }
 
 /// A tensor of ones; see full.
-template <element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+template <element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> ones(const Extents& extents) {
-  return full<T, Where, Tu>(extents, T{1});
+  return full<T, Where>(extents, T{1});
 }
 
 /// Zeros with the element type, extents, placement and split of a tensor, or of a view at one place.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
 auto zeros_like(const X& x) {
   using T = typename X::value_type;
   if constexpr (detail::form_of_tensor<X> == detail::form::parts) {
-    tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes(), Tu{});
+    tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes());
     for (std::size_t k = 0; k < X::places; ++k)
-      fill<Tu>(result.local(k), T{0});
+      fill(result.local(k), T{0});
     return result;
   } else {
-    return zeros<T, typename X::placement_type, Tu>(x.extents());
+    return zeros<T, typename X::placement_type>(x.extents());
   }
 }
 
-namespace detail {
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class T>
 struct arange_body {
@@ -127,50 +129,51 @@ std::size_t arange_size(T start, T stop, T step) {
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// start, start + step, start + 2 step, ... as long as it is before stop, as numpy.arange; element i is computed as
 /// start + i * step, rounded once.
-template <element T, single_place Where, class Tu = detail::this_tu>
+template <element T, single_place Where>
 tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
                                       std::type_identity_t<T> step = 1) {
-  tensor<T, extents<dyn>, Where> result(extents<dyn>(detail::arange_size<T>(start, stop, step)), Tu{});
-  detail::for_each_index<typename tensor<T, extents<dyn>, Where>::backend_type, Tu>(
+  tensor<T, extents<dyn>, Where> result(extents<dyn>(detail::arange_size<T>(start, stop, step)));
+  detail::for_each_index<typename tensor<T, extents<dyn>, Where>::backend_type>(
       result.view().ordinal(), result.size(), detail::elementwise_grain,
       detail::arange_body<T>{result.data(), start, step});
   return result;
 }
 
 /// 0, 1, 2, ... before stop.
-template <element T, single_place Where, class Tu = detail::this_tu>
+template <element T, single_place Where>
 tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> stop) {
-  return arange<T, Where, Tu>(T{0}, stop, T{1});
+  return arange<T, Where>(T{0}, stop, T{1});
 }
 
 /// Numbers uniform in [low, high); see uniform_into. Over several places: copies of the same numbers, or parts of what
 /// one place would have, which are made in ordinary memory and copied to them.
-template <floating_element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+template <floating_element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0,
                                   std::type_identity_t<T> high = 1) {
-  return detail::written_once<Tu, T, Where>(extents,
-                                            [&](const auto& to) { uniform_into<Tu>(to, start, 0, low, high); });
+  return detail::written_once<T, Where>(extents, [&](const auto& to) { uniform_into(to, start, 0, low, high); });
 }
 
 /// Normally distributed numbers; see normal_into, and uniform for several places.
-template <floating_element T, placement Where, class Tu = detail::this_tu, extents_like Extents>
+template <floating_element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
                                  std::type_identity_t<T> standard_deviation = 1) {
-  return detail::written_once<Tu, T, Where>(
-      extents, [&](const auto& to) { normal_into<Tu>(to, start, 0, mean, standard_deviation); });
+  return detail::written_once<T, Where>(extents,
+                                        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); });
 }
 
 /// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`;
 /// permutation.hpp lets the place draw them.
-template <single_place Where = on<cpu>, class Tu = detail::this_tu>
+template <single_place Where = on<cpu>>
 tensor<std::int64_t, extents<dyn>, Where> permutation(std::size_t n, seed start) {
-  tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n}, Tu{});
-  permutation_into<Tu>(order.data(), n, start);
-  return to<Where, Tu>(std::move(order));
+  tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n});
+  permutation_into(order.data(), n, start);
+  return to<Where>(std::move(order));
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -24,7 +24,9 @@ struct cross_entropy_options {
   const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
 };
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 [[noreturn]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
   throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
@@ -158,7 +160,9 @@ constexpr void check_cross_entropy_types() {
                 "devplace: cross_entropy: the sums must have the extents [2]: of losses, of weights.");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Cross-entropy of softmax(logits) against class numbers, as sums, and its gradient, as torch.nn.functional's
 /// cross_entropy with reduction="sum" (mean = sums[0] / sums[1]).
@@ -172,8 +176,7 @@ constexpr void check_cross_entropy_types() {
 /// A label outside 0..n-1 that is not ignore_index throws argument_error on the CPU and on simulated devices (there
 /// from the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range
 /// throw argument_error, extents that disagree shape_error. Works on the logits' place, in the order of its work.
-template <class Tu = detail::this_tu, tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits,
-          tensor_like Labels>
+template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,
                         const cross_entropy_options<detail::operand_element_t<Logits>>& options = {}) {
@@ -197,29 +200,29 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
                          "; it must be between 0 and 1.");
   using backend = detail::operand_backend_t<Logits>;
   const std::size_t rows = x.extent(0), n = x.extent(1);
-  detail::for_each_row<backend, Tu>(
+  detail::for_each_row<backend>(
       x.ordinal(), rows, n, detail::row_grain(n, 8),
       detail::cross_entropy_row<value, label>{dx.data(), losses.data(), x.data(), y.data(), n, options});
-  detail::sum_losses<backend, Tu>(x.ordinal(), rows, totals.data(),
-                                  detail::cross_entropy_terms<value, label>{
-                                      losses.data(), y.data(), options.class_weights, n, options.ignore_index});
+  detail::sum_losses<backend>(x.ordinal(), rows, totals.data(),
+                              detail::cross_entropy_terms<value, label>{losses.data(), y.data(), options.class_weights,
+                                                                        n, options.ignore_index});
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:
 /// reduction::mean (weighted, over rows that are not ignored; NaN if there are none) or reduction::sum. Everything else
 /// as cross_entropy_into.
-template <class Tu = detail::this_tu, tensor_like Logits, tensor_like Labels>
+template <tensor_like Logits, tensor_like Labels>
 auto cross_entropy(const Logits& logits, const Labels& labels,
                    const cross_entropy_options<detail::operand_element_t<Logits>>& options = {},
                    reduction how = reduction::mean) {
   using value = detail::operand_element_t<Logits>;
-  detail::loss_workspace<Logits, value, Tu> work("cross_entropy", logits.extent(0), how);
+  detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), how);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
       nullptr, logits.extents(), detail::as_view(logits).device());
-  cross_entropy_into<Tu>(work.sums, no_gradient, work.row_losses, logits, labels, options);
+  cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
   return work.result(how);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include DEVPLACE_CUDA_BACKEND(cross_entropy)

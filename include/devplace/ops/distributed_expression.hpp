@@ -77,7 +77,7 @@ class distributed_expression {
   const auto& like() const { return like_from<0>(); }
 
   /// Computes into the elements of a tensor of the same placement, place by place.
-  template <class Tu, class T, class Extents, class To>
+  template <class T, class Extents, class To, detail::configured = detail::configuration>
   void into(tensor<T, Extents, To>& destination) const {
     static_assert(std::is_same_v<To, Where>,
                   "devplace: assign: the destination lies on another placement than the expression; make the tensor "
@@ -91,12 +91,12 @@ class distributed_expression {
                     "destination the expression's extents.");
       detail::require_destination<Where>(destination, *this);
       for (std::size_t k = 0; k != places; ++k)
-        assign<Tu>(destination.local(k), at(k));
+        assign(destination.local(k), at(k));
     }
   }
 
   /// An uninitialised tensor for the result; `Result` is its type.
-  template <class Result, class Tu>
+  template <class Result, detail::configured = detail::configuration>
   Result storage() const {
     static_assert(std::is_same_v<typename Result::placement_type, Where>,
                   "devplace: a tensor lies on another placement than the expression it is made from; make it there "
@@ -104,7 +104,7 @@ class distributed_expression {
     static_assert(std::is_same_v<typename Result::value_type, value_type>,
                   "devplace: a tensor has another element type than the expression it is made from; convert the "
                   "expression with cast<T>(...).");
-    return detail::make_like<typename Result::value_type, Where, Tu>(typename Result::extents_type(extents_), like());
+    return detail::make_like<typename Result::value_type, Where>(typename Result::extents_type(extents_), like());
   }
 
  private:
@@ -128,7 +128,9 @@ tensor(const distributed_expression<Where, F, Operands...>&)
     -> tensor<typename distributed_expression<Where, F, Operands...>::value_type,
               typename distributed_expression<Where, F, Operands...>::extents_type, Where>;
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 /// What an elementwise function does to summands whose elements are T. Integer quotients are cut off, and so are no
 /// summands.
@@ -184,15 +186,18 @@ auto distributed_binary(const F& function, A&& a, B&& b) {
   return distributed(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// destination = function(destination, x).
-template <class Tu, class F, class To, class X>
+template <class F, class To, class X>
 void distributed_compound(const F& function, To& destination, X&& x) {
   static_assert(!std::is_const_v<To>,
                 "devplace: assign: the destination's elements are const; pass a tensor that may be changed.");
   if constexpr (!std::is_const_v<To> &&
                 !std::is_void_v<decltype(distributed_binary(function, destination, std::forward<X>(x)))>)
-    distributed_binary(function, destination, std::forward<X>(x)).template into<Tu>(destination);
+    distributed_binary(function, destination, std::forward<X>(x)).into(destination);
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -33,7 +33,9 @@ auto transposed(X&& x) {
   return distributed_transposed<std::remove_cvref_t<X>>{&x};
 }
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 template <class X>
 struct distributed_matrix_traits {
@@ -85,12 +87,12 @@ template <distributed_matrix A, distributed_matrix B>
 struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,
                                                  typename distributed_matrix_traits<B>::placement> {};
 
-}  // namespace detail
+}  // namespace devplace::detail
 
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// In the operands' own precision where P is void.
-template <class P, class Tu, class A, class B>
+template <class P, class A, class B>
 auto make_distributed_product(const A& a, const B& b) {
   using rule = distributed_product<A, B>;
   if constexpr (common_result<rule>::value) {
@@ -107,32 +109,34 @@ auto make_distributed_product(const A& a, const B& b) {
       require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
     using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
     const product whole(a.extents().extent(0), b.extents().extent(1));
-    auto c = make_like<value, typename rule::type, Tu>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
+    auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
     using own = std::conditional_t<std::is_void_v<P>, value, P>;
     for (std::size_t k = 0; k != c.places; ++k)
-      matmul_into<Tu>(c.local(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
+      matmul_into(c.local(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
     return c;
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The matrix product a b of tensors over several places, one product on each and nothing across: replicated by
 /// replicated is replicated; split along rows by replicated is split along rows, as a is; transposed(a) b of two that
 /// are split along rows is partial, a summand on each place; partial by replicated, in either order, is partial.
 /// Shapes: a [m, k], b [k, n], the result [m, n], of the wholes; a and b may be transposed(x). Asynchronous, in the
 /// order of each place's work. Run-time extents that disagree, and different splits, throw shape_error.
-template <class Tu = detail::this_tu, class A, class B>
-  requires(detail::distributed_matrix_pair<A, B> && !precision<Tu>)
+template <class A, class B>
+  requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_distributed_product<void, Tu>(a, b);
+  return detail::make_distributed_product<void>(a, b);
 }
 
 /// The same in a precision: `matmul<tf32>(a, b)`.
-template <precision P, class Tu = detail::this_tu, class A, class B>
+template <precision P, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_distributed_product<P, Tu>(a, b);
+  return detail::make_distributed_product<P>(a, b);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -12,9 +12,7 @@
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/reduce.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 // What the functions below compute: which reduction it is for the algebra, the result's elements, and how one place
 // does it (ops/reduce.hpp).
@@ -59,8 +57,12 @@ constexpr T extremum_of_nothing() {
     return Largest ? lowest_number<T> : highest_number<T>;
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Reduces place k's part x, which may have no elements where the whole has some.
-template <class Operation, std::size_t Axis, class Tu, class To, class X>
+template <class Operation, std::size_t Axis, class To, class X>
 void reduce_part(const To& to, const X& x, std::size_t count_of_whole) {
   using value = typename X::value_type;
   constexpr reducing kind = Operation::kind;
@@ -68,15 +70,15 @@ void reduce_part(const To& to, const X& x, std::size_t count_of_whole) {
   if constexpr (Axis != all_axes) count = x.extent(Axis);
   if constexpr (kind == reducing::max || kind == reducing::min) {
     if (count == 0 && count_of_whole != 0) {
-      fill<Tu>(to, extremum_of_nothing<value, kind == reducing::max>());
+      fill(to, extremum_of_nothing<value, kind == reducing::max>());
       return;
     }
   }
   const auto reducer = typename Operation::template maker<value>{}(to.data(), count);
   if constexpr (Axis == all_axes)
-    reduce_all<Tu>(x, reducer);
+    reduce_all(x, reducer);
   else
-    reduce_along<Axis, Tu>(x, reducer);
+    reduce_along<Axis>(x, reducer);
 }
 
 /// The extents of a reduction's result.
@@ -88,7 +90,7 @@ constexpr auto reduced_extents(const E& extents) {
     return without_axis<Axis, E>::from(extents);
 }
 
-template <class Operation, std::size_t Axis, class Tu, class T, class E, class Where>
+template <class Operation, std::size_t Axis, class T, class E, class Where>
 auto reduced_on_places(const tensor<T, E, Where>& x) {
   using rule = reduction_result<Operation::kind, Axis, Where>;
   if constexpr (Operation::kind == reducing::mean) require_floating_mean<T>();
@@ -96,39 +98,41 @@ auto reduced_on_places(const tensor<T, E, Where>& x) {
                 "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
   if constexpr (common_result<rule>::value && (Axis == all_axes || Axis < E::rank)) {
     using result_element = typename Operation::template result<T>;
-    auto result = make_like<result_element, typename rule::type, Tu>(reduced_extents<Axis>(x.extents()), x);
+    auto result = make_like<result_element, typename rule::type>(reduced_extents<Axis>(x.extents()), x);
     std::size_t count = x.size();
     if constexpr (Axis != all_axes) count = x.extent(Axis);
     for (std::size_t k = 0; k != x.places; ++k)
-      reduce_part<Operation, Axis, Tu>(result.local(k), x.local(k), count);
+      reduce_part<Operation, Axis>(result.local(k), x.local(k), count);
     return result;
   }
 }
 
 /// An expression becomes a tensor first.
-template <class Operation, std::size_t Axis, class Tu, class Where, class F, class... Operands>
+template <class Operation, std::size_t Axis, class Where, class F, class... Operands>
 auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x) {
   using source = distributed_expression<Where, F, Operands...>;
-  return reduced_on_places<Operation, Axis, Tu>(
-      tensor<typename source::value_type, typename source::extents_type, Where>(x, Tu{}));
+  return reduced_on_places<Operation, Axis>(
+      tensor<typename source::value_type, typename source::extents_type, Where>(x));
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 // The reductions of ops/reduce.hpp on tensors over several places, each reducing what it has: nothing crosses places,
 // and the places work at the same time. Of a replicated tensor the result is replicated. Of a split one it is split
 // along an axis that stays, and partial where the split axis is reduced: partial<sum> for sum, partial<max> for max,
 // partial<min> for min; a mean or a position has no such form. Sums and means of partial sums are partial. Errors and
 // element types are as on one place.
-#define DEVPLACE_DETAIL_PLACED_REDUCTION(name, operation)                                \
-  template <class Tu = detail::this_tu, detail::distributed_operand X>                   \
-  auto name(const X& x) {                                                                \
-    return detail::reduced_on_places<detail::operation, detail::all_axes, Tu>(x);        \
-  }                                                                                      \
-  template <std::size_t Axis, class Tu = detail::this_tu, detail::distributed_operand X> \
-  auto name(const X& x) {                                                                \
-    return detail::reduced_on_places<detail::operation, Axis, Tu>(x);                    \
-  }                                                                                      \
+#define DEVPLACE_DETAIL_PLACED_REDUCTION(name, operation)                     \
+  template <detail::distributed_operand X>                                    \
+  auto name(const X& x) {                                                     \
+    return detail::reduced_on_places<detail::operation, detail::all_axes>(x); \
+  }                                                                           \
+  template <std::size_t Axis, detail::distributed_operand X>                  \
+  auto name(const X& x) {                                                     \
+    return detail::reduced_on_places<detail::operation, Axis>(x);             \
+  }                                                                           \
   static_assert(true)
 
 /// Reductions over all elements, or along one axis, of what lies over several places.
@@ -143,4 +147,4 @@ DEVPLACE_DETAIL_PLACED_REDUCTION(argmin, distributed_extremum_position<false>);
 
 #undef DEVPLACE_DETAIL_PLACED_REDUCTION
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -8,36 +8,36 @@
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/softmax.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// `Row` on the rows of every place's part.
-template <template <class> class Row, class Tu, class T, class E, class Where>
+template <template <class> class Row, class T, class E, class Where>
 auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
   using rule = row_function_result<E::rank - 1, Where>;
   if constexpr (common_result<rule>::value && E::rank > 0) {
-    auto y = make_like<T, Where, Tu>(x.extents(), x);
+    auto y = make_like<T, Where>(x.extents(), x);
     for (std::size_t k = 0; k != x.places; ++k)
-      for_rows_of<Row, Tu>(operation, y.local(k), x.local(k));
+      for_rows_of<Row>(operation, y.local(k), x.local(k));
     return y;
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// softmax(x) along the last axis of a replicated tensor, or of one that is split along another axis: a new tensor that
 /// lies as x does. Asynchronous, in the order of each place's work. See softmax_into.
-template <class Tu = detail::this_tu, detail::distributed_tensor X>
+template <detail::distributed_tensor X>
 auto softmax(const X& x) {
-  return detail::rows_on_places<detail::softmax_row, Tu>("softmax", x);
+  return detail::rows_on_places<detail::softmax_row>("softmax", x);
 }
 
 /// log(softmax(x)), otherwise as softmax.
-template <class Tu = detail::this_tu, detail::distributed_tensor X>
+template <detail::distributed_tensor X>
 auto log_softmax(const X& x) {
-  return detail::rows_on_places<detail::log_softmax_row, Tu>("log_softmax", x);
+  return detail::rows_on_places<detail::log_softmax_row>("log_softmax", x);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -124,7 +124,9 @@ auto cast(X&& x) {
   return detail::distributed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 template <class X>
 concept operand_or_number = elementwise_operand<X> || number<X>;
@@ -171,7 +173,9 @@ concept distributed_compound_pair = (std::is_lvalue_reference_v<To> && is_distri
                                      beside_distributed_operand<X>) ||
                                     (assignable<To> && distributed_operand<X>);
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace {
 
 /// Elements of `a` where the condition's element, a uint8, is not 0, elements of `b` elsewhere: `where(x > 0, x, 0)`.
 /// Only the chosen one reaches the result, so NaN in the other does no harm. `a` and `b` may be numbers.
@@ -229,23 +233,27 @@ template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placem
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
 
-#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                         \
-  template <detail::assignable To, class X, class Tu = detail::this_tu>                                 \
-    requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                         \
-      const auto window = detail::as_window(destination);                                               \
-      assign<Tu>(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x)));    \
-      return std::forward<To>(destination);                                                             \
-    }                                                                                                   \
-  template <class To, class X, class Tu = detail::this_tu>                                              \
-    requires detail::distributed_compound_pair<To, X> To name(To&& destination, X&& x) {                \
-      detail::distributed_compound<Tu>(detail::elementary::functor{}, destination, std::forward<X>(x)); \
-      return std::forward<To>(destination);                                                             \
-    }                                                                                                   \
-  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>       \
-    requires detail::pair_on_different_places<To, X>                                                    \
-  void name(To&& destination, X&& x) = delete;                                                          \
-  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>            \
-    requires detail::pair_of_different_elements<To, X>                                                  \
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                     \
+  template <detail::assignable To, class X>                                                         \
+    requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                     \
+      const auto window = detail::as_window(destination);                                           \
+      assign(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x)));    \
+      return std::forward<To>(destination);                                                         \
+    }                                                                                               \
+  template <class To, class X>                                                                      \
+    requires detail::distributed_compound_pair<To, X> To name(To&& destination, X&& x) {            \
+      detail::distributed_compound(detail::elementary::functor{}, destination, std::forward<X>(x)); \
+      return std::forward<To>(destination);                                                         \
+    }                                                                                               \
+  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>   \
+    requires detail::pair_on_different_places<To, X>                                                \
+  void name(To&& destination, X&& x) = delete;                                                      \
+  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>        \
+    requires detail::pair_of_different_elements<To, X>                                              \
   void name(To&& destination, X&& x) = delete
 
 /// Changes the elements of a tensor or view in place; the other operand broadcasts to it, not the other way.
@@ -258,4 +266,4 @@ DEVPLACE_DETAIL_COMPOUND(operator/=, divide);
 
 #undef DEVPLACE_DETAIL_COMPOUND
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -31,9 +31,9 @@ concept index_functor = std::is_trivially_copyable_v<F> && requires(const F& f, 
 /// Runs `f(i)` for every i below `n` on a backend's device, in the order of that device's work. `grain` is the number
 /// of indices that is worth a thread of its own on the CPU. A functor that also has `range(begin, end)` is asked for
 /// whole ranges there.
-template <class Backend, class Tu = this_tu, index_functor F>
+template <class Backend, index_functor F>
 void for_each_index(int ordinal, std::size_t n, std::size_t grain, const F& f) {
-  if (n != 0) dispatch<op::for_each, Backend, Tu>(ordinal, n, grain, f);
+  if (n != 0) dispatch<op::for_each, Backend>(ordinal, n, grain, f);
 }
 
 }  // namespace detail

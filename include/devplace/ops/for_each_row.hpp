@@ -21,9 +21,9 @@ namespace detail {
 
 /// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices on which one
 /// thread for a row is too little have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
-template <class Backend, class Tu, index_functor F>
+template <class Backend, index_functor F>
 void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_t grain, const F& f) {
-  if (rows != 0) dispatch<op::for_each_row, Backend, Tu>(ordinal, rows, columns, grain, f);
+  if (rows != 0) dispatch<op::for_each_row, Backend>(ordinal, rows, columns, grain, f);
 }
 
 }  // namespace detail

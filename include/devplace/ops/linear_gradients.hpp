@@ -15,9 +15,7 @@
 // What the backward pass of a linear layer and of a relu behind it consists of beside plain products. The views are
 // those of a layer's pass, whose extents fit by construction.
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, gemm_arguments<T>, T* bias_gradient)`: the product of a weight's gradient, dY^T X, together with the
 /// sums of dY's columns.
@@ -26,13 +24,13 @@ struct linear_gradients {};
 /// `run(ordinal, relu_gradient_arguments<T>)`: the gradient of a relu's input together with the sums of its columns.
 struct relu_gradient {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
 /// [out], dy [n, out], x [n, in]. The product is in precision P, the sums are in its element type.
-template <class Tu, class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
+template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
 void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, T beta) {
   gemm_arguments<T> g;
   g.m = weight.extent(0), g.n = weight.extent(1), g.k = dy.extent(0);
@@ -41,20 +39,19 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
   g.beta = beta;
   g.c = weight.data(), g.ldc = g.n;
   g.math = math_of<P>;
-  dispatch<op::linear_gradients, typename Weight::backend_type, Tu>(weight.ordinal(), g, bias.data());
+  dispatch<op::linear_gradients, typename Weight::backend_type>(weight.ordinal(), g, bias.data());
 }
 
 /// to = dy where y > 0, else 0, and sums = the sums of the columns of `to` + beta sums. Shapes: sums [n], the others
 /// [m, n]; `to` may be `dy`.
-template <class Tu, class To, class Dy, class Y, class Sums, class T = typename To::value_type>
+template <class To, class Dy, class Y, class Sums, class T = typename To::value_type>
 void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {
-  dispatch<op::relu_gradient, typename To::backend_type, Tu>(
+  dispatch<op::relu_gradient, typename To::backend_type>(
       to.ordinal(),
       relu_gradient_arguments<T>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(), sums.data(), beta});
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/linear_gradients.hpp>
 #include DEVPLACE_CUDA_BACKEND(linear_gradients)

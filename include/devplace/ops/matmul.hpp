@@ -12,14 +12,14 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/precision.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, gemm_arguments<T>)`: one matrix product.
 struct matmul {};
 
-}  // namespace op
+}  // namespace devplace::op
+
+namespace devplace {
 
 /// What is applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
@@ -56,14 +56,18 @@ constexpr auto transposed(X&& x) {
   return transposed_view<matrix_view>{matrix};
 }
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 template <class X>
 inline constexpr bool is_transposed = false;
 template <class View>
 inline constexpr bool is_transposed<transposed_view<View>> = true;
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace {
 
 /// A tensor on one place, a view, or either of them transposed(). For tensors over several places:
 /// distributed_matmul.hpp.
@@ -71,7 +75,9 @@ template <class X>
 concept matrix_operand =
     (tensor_like<X> && !detail::distributed_tensor<X>) || detail::is_transposed<std::remove_cvref_t<X>>;
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 template <class View>
 constexpr auto stored_matrix(const transposed_view<View>& x) {
@@ -152,7 +158,9 @@ inline void require_product(const matrix_size& c, const matrix_size& a, const ma
                       to_string(b) + " is " + to_string(matrix_size{a.rows, b.columns}) + ".");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
 /// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double; with
@@ -160,8 +168,7 @@ inline void require_product(const matrix_size& c, const matrix_size& a, const ma
 /// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
 /// nothing after the first product of a thread, on a GPU nothing after the first product of each size. Run-time extents
 /// that disagree throw shape_error.
-template <class Tu = detail::this_tu, tensor_like C, matrix_operand A, matrix_operand B,
-          precision P = detail::matrix_element_t<A>>
+template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;
   using value = detail::matrix_element_t<A>;
@@ -198,48 +205,51 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
   arguments.bias = options.bias;
   arguments.then = options.then;
   arguments.math = detail::math_of<P>;
-  detail::dispatch<op::matmul, typename c_view::backend_type, Tu>(to.ordinal(), arguments);
+  detail::dispatch<op::matmul, typename c_view::backend_type>(to.ordinal(), arguments);
 }
 
-namespace detail {
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-template <class P, class Tu, class A, class B>
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+template <class P, class A, class B>
 auto make_product(const A& a, const B& b) {
   check_matmul_operands<A, B>();
   require_inner_extents(matrix_size_of(a.extents()), matrix_size_of(b.extents()));
   using a_view = stored_matrix_t<A>;
   using product = extents<matrix_extents_t<A>::static_extent(0), matrix_extents_t<B>::static_extent(1)>;
-  result_beside_t<a_view, typename a_view::value_type, product> c(product(a.extents().extent(0), b.extents().extent(1)),
-                                                                  Tu{});
-  matmul_into<Tu>(c, a, b, matmul_options<P>{});
+  result_beside_t<a_view, typename a_view::value_type, product> c(
+      product(a.extents().extent(0), b.extents().extent(1)));
+  matmul_into(c, a, b, matmul_options<P>{});
   return c;
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [m, k], b [k, n], the result [m, n]; a and
 /// b may be transposed(x). See matmul_into.
-template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
-  requires(detail::multipliable_places<A, B> && !precision<Tu>)
+template <matrix_operand A, matrix_operand B>
+  requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_product<detail::matrix_element_t<A>, Tu>(a, b);
+  return detail::make_product<detail::matrix_element_t<A>>(a, b);
 }
 
 /// The same in a precision: `matmul<tf32>(a, b)`. That of the operands' element type is the default.
-template <precision P, class Tu = detail::this_tu, matrix_operand A, matrix_operand B>
+template <precision P, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
   detail::check_matmul_precision<P, detail::matrix_element_t<A>>();
-  return detail::make_product<P, Tu>(a, b);
+  return detail::make_product<P>(a, b);
 }
 
 /// Operands on two places: move one to the placement of the other first, by to<placement_of_A>(b).
-template <class Tu = detail::this_tu, matrix_operand A, matrix_operand B,
-          class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
+template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(!detail::multipliable_places<A, B>)
 void matmul(const A& a, const B& b) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/matmul.hpp>
 #include DEVPLACE_CUDA_BACKEND(matmul)

@@ -10,8 +10,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each.hpp>
 
-namespace devplace {
-namespace detail {
+namespace devplace::detail {
 
 /// One index is one row: its sum of squared differences, and its gradient where `dy` is not null.
 template <class T>
@@ -66,15 +65,16 @@ constexpr void check_mse_types() {
                 "devplace: mse: the sums must have the extents [2]: of squares, of elements.");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Squared differences of y and target, as sums, and their gradient.
 /// Shapes: y, target and dy the same, [rows, ...]; row_losses [rows]; sums [2].
 /// sums[0] = sum of (y - target)^2, sums[1] = number of elements (mean = sums[0] / sums[1]); row_losses = each row's
 /// sum; dy = 2 (y - target), the gradient of sums[0], not divided. dy may be y, and a view with null data leaves it
 /// out. Works on y's place, in the order of its work. Extents that disagree throw shape_error.
-template <class Tu = detail::this_tu, tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y,
-          tensor_like Target>
+template <tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y, tensor_like Target>
 void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Target& target) {
   detail::check_mse_types<Sums, DY, RowLosses, Y, Target>();
   using value = detail::operand_element_t<Y>;
@@ -93,23 +93,22 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
   using backend = detail::operand_backend_t<Y>;
   const std::size_t rows = out.extent(0);
   const std::size_t n = out.extents().stride(0);
-  detail::for_each_index<backend, Tu>(
-      out.ordinal(), rows, detail::row_grain(n, 1),
-      detail::mse_row<value>{gradient.data(), losses.data(), out.data(), wanted.data(), n});
-  detail::sum_losses<backend, Tu>(out.ordinal(), rows, totals.data(),
-                                  detail::mse_terms<value>{losses.data(), static_cast<double>(n)});
+  detail::for_each_index<backend>(out.ordinal(), rows, detail::row_grain(n, 1),
+                                  detail::mse_row<value>{gradient.data(), losses.data(), out.data(), wanted.data(), n});
+  detail::sum_losses<backend>(out.ordinal(), rows, totals.data(),
+                              detail::mse_terms<value>{losses.data(), static_cast<double>(n)});
 }
 
 /// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.
 /// See mse_into.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like Target>
+template <tensor_like Y, tensor_like Target>
 auto mse(const Y& y, const Target& target, reduction how = reduction::mean) {
   using value = detail::operand_element_t<Y>;
-  detail::loss_workspace<Y, value, Tu> work("mse", y.extent(0), how);
+  detail::loss_workspace<Y, value> work("mse", y.extent(0), how);
   const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
       nullptr, y.extents(), detail::as_view(y).device());
-  mse_into<Tu>(work.sums, no_gradient, work.row_losses, y, target);
+  mse_into(work.sums, no_gradient, work.row_losses, y, target);
   return work.result(how);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

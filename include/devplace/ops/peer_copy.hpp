@@ -22,21 +22,20 @@ struct peer_copy {};
 namespace detail {
 
 /// Copies between two devices of one backend, later, as part of the destination's work.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-  if (bytes != 0) dispatch<op::peer_copy, Backend, Tu>(to_ordinal, to, from_ordinal, from, bytes);
+  if (bytes != 0) dispatch<op::peer_copy, Backend>(to_ordinal, to, from_ordinal, from, bytes);
 }
 
-/// `Tu` only makes the answer belong to one kind of translation unit.
-template <class Backend, class Tu>
+template <class Backend>
 concept says_why_apart = requires(int ordinal) {
   implementation<Backend, op::peer_copy>::why_apart(ordinal, ordinal);
 };
 
 /// Why kernels of device `ordinal` cannot read and write another device's memory; empty if they can.
-template <class Backend, class Tu = this_tu>
+template <class Backend>
 std::string why_apart(int ordinal, int other) {
-  if constexpr (says_why_apart<Backend, Tu>)
+  if constexpr (says_why_apart<Backend>)
     return implementation<Backend, op::peer_copy>::why_apart(ordinal, other);
   else
     return static_cast<void>(ordinal), static_cast<void>(other), std::string();

@@ -14,16 +14,14 @@
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, plan)`, a detail::permutation_plan.
 struct permutation {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Numbers of 64 bits that are enough for every backend: keys, and as many again to sort them.
 constexpr std::size_t permutation_workspace(std::size_t size) {
@@ -38,13 +36,15 @@ struct permutation_plan {
   std::uint64_t* workspace;  ///< permutation_workspace(size) numbers
 };
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Writes the numbers 0 to n-1 in random order, n being the number of elements of `order`, a tensor or view of int64
 /// with one axis. Its place draws them itself, in the order of its work, and every place draws the same: those of
 /// permutation(n, seed) for stream 0, those of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is the
 /// place's own and counted as workspace.
-template <class Tu = detail::this_tu, tensor_like Order>
+template <tensor_like Order>
   requires detail::none_distributed<Order>
 void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   static_assert(detail::writable<Order>,
@@ -56,9 +56,9 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   using backend_type = detail::operand_backend_t<Order>;
   const auto to = detail::as_view(order);
   if (to.size() == 0) return;
-  const detail::memory_block workspace = detail::allocate<backend_type, Tu>(
+  const detail::memory_block workspace = detail::allocate<backend_type>(
       to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
-  detail::dispatch<op::permutation, backend_type, Tu>(
+  detail::dispatch<op::permutation, backend_type>(
       to.ordinal(), detail::permutation_plan{
                         to.data(), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
 }
@@ -69,7 +69,7 @@ template <class FIX = DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT, tensor_l
   requires(!detail::none_distributed<Order>)
 void permutation_into(Order&&, seed, std::uint64_t = 0) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/permutation.hpp>
 #include DEVPLACE_CUDA_BACKEND(permutation)

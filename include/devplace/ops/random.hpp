@@ -24,9 +24,7 @@
 // the number of threads nor on the place, and is the same to the bit on CPUs and GPUs, with and without FMA
 // instructions. Streams of one seed are independent: give each parameter or purpose its own.
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, n, body)`: n random elements, by one of the distributions of ops/detail/random_body.hpp.
 struct random_fill {};
@@ -34,9 +32,9 @@ struct random_fill {};
 /// `run(ordinal, n, body)`: dropout of n elements, by the body of ops/detail/random_body.hpp.
 struct dropout {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 template <tensor_like To>
 auto random_destination(To& destination) {
@@ -50,19 +48,25 @@ auto random_destination(To& destination) {
   return to;
 }
 
-template <class Tu, class View, class Body>
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+template <class View, class Body>
 void fill_randomly(const View& to, const Body& body) {
-  if (to.size() != 0) dispatch<op::random_fill, typename View::backend_type, Tu>(to.ordinal(), to.size(), body);
+  if (to.size() != 0) dispatch<op::random_fill, typename View::backend_type>(to.ordinal(), to.size(), body);
 }
 
 template <class Destination>
 using value_of_destination = typename std::remove_cvref_t<Destination>::value_type;
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Fills a tensor or view with numbers uniform in [low, high), of 2^24 equally spaced ones for float and 2^53 for
 /// double. Element i is element i of the seed's stream. Throws argument_error unless low <= high are finite.
-template <class Tu = detail::this_tu, tensor_like To>
+template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> low,
                   detail::value_of_destination<To> high) {
   const auto to = detail::random_destination(destination);
@@ -70,14 +74,14 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
   if (!(low <= high) || !std::isfinite(high - low))
     throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
                          "; they must be finite, with a finite difference, and the first not above the second.");
-  detail::fill_randomly<Tu>(to, detail::uniform_body<value_type>{
-                                    to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
+  detail::fill_randomly(to, detail::uniform_body<value_type>{
+                                to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
 /// stream by Box and Muller's transform, computed in double and rounded once. Throws argument_error unless the mean is
 /// finite and the standard deviation finite and not negative.
-template <class Tu = detail::this_tu, tensor_like To>
+template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> mean,
                  detail::value_of_destination<To> standard_deviation) {
   const auto to = detail::random_destination(destination);
@@ -85,10 +89,13 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
   if (!std::isfinite(mean) || !std::isfinite(standard_deviation) || standard_deviation < value_type{0})
     throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
                          std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
-  detail::fill_randomly<Tu>(to,
-                            detail::normal_body<value_type>{
+  detail::fill_randomly(to, detail::normal_body<value_type>{
                                 to.data(), to.size(), {start.value, stream}, double{mean}, double{standard_deviation}});
 }
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+namespace devplace {
 
 /// What decides which elements a dropout keeps, beside their own place.
 struct dropout_key {
@@ -97,12 +104,16 @@ struct dropout_key {
   std::uint64_t step = 0;   ///< counts training steps
 };
 
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
 /// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
 /// is the same function of dy with the same key. x and y are [samples, ...] of equal extents and may be the same.
 /// What is dropped depends on the key, the element's place within its sample and `first_sample` + the sample's index:
 /// pieces of a batch drop what the whole batch would. NaN that is dropped becomes 0. Throws argument_error unless
 /// 0 <= probability <= 1, and shape_error for different extents.
-template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+template <tensor_like To, tensor_like From>
 void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
   const auto to = detail::random_destination(y);
   const auto from = detail::as_view(x);
@@ -125,12 +136,12 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
     throw argument_error("dropout: y and x live on different devices; move x with to<placement>(x) first.");
   if (to.size() == 0) return;
   if (probability == 0)
-    return detail::copy_within<typename to_view::backend_type, Tu>(to.ordinal(), to.data(), from.data(),
-                                                                   to.size() * sizeof(value_type));
+    return detail::copy_within<typename to_view::backend_type>(to.ordinal(), to.data(), from.data(),
+                                                               to.size() * sizeof(value_type));
   // Layer and step are mixed into the key once, as the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
-  detail::dispatch<op::dropout, typename to_view::backend_type, Tu>(
+  detail::dispatch<op::dropout, typename to_view::backend_type>(
       to.ordinal(), to.size(),
       detail::dropout_body<value_type>{to.data(),
                                        from.data(),
@@ -144,14 +155,13 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
 /// Writes the numbers 0 to n-1 in random order, in ordinary memory: index i comes where the i-th number of 64 bits of
 /// the seed's stream does when these are sorted. Every order is equally likely as far as the seed's 64 bits reach.
 /// permutation.hpp has it for every place.
-template <class Tu = detail::this_tu>
-void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
-  const detail::memory_block workspace = detail::allocate<backend::cpu, Tu>(
+inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
+  const detail::memory_block workspace = detail::allocate<backend::cpu>(
       0, detail::random_order::workspace(n) * sizeof(std::uint64_t), memory_purpose::workspace);
   detail::random_order::run(order, n, {start.value, stream}, static_cast<std::uint64_t*>(workspace.data()));
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/random.hpp>
 #include DEVPLACE_CUDA_BACKEND(random)

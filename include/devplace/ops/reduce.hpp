@@ -28,7 +28,9 @@ concept reducible = (tensor_like<X> && !detail::distributed_tensor<X>) || requir
   requires std::remove_cvref_t<X>::is_expression;
 };
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 /// A view of a tensor or view; an expression becomes a tensor.
 template <reducible X>
@@ -42,41 +44,44 @@ auto evaluated(const X& x) {
 template <reducible X>
 using evaluated_t = decltype(evaluated(std::declval<const X&>()));
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Reduces all elements of x.
-template <class Tu, class X, class Reducer>
+template <class X, class Reducer>
 void reduce_all(const X& x, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
-  reduce<typename X::backend_type, Tu>(x.ordinal(),
-                                       reduction_plan<source, Reducer>{1, x.size(), 1, {x.data()}, reducer});
+  reduce<typename X::backend_type>(x.ordinal(), reduction_plan<source, Reducer>{1, x.size(), 1, {x.data()}, reducer});
 }
 
 /// Reduces x along an axis.
-template <std::size_t Axis, class Tu, class X, class Reducer>
+template <std::size_t Axis, class X, class Reducer>
 void reduce_along(const X& x, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
   std::size_t outer = 1;
   for (std::size_t axis = 0; axis != Axis; ++axis)
     outer *= x.extent(axis);
   const reduction_plan<source, Reducer> plan{outer, x.extent(Axis), x.extents().stride(Axis), {x.data()}, reducer};
-  reduce<typename X::backend_type, Tu>(x.ordinal(), plan);
+  reduce<typename X::backend_type>(x.ordinal(), plan);
 }
 
 /// A tensor for the result of a reduction of x over everything, made by `reducer(result data, number of elements)`.
-template <class R, class Tu, class X, class MakeReducer>
+template <class R, class X, class MakeReducer>
 auto reduced_all(const X& x, MakeReducer make_reducer) {
-  result_beside_t<X, R, extents<>> result(extents<>{}, Tu{});
-  reduce_all<Tu>(as_view(x), make_reducer(result.data(), x.size()));
+  result_beside_t<X, R, extents<>> result(extents<>{});
+  reduce_all(as_view(x), make_reducer(result.data(), x.size()));
   return result;
 }
 
 /// The same along an axis.
-template <std::size_t Axis, class R, class Tu, class X, class MakeReducer>
+template <std::size_t Axis, class R, class X, class MakeReducer>
 auto reduced_along(const X& x, MakeReducer make_reducer) {
   using x_extents = operand_extents_t<X>;
   static_assert(Axis < x_extents::rank, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
   using remaining = without_axis<Axis, x_extents>;
-  result_beside_t<X, R, typename remaining::type> result(remaining::from(x.extents()), Tu{});
-  reduce_along<Axis, Tu>(as_view(x), make_reducer(result.data(), x.extent(Axis)));
+  result_beside_t<X, R, typename remaining::type> result(remaining::from(x.extents()));
+  reduce_along<Axis>(as_view(x), make_reducer(result.data(), x.extent(Axis)));
   return result;
 }
 
@@ -117,97 +122,98 @@ struct make_extremum_position {
   }
 };
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sum of all elements: a scalar tensor on x's place, of x's element type, int64 for integers. 0 without elements.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto sum(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<detail::sum_result_t<value>, Tu>(detail::evaluated(x), detail::make_sum<value>{});
+  return detail::reduced_all<detail::sum_result_t<value>>(detail::evaluated(x), detail::make_sum<value>{});
 }
 
 /// Sums along an axis.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto sum(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, detail::sum_result_t<value>, Tu>(detail::evaluated(x), detail::make_sum<value>{});
+  return detail::reduced_along<Axis, detail::sum_result_t<value>>(detail::evaluated(x), detail::make_sum<value>{});
 }
 
 /// Mean of all elements of a float or double array: a scalar tensor on x's place. NaN without elements.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto mean(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
   detail::require_floating_mean<value>();
-  return detail::reduced_all<value, Tu>(detail::evaluated(x), detail::make_mean<value>{});
+  return detail::reduced_all<value>(detail::evaluated(x), detail::make_mean<value>{});
 }
 
 /// Means along an axis.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto mean(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
   detail::require_floating_mean<value>();
-  return detail::reduced_along<Axis, value, Tu>(detail::evaluated(x), detail::make_mean<value>{});
+  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_mean<value>{});
 }
 
 /// Largest element, NaN if there is one: a scalar tensor on x's place. Throws argument_error without elements.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto max(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<value, Tu>(detail::evaluated(x), detail::make_extremum<value, true>{});
+  return detail::reduced_all<value>(detail::evaluated(x), detail::make_extremum<value, true>{});
 }
 
 /// Largest elements along an axis.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto max(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, value, Tu>(detail::evaluated(x), detail::make_extremum<value, true>{});
+  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_extremum<value, true>{});
 }
 
 /// Smallest element, NaN if there is one: a scalar tensor on x's place. Throws argument_error without elements.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto min(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<value, Tu>(detail::evaluated(x), detail::make_extremum<value, false>{});
+  return detail::reduced_all<value>(detail::evaluated(x), detail::make_extremum<value, false>{});
 }
 
 /// Smallest elements along an axis.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto min(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, value, Tu>(detail::evaluated(x), detail::make_extremum<value, false>{});
+  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_extremum<value, false>{});
 }
 
 /// Position, in row-major order, of the largest element: the first of equal ones; a NaN counts as largest. A scalar
 /// int64 tensor on x's place. Throws argument_error without elements.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto argmax(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<std::int64_t, Tu>(detail::evaluated(x), detail::make_extremum_position<value, true>{});
+  return detail::reduced_all<std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, true>{});
 }
 
 /// Positions of the largest elements along an axis: `argmax<1>(logits)` is the class of each row.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto argmax(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, std::int64_t, Tu>(detail::evaluated(x),
-                                                       detail::make_extremum_position<value, true>{});
+  return detail::reduced_along<Axis, std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, true>{});
 }
 
 /// Position of the smallest element, otherwise as argmax.
-template <class Tu = detail::this_tu, reducible X>
+template <reducible X>
 auto argmin(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<std::int64_t, Tu>(detail::evaluated(x), detail::make_extremum_position<value, false>{});
+  return detail::reduced_all<std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, false>{});
 }
 
 /// Positions of the smallest elements along an axis.
-template <std::size_t Axis, class Tu = detail::this_tu, reducible X>
+template <std::size_t Axis, reducible X>
 auto argmin(const X& x) {
   using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, std::int64_t, Tu>(detail::evaluated(x),
-                                                       detail::make_extremum_position<value, false>{});
+  return detail::reduced_along<Axis, std::int64_t>(detail::evaluated(x),
+                                                   detail::make_extremum_position<value, false>{});
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/ops/distributed_reduce.hpp>

@@ -17,7 +17,9 @@ namespace devplace {
 // Reductions into memory that is there already, for steps that allocate nothing. Sums are accumulated as in reduce.hpp;
 // results and operands are tensors or views on one place.
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 /// 1 where two arrays of integers agree.
 template <class A, class B>
@@ -39,21 +41,23 @@ constexpr void check_reduction_result() {
                 "integers), positions and counts are int64.");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// result = sum of all elements of x. `result` is a scalar (extents<>) of x's element type, int64 for integers.
-template <class Tu = detail::this_tu, tensor_like Result, tensor_like X>
+template <tensor_like Result, tensor_like X>
 void sum_into(Result&& result, const X& x) {
   using value = detail::operand_element_t<X>;
   detail::check_reduction_result<Result, detail::sum_result_t<value>, X>();
   static_assert(detail::operand_extents_t<Result>::rank == 0, "devplace: sum_into: the result must be a scalar.");
   const auto to = detail::as_view(result);
   detail::require_one_device("sum", to, detail::as_view(x));
-  detail::reduce_all<Tu>(detail::as_view(x), detail::sum_reducer<value>{to.data(), 0});
+  detail::reduce_all(detail::as_view(x), detail::sum_reducer<value>{to.data(), 0});
 }
 
 /// result = sum of the squares of all elements of x, a float or double array; `result` is a scalar (extents<>).
-template <class Tu = detail::this_tu, tensor_like Result, tensor_like X>
+template <tensor_like Result, tensor_like X>
 void sum_of_squares_into(Result&& result, const X& x) {
   using value = detail::operand_element_t<X>;
   static_assert(floating_element<value>, "devplace: sum_of_squares_into: the elements must be float or double.");
@@ -62,12 +66,12 @@ void sum_of_squares_into(Result&& result, const X& x) {
                 "devplace: sum_of_squares_into: the result must be a scalar.");
   const auto to = detail::as_view(result);
   detail::require_one_device("sum_of_squares", to, detail::as_view(x));
-  detail::reduce_all<Tu>(detail::as_view(x), detail::square_sum_reducer<value>{to.data()});
+  detail::reduce_all(detail::as_view(x), detail::square_sum_reducer<value>{to.data()});
 }
 
 /// y = beta * y + the sums of the columns of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not
 /// read. The sums of no rows are 0.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
 void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_element_t<X>> beta = 0) {
   using value = detail::operand_element_t<X>;
   detail::check_reduction_result<Y, detail::sum_result_t<value>, X>();
@@ -82,12 +86,12 @@ void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_ele
   if (to.extent(0) != from.extent(1))
     throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(1)) + " columns; they must agree.");
-  detail::reduce_along<0, Tu>(from, detail::sum_reducer<value>{to.data(), beta});
+  detail::reduce_along<0>(from, detail::sum_reducer<value>{to.data(), beta});
 }
 
 /// y = positions of the largest elements along the last axis of x: the predicted class of each row. Shapes: y [m], x
 /// [m, n]; y is int64. Ties and NaN as in argmax. Throws argument_error when n is 0.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
 void argmax_into(Y&& y, const X& x) {
   using value = detail::operand_element_t<X>;
   detail::check_reduction_result<Y, std::int64_t, X>();
@@ -103,13 +107,13 @@ void argmax_into(Y&& y, const X& x) {
     throw shape_error("argmax: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(0)) + " rows; they must agree.");
   detail::require_elements("argmax", from.extent(1));
-  detail::reduce_along<1, Tu>(from, detail::extremum_position_reducer<value, true>{to.data()});
+  detail::reduce_along<1>(from, detail::extremum_position_reducer<value, true>{to.data()});
 }
 
 /// count = beta * count + in how many places two integer arrays of equal extents agree, as a scalar (extents<>) of
 /// int64: `argmax_into(classes, logits); count_equal_into(correct, classes, labels);` counts the correct predictions.
 /// With beta 0, count is not read.
-template <class Tu = detail::this_tu, tensor_like Count, tensor_like A, tensor_like B>
+template <tensor_like Count, tensor_like A, tensor_like B>
 void count_equal_into(Count&& count, const A& a, const B& b, std::int64_t beta = 0) {
   using a_value = detail::operand_element_t<A>;
   using b_value = detail::operand_element_t<B>;
@@ -128,9 +132,9 @@ void count_equal_into(Count&& count, const A& a, const B& b, std::int64_t beta =
   detail::require_same_extents("count_equal", "the first operand", first, "the second", second);
   using source = detail::equality_source<a_value, b_value>;
   using reducer = detail::sum_reducer<std::int64_t>;
-  detail::reduce<detail::operand_backend_t<Count>, Tu>(
+  detail::reduce<detail::operand_backend_t<Count>>(
       to.ordinal(), detail::reduction_plan<source, reducer>{1, first.size(), 1, source{first.data(), second.data()},
                                                             reducer{to.data(), beta}});
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -13,19 +13,19 @@
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
-namespace devplace {
-
-namespace op {
+namespace devplace::op {
 
 /// `run(ordinal, n, to, from, scale)`: to[i] = scale.of[from[i]] for n bytes.
 struct scale_bytes {};
 
-}  // namespace op
+}  // namespace devplace::op
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = the bytes of x as numbers, each of them what `scale` makes of it: pixels as a network takes them. y is float or
 /// double, x uint8 of the same extents on the same place; the same bits on every place. In the order of the place's
 /// work, without allocation. Throws shape_error for different extents.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
 void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_cvref_t<Y>::value_type>& scale) {
   const auto to = detail::as_view(y);
   const auto from = detail::as_view(x);
@@ -46,11 +46,11 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
   if (to.ordinal() != from.ordinal())
     throw argument_error("scale_bytes: y and x live on different devices; move x with to<placement>(x) first.");
   if (to.size() != 0)
-    detail::dispatch<op::scale_bytes, typename to_view::backend_type, Tu>(to.ordinal(), to.size(), to.data(),
-                                                                          from.data(), scale);
+    detail::dispatch<op::scale_bytes, typename to_view::backend_type>(to.ordinal(), to.size(), to.data(), from.data(),
+                                                                      scale);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/scale_bytes.hpp>
 #include DEVPLACE_CUDA_BACKEND(scale_bytes)

@@ -18,7 +18,9 @@ namespace devplace {
 /// Named in the message when running sums are taken of what lies over several places.
 struct ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail {
 
 /// Number of chunks of floating-point sums.
 constexpr std::size_t scan_chunks(std::size_t size) {
@@ -36,20 +38,21 @@ constexpr std::size_t scan_workspace(std::size_t size) {
 }
 
 /// Running sums of n numbers in the fixed order; `workspace` has scan_workspace(n) doubles.
-template <bool Inclusive, class Backend, class Tu, class T>
+template <bool Inclusive, class Backend, class T>
 void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* workspace) {
   constexpr std::size_t grain = 512;
   const std::size_t chunks = scan_chunks(n);
   if (chunks > 1) {
-    for_each_index<Backend, Tu>(ordinal, chunks, grain, chunk_sums<T>{x, n, workspace});
-    scan_in_chunks<false, Backend, Tu>(ordinal, static_cast<const double*>(workspace), chunks, workspace,
-                                       workspace + chunks);
+    for_each_index<Backend>(ordinal, chunks, grain, chunk_sums<T>{x, n, workspace});
+    scan_in_chunks<false, Backend>(ordinal, static_cast<const double*>(workspace), chunks, workspace,
+                                   workspace + chunks);
   }
-  for_each_index<Backend, Tu>(ordinal, chunks, grain,
-                              chunk_scan<T, Inclusive>{x, n, chunks > 1 ? workspace : nullptr, y});
+  for_each_index<Backend>(ordinal, chunks, grain, chunk_scan<T, Inclusive>{x, n, chunks > 1 ? workspace : nullptr, y});
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: y and x the same, of rank 1. y has the type of x's sums: x's own
 /// for float and double, int64 for integers; it may be x. In the order of the place's work. Floating-point sums are
@@ -57,7 +60,7 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
 /// sums of integers are exact, modulo 2^64, and CUB's on CUDA devices. Scratch memory is the place's own and counted as
 /// workspace. Different run-time extents throw shape_error; so do 2^31 integers or more on CUDA devices where the
 /// program is built with a CUDA Toolkit before 13.0.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void cumsum_into(Y&& y, const X& x) {
   using value = detail::operand_element_t<X>;
@@ -79,23 +82,23 @@ void cumsum_into(Y&& y, const X& x) {
   detail::require_same_extents("cumsum", "the result", to, "the operand", from);
   if (from.size() == 0) return;
   if constexpr (floating_element<value>) {
-    const detail::memory_block workspace = detail::allocate<backend_type, Tu>(
+    const detail::memory_block workspace = detail::allocate<backend_type>(
         from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
-    detail::scan_in_chunks<true, backend_type, Tu>(from.ordinal(), from.data(), from.size(), to.data(),
-                                                   static_cast<double*>(workspace.data()));
+    detail::scan_in_chunks<true, backend_type>(from.ordinal(), from.data(), from.size(), to.data(),
+                                               static_cast<double*>(workspace.data()));
   } else {
-    detail::dispatch<op::scan, backend_type, Tu>(from.ordinal(),
-                                                 detail::scan_plan<value>{from.data(), to.data(), from.size()});
+    detail::dispatch<op::scan, backend_type>(from.ordinal(),
+                                             detail::scan_plan<value>{from.data(), to.data(), from.size()});
   }
 }
 
 /// Running sums of x, as a new tensor on x's place. See cumsum_into.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
   requires detail::none_distributed<X>
 auto cumsum(const X& x) {
   using value = detail::operand_element_t<X>;
-  detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents(), Tu{});
-  cumsum_into<Tu>(y, x);
+  detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents());
+  cumsum_into(y, x);
   return y;
 }
 
@@ -106,7 +109,7 @@ template <class FIX = ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_l
   requires(!detail::none_distributed<X>)
 void cumsum(const X&) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/scan.hpp>
 #include DEVPLACE_CUDA_BACKEND(scan)

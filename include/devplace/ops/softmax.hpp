@@ -9,8 +9,7 @@
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 
-namespace devplace {
-namespace detail {
+namespace devplace::detail {
 
 // One index is one row. Rows that hold NaN or +infinity, or nothing but -infinity, become NaN by IEEE arithmetic, as
 // in PyTorch.
@@ -83,8 +82,12 @@ struct log_softmax_backward_row {
   }
 };
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// What the four functions below have in common: `Row` on every row of y, a result, and its operands.
-template <template <class> class Row, class Tu, class Y, class... X>
+template <template <class> class Row, class Y, class... X>
 void for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(
       on_one_device<Y, X...>,
@@ -100,57 +103,59 @@ void for_rows_of(const char* operation, const Y& y, const X&... x) {
   require_one_device(operation, result, as_view(x)...);
   (require_same_extents(operation, "the result", result, "an operand", as_view(x)), ...);
   const row_shape shape = rows_of(result.extents());
-  for_each_row<operand_backend_t<Y>, Tu>(result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-                                         Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
+  for_each_row<operand_backend_t<Y>>(result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
+                                     Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = softmax(x) along the last axis: exp(x_c) / sum of exp(x_k), computed from x minus its row's maximum.
 /// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its work. Rows that hold NaN
 /// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
 void softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::softmax_row, Tu>("softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::softmax_row>("softmax", detail::as_view(y), detail::as_view(x));
 }
 
 /// y = log(softmax(x)) along the last axis, without the loss of digits of the two in a row. Otherwise as softmax_into.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
 void log_softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::log_softmax_row, Tu>("log_softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_view(y), detail::as_view(x));
 }
 
 /// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
-template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
+template <tensor_like DX, tensor_like Y, tensor_like DY>
 void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::softmax_backward_row, Tu>("softmax_backward", detail::as_view(dx), detail::as_view(y),
-                                                        detail::as_view(dy));
+  detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_view(dx), detail::as_view(y),
+                                                    detail::as_view(dy));
 }
 
 /// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
-template <class Tu = detail::this_tu, tensor_like DX, tensor_like Y, tensor_like DY>
+template <tensor_like DX, tensor_like Y, tensor_like DY>
 void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::log_softmax_backward_row, Tu>("log_softmax_backward", detail::as_view(dx),
-                                                            detail::as_view(y), detail::as_view(dy));
+  detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_view(dx), detail::as_view(y),
+                                                        detail::as_view(dy));
 }
 
 /// softmax(x) along the last axis, as a new tensor on x's place. See softmax_into.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
 auto softmax(const X& x) {
-  detail::result_like_t<X> y(x.extents(), Tu{});
-  softmax_into<Tu>(y, x);
+  detail::result_like_t<X> y(x.extents());
+  softmax_into(y, x);
   return y;
 }
 
 /// log(softmax(x)) along the last axis, as a new tensor on x's place. See log_softmax_into.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
 auto log_softmax(const X& x) {
-  detail::result_like_t<X> y(x.extents(), Tu{});
-  log_softmax_into<Tu>(y, x);
+  detail::result_like_t<X> y(x.extents());
+  log_softmax_into(y, x);
   return y;
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/ops/distributed_softmax.hpp>
 

@@ -27,10 +27,12 @@ namespace devplace {
 /// Named in the message when what lies over several places is sorted.
 struct SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
 
-namespace detail {
+}  // namespace devplace
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The first `kept` of each row of x. Null pointers stand for results that are not wanted.
-template <class Tu, class X>
+template <class X>
 void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
                std::int64_t* positions) {
   using T = typename X::value_type;
@@ -41,13 +43,13 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
     throw shape_error("sort: " + std::to_string(shape.rows) +
                       " rows are more than can be sorted at once, 2^32 - 1; sort slices of them.");
   const bool in_place = positions != nullptr && kept == shape.columns;
-  const memory_block memory = allocate<backend_type, Tu>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t),
-                                                         memory_purpose::workspace);
+  const memory_block memory =
+      allocate<backend_type>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t), memory_purpose::workspace);
   std::int64_t* const indices = in_place ? positions : static_cast<std::int64_t*>(memory.data());
-  dispatch<op::sort, backend_type, Tu>(
+  dispatch<op::sort, backend_type>(
       x.ordinal(), sort_plan<T>{x.data(), shape.rows, shape.columns, kept, order == sort_order::descending, indices});
-  for_each_index<backend_type, Tu>(x.ordinal(), shape.rows * kept, 4096,
-                                   take_sorted<T>{x.data(), indices, shape.columns, kept, values, positions});
+  for_each_index<backend_type>(x.ordinal(), shape.rows * kept, 4096,
+                               take_sorted<T>{x.data(), indices, shape.columns, kept, values, positions});
 }
 
 template <class Y, class T, class X>
@@ -71,11 +73,13 @@ constexpr void check_sort_operands() {
                        std::to_string(columns) + "; ask for at most all of them.");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = x with each row (along the last axis) sorted. Shapes: y and x the same, any rank above 0; y may not be x. In the
 /// order of the place's work. Different run-time extents throw shape_error.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, detail::operand_element_t<X>, X>();
@@ -84,12 +88,12 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::require_one_device("sort", to, from);
   detail::require_same_extents("sort", "the result", to, "the operand", from);
   if (to.data() == from.data() && to.size() != 0) detail::throw_sort_in_place();
-  detail::sort_rows<Tu>(from, detail::rows_of(from.extents()).columns, order, to.data(), nullptr);
+  detail::sort_rows(from, detail::rows_of(from.extents()).columns, order, to.data(), nullptr);
 }
 
 /// positions = where in its row each element of the sorted row was, counted from 0: int64, of x's extents. Equal
 /// elements keep their order, also when it descends.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X>
+template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
   detail::check_sort_operands<Y, std::int64_t, X>();
@@ -98,31 +102,31 @@ void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::asce
   detail::require_one_device("argsort", to, from);
   detail::require_same_extents("argsort", "the result", to, "the operand", from);
   if (static_cast<const void*>(to.data()) == from.data() && to.size() != 0) detail::throw_sort_in_place();
-  detail::sort_rows<Tu>(from, detail::rows_of(from.extents()).columns, order, nullptr, to.data());
+  detail::sort_rows(from, detail::rows_of(from.extents()).columns, order, nullptr, to.data());
 }
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
   requires detail::none_distributed<X>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
-  detail::result_like_t<X> y(x.extents(), Tu{});
-  sort_into<Tu>(y, x, order);
+  detail::result_like_t<X> y(x.extents());
+  sort_into(y, x, order);
   return y;
 }
 
 /// The positions of the sorted elements, as a new tensor on x's place. See argsort_into.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
   requires detail::none_distributed<X>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
-  detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents(), Tu{});
-  argsort_into<Tu>(positions, x, order);
+  detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents());
+  argsort_into(positions, x, order);
   return positions;
 }
 
 /// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
 /// new tensors on x's place whose last axis has k. Of equal elements the one that comes first in the row is first; a
 /// NaN counts as largest. Throws argument_error when a row has fewer than k.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
   requires detail::none_distributed<X>
 auto top_k(const X& x, std::size_t k) {
   const auto from = detail::as_view(x);
@@ -132,9 +136,9 @@ auto top_k(const X& x, std::size_t k) {
   using last_axis = detail::with_dynamic_axis<from_extents, from_extents::rank - 1>;
   using kept_extents = typename last_axis::type;
   const kept_extents kept = last_axis::with(k, from.extents());
-  detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept, Tu{});
-  detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept, Tu{});
-  detail::sort_rows<Tu>(from, k, sort_order::descending, values.data(), positions.data());
+  detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
+  detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
+  detail::sort_rows(from, k, sort_order::descending, values.data(), positions.data());
   return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
 }
 
@@ -154,7 +158,7 @@ template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_lik
   requires(!detail::none_distributed<X>)
 void top_k(const X&, std::size_t) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/sort.hpp>
 #include DEVPLACE_CUDA_BACKEND(sort)

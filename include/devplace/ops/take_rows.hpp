@@ -13,9 +13,7 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// The extents of x with another first one.
 template <class E, std::size_t First, class = std::make_index_sequence<E::rank - 1>>
@@ -42,7 +40,9 @@ struct taken_rows {
   using extents_type = typename with_first::type;
 };
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: samples of a batch, rows of a table
 /// of embeddings. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; rank 1 takes single elements.
@@ -53,7 +53,7 @@ struct taken_rows {
 /// and y is as it was. A GPU cannot throw, and does not stop for it either, as stopping would take the whole device
 /// from the process: it makes the row NaN, so that what is computed from it shows it, and rows of integers, which have
 /// no NaN, the lowest number of their type. It reads nothing beyond x.
-template <class Tu = detail::this_tu, tensor_like Y, tensor_like X, tensor_like Indices>
+template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   using value = detail::operand_element_t<X>;
   using result = detail::taken_rows<X, Indices>;
@@ -84,22 +84,22 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
         "own.");
   if (chosen.size() == 0) return;
   const std::size_t columns = to.size() / chosen.size();
-  detail::dispatch<op::take_rows, detail::operand_backend_t<X>, Tu>(
+  detail::dispatch<op::take_rows, detail::operand_backend_t<X>>(
       to.ordinal(), detail::row_taker<value, detail::operand_element_t<Indices>>{
                         from.data(), chosen.data(), to.data(), from.extent(0), chosen.size(), columns});
 }
 
 /// The same into a new tensor on x's place.
-template <class Tu = detail::this_tu, tensor_like X, tensor_like Indices>
+template <tensor_like X, tensor_like Indices>
 auto take_rows(const X& x, const Indices& indices) {
   using result = detail::taken_rows<X, Indices>;
   detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
-      result::with_first::from(detail::as_view(x).extents(), detail::as_view(indices).size()), Tu{});
-  take_rows_into<Tu>(y, x, indices);
+      result::with_first::from(detail::as_view(x).extents(), detail::as_view(indices).size()));
+  take_rows_into(y, x, indices);
   return y;
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include <devplace/backend/cpu/take_rows.hpp>
 #include DEVPLACE_CUDA_BACKEND(take_rows)

@@ -17,9 +17,9 @@ namespace detail {
 
 /// Makes what products and reductions on a backend's device work in, so that none of them allocates. It stays until the
 /// process ends.
-template <class Backend, class Tu>
+template <class Backend>
 void prepare_workspaces(int ordinal) {
-  dispatch<op::workspaces, Backend, Tu>(ordinal);
+  dispatch<op::workspaces, Backend>(ordinal);
 }
 
 }  // namespace detail

@@ -27,9 +27,9 @@ struct adam {
   void validate() const { detail::validate_adam(*this, "adam"); }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  template <class Backend, class T>
   void step(const step_arguments<T>& arguments) const {
-    detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, weight_decay, 0}, arguments);
+    detail::adam_step<Backend>({learning_rate, beta1, beta2, epsilon, weight_decay, 0}, arguments);
   }
 };
 

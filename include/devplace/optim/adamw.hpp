@@ -26,9 +26,9 @@ struct adamw {
   void validate() const { detail::validate_adam(*this, "adamw"); }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  template <class Backend, class T>
   void step(const step_arguments<T>& arguments) const {
-    detail::adam_step<Backend, Tu>({learning_rate, beta1, beta2, epsilon, 0, weight_decay}, arguments);
+    detail::adam_step<Backend>({learning_rate, beta1, beta2, epsilon, 0, weight_decay}, arguments);
   }
 };
 

@@ -40,11 +40,11 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// Asynchronous; allocates nothing; one launch on a GPU. The sum is formed in double in an order that depends on `n`
 /// and the backend alone. Gradients that are not finite make the norm infinite or NaN, and the parameters after the
 /// step NaN, as in PyTorch by default.
-template <class Backend, class Tu = devplace::detail::this_tu, class T>
+template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const detail::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};
-  devplace::detail::dispatch<op::clip, Backend, Tu>(a.ordinal,
-                                                    detail::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
+  devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
+                                                detail::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }
 
 }  // namespace devplace::optim

@@ -51,7 +51,7 @@ struct replica_state {
 };
 
 /// One update of one replica's parameters; ordinals are values here.
-template <class Rule, class T, class Backend, class Tu>
+template <class Rule, class T, class Backend>
 void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
             bool divide, const T* factor, std::int64_t step) {
   step_arguments<T> arguments;
@@ -66,16 +66,16 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rul
   arguments.step = step;
   arguments.step_memory = state.steps.data();
   arguments.sent = state.sent.data();
-  rule.template step<Backend, Tu>(arguments);
+  rule.template step<Backend>(arguments);
 }
 
-template <class Rule, class T, class Backend, class Tu>
+template <class Rule, class T, class Backend>
 replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
   const auto zeros = [ordinal](std::size_t count) {
     auto block =
-        devplace::detail::allocate<Backend, Tu>(ordinal, count * sizeof(T), devplace::memory_purpose::optimizer_state);
-    devplace::detail::for_each_index<Backend, Tu>(ordinal, count, 4096,
-                                                  nn::detail::zero_functor<T>{static_cast<T*>(block.data())});
+        devplace::detail::allocate<Backend>(ordinal, count * sizeof(T), devplace::memory_purpose::optimizer_state);
+    devplace::detail::for_each_index<Backend>(ordinal, count, 4096,
+                                              nn::detail::zero_functor<T>{static_cast<T*>(block.data())});
     return block;
   };
   replica_state<Rule, T> state;
@@ -112,24 +112,24 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
   /// failed on one of the places before, for which it waits.
-  template <class Tu = detail::this_tu>
-  optimizer(const model_type& m, const Rule& rule, Tu = {}) : rule_(rule) {
+  template <detail::configured = detail::configuration>
+  optimizer(const model_type& m, const Rule& rule) : rule_(rule) {
     rule.validate();
     of_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k)
-      states_[k] = optim::detail::make_state<Rule, T, backend_type, Tu>(mesh::ordinals[k], elements);
+      states_[k] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], elements);
     // A device that has failed has made no zeros.
-    detail::wait_for_replicas<backend_type, Tu>(mesh::ordinals);
+    detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
 
   /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
   /// is a mean. All places update alike. Throws what failed on a place before; the model cannot be used then.
-  template <class Tu = detail::this_tu, placement GradientWhere>
+  template <placement GradientWhere, detail::configured = detail::configuration>
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
     const auto lease = std::move(gradients);
-    update<Tu>(m.state(), lease.how() == reduction::mean, {});
+    update(m.state(), lease.how() == reduction::mean, {});
   }
 
   /// Gradients of a replicated model are partial: each place has its own summand. They are reduced first.
@@ -149,20 +149,20 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
   /// which gradients are multiplied (null: 1). `spread()` is called when the updating places have been asked to do
   /// their part, to bring the parameters to the others.
-  template <class Tu = detail::this_tu, class Spread>
+  template <class Spread, detail::configured = detail::configuration>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
               Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
-    nn::detail::settle_after_failures<backend_type, Tu>(state);
+    nn::detail::settle_after_failures<backend_type>(state);
     ++state.updates;
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
         nn::detail::on_behalf_of<backend_type>(state, k, [&] {
-          optim::detail::update<Rule, T, backend_type, Tu>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                           factors[k], steps_);
+          optim::detail::update<Rule, T, backend_type>(rule_, state.replicas[k], states_[k], elements, divide,
+                                                       factors[k], steps_);
         });
       spread();
     } catch (...) {
@@ -171,9 +171,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     }
   }
   /// The same where every place updates its own replica.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
-    update<Tu>(state, divide, factors, [] {});
+    update(state, divide, factors, [] {});
   }
 
   /// The hyperparameters; a change counts from the next step.

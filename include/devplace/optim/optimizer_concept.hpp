@@ -37,7 +37,7 @@ struct step_arguments {
 /// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: how many arenas of the parameters' size it keeps;
 /// - `void validate() const`: throws argument_error when a number makes no sense;
-/// - `template <class Backend, class Tu, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,
+/// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,
 ///   without allocation, in float and double. It is const and called anew for each step, so that a schedule may change
 ///   a hyperparameter in between. What it computes from `step` on the host reaches the device with each call. Ours
 ///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, and send them
@@ -50,8 +50,8 @@ concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                                                      const step_arguments<double>& in_double) {
   {std::bool_constant<(Rule::state_arenas, true)>{}};
   rule.validate();
-  rule.template step<backend::cpu, devplace::detail::this_tu>(in_float);
-  rule.template step<backend::cpu, devplace::detail::this_tu>(in_double);
+  rule.template step<backend::cpu>(in_float);
+  rule.template step<backend::cpu>(in_double);
 };
 
 }  // namespace devplace::optim

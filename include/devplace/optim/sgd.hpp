@@ -38,17 +38,15 @@ struct sgd {
   }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class Tu = devplace::detail::this_tu, class T>
+  template <class Backend, class T>
   void step(const step_arguments<T>& a) const {
     const detail::sgd_hyper hyper{learning_rate, momentum, dampening, weight_decay, nesterov};
     const detail::gradient_source<T> source{a.gradients, a.divisor, a.gradient_factor};
-    auto* const steps = detail::record_of_steps<Backend, Tu>(a, hyper);
+    auto* const steps = detail::record_of_steps<Backend>(a, hyper);
     if (momentum != 0)
-      detail::run_update<Backend, Tu>(a.ordinal, a.n,
-                                      detail::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
+      detail::run_update<Backend>(a.ordinal, a.n, detail::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
     else
-      detail::run_update<Backend, Tu>(a.ordinal, a.n,
-                                      detail::sgd_update<T, false>{source, a.parameters, nullptr, steps});
+      detail::run_update<Backend>(a.ordinal, a.n, detail::sgd_update<T, false>{source, a.parameters, nullptr, steps});
   }
 };
 

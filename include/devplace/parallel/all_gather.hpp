@@ -10,10 +10,10 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// sharded -> replicated: puts the parts of a split tensor together on each of its places: `all_gather(x)`.
-template <class Tu = detail::this_tu, tensor_like From>
+template <tensor_like From>
 auto all_gather(const From& source) {
   using detail::form;
   constexpr form from = detail::form_of_tensor<From>;
@@ -26,11 +26,11 @@ auto all_gather(const From& source) {
                 "place.");
   if constexpr (from == form::parts) {
     using to = detail::with_kind_t<typename From::placement_type, copies>;
-    tensor<typename From::value_type, typename From::extents_type, to> result(source.extents(), Tu{});
+    tensor<typename From::value_type, typename From::extents_type, to> result(source.extents());
     for (std::size_t k = 0; k < local_place_count<to>; ++k)
-      detail::copy_from_parts<Tu>(result.local(k), source);
+      detail::copy_from_parts(result.local(k), source);
     return result;
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -11,14 +11,14 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> replicated: combines the places' summands by the operation in the type (sum, mean, max, min), in the
 /// order of the places, and gives every place the result: `all_reduce(std::move(x))`. A temporary is reduced in its own
 /// memory, anything else into a new tensor. NaN in any summand is NaN in the result, also of max and min. Asynchronous,
 /// in the order of each place's work. A value on one place or in copies is whole already and is refused: added up again
 /// it would be multiplied.
-template <class Tu = detail::this_tu, tensor_like From>
+template <tensor_like From>
 auto all_reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
@@ -36,13 +36,13 @@ auto all_reduce(From&& source) {
   if constexpr (from == form::summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
-      auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
+      auto x = parallel::detail::to_overwrite(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::all_reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
+      parallel::detail::all_reduce_buffers<typename from_type::backend_type, typename from_type::value_type>(
           parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>);
       return detail::distributed_access::as<detail::with_kind_t<where, copies>>(std::move(x));
     }
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

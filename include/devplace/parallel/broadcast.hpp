@@ -9,11 +9,11 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
 /// when it returns. The source may be on any place, and stays as it is.
-template <class To, class Tu = detail::this_tu, tensor_like From>
+template <class To, tensor_like From>
 auto broadcast(const From& source) {
   constexpr bool to_copies = detail::form_of<To> == detail::form::copies;
   constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
@@ -24,11 +24,11 @@ auto broadcast(const From& source) {
                 "devplace: broadcast: the value lies over several places already; broadcast one place's copy, "
                 "x.local(cuda<0>{}), or use all_gather (of parts) or all_reduce (of summands).");
   if constexpr (to_copies && from_one) {
-    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), Tu{});
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
     for (std::size_t k = 0; k < local_place_count<To>; ++k)
-      copy<Tu>(result.local(k), detail::as_view(source).erased());
+      copy(result.local(k), detail::as_view(source).erased());
     return result;
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

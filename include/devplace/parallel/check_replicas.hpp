@@ -16,9 +16,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
-namespace devplace {
-
-namespace parallel::detail {
+namespace devplace::parallel::detail {
 
 /// Where two replicas differ first, in the order of the network's parameters and then of its buffers.
 struct replica_difference {
@@ -66,10 +64,10 @@ std::size_t first_difference(const T* a, const T* b, std::size_t size) {
 }
 
 /// A device's arena on the host, after all that the device was asked to do before.
-template <class T, class Backend, class Tu>
+template <class T, class Backend>
 void read_arena(std::vector<T>& values, int ordinal, const devplace::detail::memory_block& block) {
   values.resize(block.bytes() / sizeof(T));
-  devplace::detail::copy_out<Backend, Tu>(ordinal, values.data(), block.data(), block.bytes());
+  devplace::detail::copy_out<Backend>(ordinal, values.data(), block.data(), block.bytes());
 }
 
 /// Replaces `best` by a difference that comes before it. `for_each(f)` calls f(name, shape, offset) for every entry.
@@ -102,45 +100,47 @@ template <class T, class Backend>
 }
 
 /// Compares one kind of arena of all replicas with the first one's.
-template <class T, class Backend, class Tu, class ForEach>
+template <class T, class Backend, class ForEach>
 void check_arenas(const nn::detail::model_state<T>& state,
                   devplace::detail::memory_block nn::detail::replica<T>::*arena, const char* what,
                   const ForEach& for_each) {
   std::vector<T> first, other, differing;
   replica_difference best;
-  read_arena<T, Backend, Tu>(first, state.replicas[0].ordinal, state.replicas[0].*arena);
+  read_arena<T, Backend>(first, state.replicas[0].ordinal, state.replicas[0].*arena);
   for (std::size_t k = 1; k < state.replicas.size(); ++k) {
-    read_arena<T, Backend, Tu>(other, state.replicas[k].ordinal, state.replicas[k].*arena);
+    read_arena<T, Backend>(other, state.replicas[k].ordinal, state.replicas[k].*arena);
     find_difference(best, what, k, first, other, for_each);
     if (best.replica == k) differing.swap(other);
   }
   if (best.what != nullptr) report_difference<T, Backend>(state, best, first[best.position], differing[best.position]);
 }
 
-template <class Net, class T, class Backend, class Tu>
+template <class Net, class T, class Backend>
 void check_replicas(const nn::detail::model_state<T>& state, std::span<const int> ordinals) {
   using plan = nn::detail::network_plan<Net>;
-  devplace::detail::wait_for_replicas<Backend, Tu>(ordinals);
+  devplace::detail::wait_for_replicas<Backend>(ordinals);
   if (state.replicas.size() == 1) return;
   const auto shapes = [](const auto& f) {
     return [&f](const std::string& name, auto entry, std::size_t offset) { f(name, entry.info.shape, offset); };
   };
-  check_arenas<T, Backend, Tu>(state, &nn::detail::replica<T>::parameters, "parameter",
-                               [&](const auto& f) { plan::for_each_parameter("", 0, shapes(f)); });
-  check_arenas<T, Backend, Tu>(state, &nn::detail::replica<T>::buffers, "buffer",
-                               [&](const auto& f) { plan::for_each_buffer("", 0, shapes(f)); });
+  check_arenas<T, Backend>(state, &nn::detail::replica<T>::parameters, "parameter",
+                           [&](const auto& f) { plan::for_each_parameter("", 0, shapes(f)); });
+  check_arenas<T, Backend>(state, &nn::detail::replica<T>::buffers, "buffer",
+                           [&](const auto& f) { plan::for_each_buffer("", 0, shapes(f)); });
 }
 
-}  // namespace parallel::detail
+}  // namespace devplace::parallel::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Compares the parameters and buffers of all replicas of a model, bit by bit, with the first place's, and throws error
 /// where they differ: it names the first parameter (`0.weight`), the two places, the element's index and both values.
 /// Devplace's own updates keep replicas equal; this finds what a program wrote to one of them alone. Waits for all
 /// places, also for the only one of a model on one place, and copies each replica to the host.
-template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
-  parallel::detail::check_replicas<Net, element_of_t<P>, placement_backend_t<Where>, Tu>(
-      m.state(), detail::mesh_of<Where>::ordinals);
+  parallel::detail::check_replicas<Net, element_of_t<P>, placement_backend_t<Where>>(m.state(),
+                                                                                     detail::mesh_of<Where>::ordinals);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -21,9 +21,6 @@ namespace devplace::parallel {
 /// returned nothing of the spans is read any more, while the buffers must live until the devices have done it. If a
 /// rank's device has failed before, all devices fail, and skip what follows.
 ///
-/// Each call is a template whose first argument is the translation unit's tag (`devplace::detail::this_tu`), so that
-/// the communicator itself is the same type in every file.
-///
 /// - `size()`: number of participants, in all processes; `first_rank()`: rank of this process's first one;
 ///   `local_count()`: number of those of this process.
 /// - `all_reduce(buffers, count, op)`: every rank's elements become `op` over the ranks; in place.
@@ -41,11 +38,11 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   { fixed.size() } -> std::convertible_to<int>;
   { fixed.first_rank() } -> std::convertible_to<int>;
   { fixed.local_count() } -> std::convertible_to<int>;
-  c.template all_reduce<devplace::detail::this_tu>(buffers, count, op);
-  c.template reduce<devplace::detail::this_tu>(buffers, count, op, root);
-  c.template broadcast<devplace::detail::this_tu>(buffers, count, root);
-  c.template reduce_scatter<devplace::detail::this_tu>(buffers, begins, op);
-  c.template all_gather<devplace::detail::this_tu>(buffers, begins);
+  c.all_reduce(buffers, count, op);
+  c.reduce(buffers, count, op, root);
+  c.broadcast(buffers, count, root);
+  c.reduce_scatter(buffers, begins, op);
+  c.all_gather(buffers, begins);
 };
 
 }  // namespace devplace::parallel

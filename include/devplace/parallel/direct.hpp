@@ -24,11 +24,10 @@ template <class Backend>
 class direct {
  public:
   /// Between these devices, rank 0 first. Throws placement_unavailable where two of them cannot reach each other.
-  template <class Tu = devplace::detail::this_tu>
-  explicit direct(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu) {
+  explicit direct(std::span<const int> ordinals) : devices_(ordinals) {
     for (const int a : ordinals)
       for (const int b : ordinals)
-        if (const std::string reason = devplace::detail::why_apart<Backend, Tu>(a, b); !reason.empty())
+        if (const std::string reason = devplace::detail::why_apart<Backend>(a, b); !reason.empty())
           throw placement_unavailable(reason +
                                       ", which collectives by the engine `direct` need; use collective::ring, which "
                                       "copies through the host, as in collective::ring_all_reduce.");
@@ -43,44 +42,44 @@ class direct {
 
   /// The collectives; see parallel/communicator.hpp.
   ///@{
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    reduce_slices<Tu>(buffers, count, op, -1);
+    reduce_slices(buffers, count, op, -1);
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     devices_.check_root(root);
-    reduce_slices<Tu>(buffers, count, op, root);
+    reduce_slices(buffers, count, op, root);
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     devices_.check_root(root);
     const auto table = devices_.table(buffers);
-    devices_.template mark<Tu>(root);
+    devices_.mark(root);
     for (int rank = 0; rank != size(); ++rank) {
-      devices_.template follow<Tu>(rank, root);
-      if (rank != root) copy<Tu>(table, rank, root, {0, count});
+      devices_.follow(rank, root);
+      if (rank != root) copy(table, rank, root, {0, count});
     }
-    devices_.template fence<Tu>();
+    devices_.fence();
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     devices_.check(begins);
     const auto table = devices_.table(buffers);
-    devices_.template fence<Tu>();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
-      reduce_part<Tu>(table, rank, part(begins, rank), op, rank);
-    devices_.template fence<Tu>();
+      reduce_part(table, rank, part(begins, rank), op, rank);
+    devices_.fence();
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     devices_.check(begins);
     const auto table = devices_.table(buffers);
-    devices_.template fence<Tu>();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
-        if (from != rank) copy<Tu>(table, rank, from, part(begins, from));
-    devices_.template fence<Tu>();
+        if (from != rank) copy(table, rank, from, part(begins, from));
+    devices_.fence();
   }
   ///@}
 
@@ -94,29 +93,29 @@ class direct {
     return {begins[static_cast<std::size_t>(rank)], begins[static_cast<std::size_t>(rank) + 1]};
   }
 
-  template <class Tu, class T>
+  template <class T>
   void reduce_slices(std::span<T* const> buffers, std::size_t count, reduction op, int target) {
     const auto table = devices_.table(buffers);
-    devices_.template fence<Tu>();
+    devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
-      reduce_part<Tu>(table, rank, detail::part_of(count, size(), rank, line), op, target);
-    devices_.template fence<Tu>();
+      reduce_part(table, rank, detail::part_of(count, size(), rank, line), op, target);
+    devices_.fence();
   }
 
-  template <class Tu, class T>
+  template <class T>
   void reduce_part(const detail::rank_table<T>& table, int rank, detail::element_range range, reduction op,
                    int target) {
     detail::with_reduction<T>(op, [&]<reduction Op>() {
-      devplace::detail::for_each_index<Backend, Tu>(devices_.ordinal(rank), range.size(), grain,
-                                                    detail::reduce_in_rank_order<T, Op>{table, range.first, target});
+      devplace::detail::for_each_index<Backend>(devices_.ordinal(rank), range.size(), grain,
+                                                detail::reduce_in_rank_order<T, Op>{table, range.first, target});
     });
   }
 
-  template <class Tu, class T>
+  template <class T>
   void copy(const detail::rank_table<T>& table, int rank, int from, detail::element_range range) {
-    devplace::detail::copy_from_peer<Backend, Tu>(devices_.ordinal(rank), table.of[rank] + range.first,
-                                                  devices_.ordinal(from), table.of[from] + range.first,
-                                                  range.size() * sizeof(T));
+    devplace::detail::copy_from_peer<Backend>(devices_.ordinal(rank), table.of[rank] + range.first,
+                                              devices_.ordinal(from), table.of[from] + range.first,
+                                              range.size() * sizeof(T));
   }
 
   detail::rank_devices<Backend> devices_;

@@ -8,11 +8,11 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// sharded -> on: puts the parts of a split tensor together on one place, which may be any: `gather<on<cpu>>(x)`.
 /// Complete when it returns.
-template <class To, class Tu = detail::this_tu, tensor_like From>
+template <class To, tensor_like From>
 auto gather(const From& source) {
   using detail::form;
   constexpr bool to_one = single_place<To>;
@@ -28,10 +28,10 @@ auto gather(const From& source) {
   static_assert(from != form::summands,
                 "devplace: gather: the places have summands, not parts; reduce<on<P>>(x) combines them on one place.");
   if constexpr (to_one && from == form::parts) {
-    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), Tu{});
-    detail::copy_from_parts<Tu>(result.view(), source);
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
+    detail::copy_from_parts(result.view(), source);
     return result;
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

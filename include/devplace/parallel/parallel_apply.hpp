@@ -12,15 +12,13 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/place/replica_error.hpp>
 
-namespace devplace {
-
-namespace parallel::detail {
+namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The prediction of one of several models; what it throws names the model.
-template <std::size_t Index, std::size_t Count, class Tu, class Model, class Input>
+template <std::size_t Index, std::size_t Count, class Model, class Input>
 auto apply_one(const Model& model, const Input& input) {
   try {
-    return model.template predict<Tu>(input);
+    return model.predict(input);
   } catch (...) {
     devplace::detail::rethrow_for_replica(std::current_exception(), Index, Count,
                                           placement_name<typename Model::placement_type>());
@@ -31,20 +29,22 @@ template <class Model, class Input>
 inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
                                                     typename std::remove_cvref_t<Input>::placement_type>;
 
-template <class Tu, class Models, class Inputs, std::size_t... Index>
+template <class Models, class Inputs, std::size_t... Index>
 auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<Index...>) {
   // In braces: one after the other in this order, each asking its device for work and going on.
-  return std::tuple{apply_one<Index, sizeof...(Index), Tu>(std::get<Index>(models), std::get<Index>(inputs))...};
+  return std::tuple{apply_one<Index, sizeof...(Index)>(std::get<Index>(models), std::get<Index>(inputs))...};
 }
 
-}  // namespace parallel::detail
+}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Predictions of several models, each for its own input on its own place: `parallel_apply(replicas, inputs)`, the
 /// tuple of their outputs, as torch.nn.parallel.parallel_apply. All devices work at the same time: the call asks each
 /// for its work and waits for none. An exception names the model by its position, from 0, and its place, and keeps its
 /// type; what fails later on a device is thrown where that device's output is read. Both arguments are tuples of equal
 /// length, also of references (`std::tie(x, y)`).
-template <class Tu = detail::this_tu, class... Models, class... Inputs>
+template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
                 "devplace: parallel_apply: there are more models than inputs, or fewer; give each model one input.");
@@ -53,9 +53,8 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
     static_assert(in_place,
                   "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
                   "move it there with to<on<P>>(input).");
-    if constexpr (in_place)
-      return parallel::detail::apply_all<Tu>(models, inputs, std::index_sequence_for<Models...>{});
+    if constexpr (in_place) return parallel::detail::apply_all(models, inputs, std::index_sequence_for<Models...>{});
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

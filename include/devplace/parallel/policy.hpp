@@ -24,9 +24,9 @@ struct direct {
   template <class Backend>
   using communicator = parallel::direct<Backend>;
   /// Makes it; the first device is rank 0.
-  template <class Backend, class Tu = detail::this_tu>
+  template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals, Tu{});
+    return communicator<Backend>(ordinals);
   }
   /// Bytes that it needs on each place to reduce `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
@@ -41,9 +41,9 @@ struct ring {
   template <class Backend>
   using communicator = parallel::ring<Backend>;
   /// Makes it; the first device is rank 0.
-  template <class Backend, class Tu = detail::this_tu>
+  template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals, Tu{});
+    return communicator<Backend>(ordinals);
   }
   /// Bytes that it needs on each place to reduce `count` elements: a chunk.
   static constexpr std::size_t workspace_bytes(std::size_t places, std::size_t count, std::size_t element_bytes) {
@@ -109,7 +109,7 @@ concept collective_policy = requires(const P& policy, std::span<const int> ordin
   { P::every_place_updates } -> std::convertible_to<bool>;
   { P::bucket_sizes::first_bytes } -> std::convertible_to<std::size_t>;
   { P::bucket_sizes::other_bytes } -> std::convertible_to<std::size_t>;
-  { policy.engine.template connect<Backend, detail::this_tu>(ordinals) } -> parallel::communicator<T>;
+  { policy.engine.template connect<Backend>(ordinals) } -> parallel::communicator<T>;
 };
 
 }  // namespace devplace

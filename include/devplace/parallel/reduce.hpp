@@ -12,13 +12,13 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> on: combines the places' summands by the operation in the type, in the order of the places, on one place:
 /// `reduce<on<cuda<0>>>(std::move(x))`. On another place than the tensor's own they are combined on the first and then
 /// copied, which waits for the result; otherwise asynchronous. A temporary is reduced in its own memory, anything else
 /// through copies of the summands. NaN wins, as in all_reduce. (`sum` and its like reduce along axes; ops/reduce.hpp.)
-template <class To, class Tu = detail::this_tu, tensor_like From>
+template <class To, tensor_like From>
 auto reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
@@ -42,20 +42,20 @@ auto reduce(From&& source) {
           detail::position_in<detail::place_of_t<To>, typename detail::mesh_of<where>::local>;
       constexpr bool among_them = position < from_type::places;
       constexpr std::size_t root = among_them ? position : 0;
-      auto x = parallel::detail::to_overwrite<Tu>(std::forward<From>(source));
+      auto x = parallel::detail::to_overwrite(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::reduce_buffers<typename from_type::backend_type, Tu, typename from_type::value_type>(
+      parallel::detail::reduce_buffers<typename from_type::backend_type, typename from_type::value_type>(
           parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>,
           static_cast<int>(root));
       if constexpr (among_them) {
         return detail::distributed_access::take<To>(std::move(x), root);
       } else {
-        tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents(), Tu{});
-        copy<Tu>(result, x.local(root));
+        tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents());
+        copy(result, x.local(root));
         return result;
       }
     }
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -18,14 +18,12 @@
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace parallel::detail {
+namespace devplace::parallel::detail {
 
 /// Leaves each place its part of the combined summands, for an axis of these places: compiled for a backend and an
 /// element type. `begins` are the axis's; `writable` are the summands once more where they may be written over, or
 /// none.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
                      std::span<T* const> parts, const devplace::detail::axis_geometry& geometry,
                      std::span<const std::size_t> begins, reduction op) {
@@ -41,20 +39,21 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
   if (buffers.empty() || geometry.rows > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
-      packed[k] = d::allocate<Backend, Tu>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
+      packed[k] = d::allocate<Backend>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
       buffers[k] = static_cast<T*>(packed[k].data());
       for (std::size_t part = 0; part < places; ++part)
-        d::copy_to_part<Backend, Backend, Tu>(ordinals[k], buffers[k] + first[part], ordinals[k], summands[k], geometry,
-                                              begins[part], begins[part + 1]);
+        d::copy_to_part<Backend, Backend>(ordinals[k], buffers[k] + first[part], ordinals[k], summands[k], geometry,
+                                          begins[part], begins[part + 1]);
     }
   }
-  direct<Backend>(ordinals, Tu{})
-      .template reduce_scatter<Tu>(std::span<T* const>(buffers), std::span<const std::size_t>(first), op);
+  direct<Backend>(ordinals).reduce_scatter(std::span<T* const>(buffers), std::span<const std::size_t>(first), op);
   for (std::size_t k = 0; k < places; ++k)
-    d::copy_within<Backend, Tu>(ordinals[k], parts[k], buffers[k] + first[k], (first[k + 1] - first[k]) * sizeof(T));
+    d::copy_within<Backend>(ordinals[k], parts[k], buffers[k] + first[k], (first[k + 1] - first[k]) * sizeof(T));
 }
 
-}  // namespace parallel::detail
+}  // namespace devplace::parallel::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// partial -> sharded: combines the places' summands by the operation in the type, in the order of the places, and
 /// leaves each place its part of the result, split along the axis of `To` as `how` says:
@@ -62,7 +61,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 /// that is split along its first axis is combined in its own memory; otherwise each place needs memory for one more
 /// summand meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws
 /// argument_error when given sizes do not add up to the extent.
-template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
+template <class To, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
@@ -88,7 +87,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
                   "same ones, or reduce<on<P>>(x) and scatter to others.");
     if constexpr (one_mesh && parallel::detail::check_elements<from_type>()) {
       using value_type = typename from_type::value_type;
-      tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how, Tu{});
+      tensor<value_type, typename from_type::extents_type, To> result(source.extents(), how);
       std::array<std::size_t, from_type::places + 1> begins{};
       for (std::size_t k = 0; k < begins.size(); ++k)
         begins[k] = result.part_begin(k);
@@ -98,7 +97,7 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
         own = parallel::detail::buffers_of(source);
         writable = own;
       }
-      parallel::detail::reduce_to_parts<typename from_type::backend_type, Tu, value_type>(
+      parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
           parallel::detail::ordinals_of<where>, parallel::detail::buffers_of(std::as_const(source)), writable,
           parallel::detail::buffers_of(result),
           detail::along<detail::axis_of<typename placement_traits<To>::kind>, value_type>(source.extents()), begins,
@@ -108,4 +107,4 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -9,36 +9,36 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/place/placement.hpp>
 
-namespace devplace {
-
-namespace parallel::detail {
+namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// One copy of a model on each place of a mesh, made in their order.
-template <class Tu, class Model, class... P>
+template <class Model, class... P>
 auto replicate_over(const Model& source, devices<P...>) {
-  return std::tuple{to<on<P>, Tu>(source)...};
+  return std::tuple{to<on<P>>(source)...};
 }
 
-}  // namespace parallel::detail
+}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate makes them:
 /// `auto [a, b] = replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal
 /// parameters, buffers, seed and count of steps. What is done with one changes no other, nor the source; a model that
 /// trains over several places as one is `to<replicated<0, 1>>(model)`. Complete when it returns.
-template <placement Where, class Tu = detail::this_tu, class Net, placement From, precision P>
+template <placement Where, class Net, placement From, precision P>
 auto replicate(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
   static_assert(
       has_copies,
       "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");
   if constexpr (has_copies)
-    return parallel::detail::replicate_over<Tu>(source, typename devplace::detail::mesh_of<Where>::local{});
+    return parallel::detail::replicate_over(source, typename devplace::detail::mesh_of<Where>::local{});
 }
 
 /// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.
-template <class Tu = detail::this_tu, class Net, placement From, precision P, placement Where>
+template <class Net, placement From, precision P, placement Where>
 auto replicate(const model<Net, From, P>& source, Where) {
-  return replicate<Where, Tu>(source);
+  return replicate<Where>(source);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

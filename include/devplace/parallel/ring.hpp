@@ -28,8 +28,7 @@ template <class Backend>
 class ring {
  public:
   /// Between these devices, rank 0 first, each receiving from the one before it.
-  template <class Tu = devplace::detail::this_tu>
-  explicit ring(std::span<const int> ordinals, Tu tu = {}) : devices_(ordinals, tu), received_(ordinals.size()) {}
+  explicit ring(std::span<const int> ordinals) : devices_(ordinals), received_(ordinals.size()) {}
 
   /// Number of participants, all of which are in this process.
   ///@{
@@ -40,64 +39,61 @@ class ring {
 
   /// Allocates memory for one chunk of `count` elements on each device, where it is longer than all before. The
   /// collectives that reduce do so themselves.
-  template <class Tu = devplace::detail::this_tu>
-  void prepare(std::size_t count, std::size_t element_bytes) {
-    reserve<Tu>(even_begins(count), element_bytes);
-  }
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives; see parallel/communicator.hpp.
   ///@{
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     const auto begins = even_begins(count);
-    add_up<Tu>(buffers, begins, op, 0);
-    pass_on<Tu>(buffers, begins, 1);
+    add_up(buffers, begins, op, 0);
+    pass_on(buffers, begins, 1);
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     devices_.check_root(root);
     const auto begins = even_begins(count);
-    add_up<Tu>(buffers, begins, op, 0);
-    devices_.template mark<Tu>();
+    add_up(buffers, begins, op, 0);
+    devices_.mark();
     for (int chunk = 0; chunk != size(); ++chunk) {
       const int owner = modulo(chunk - 1);
-      devices_.template follow<Tu>(root, owner);
-      if (owner != root) copy<Tu>(buffers, root, owner, begins, chunk);
+      devices_.follow(root, owner);
+      if (owner != root) copy(buffers, root, owner, begins, chunk);
     }
-    devices_.template mark<Tu>(root);
+    devices_.mark(root);
     for (int rank = 0; rank != size(); ++rank)
-      devices_.template follow<Tu>(rank, root);
+      devices_.follow(rank, root);
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     devices_.check_root(root);
     devices_.check(buffers.size());
     const auto begins = even_begins(count);
     const int n = size();
-    devices_.template mark<Tu>();
+    devices_.mark();
     // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links work at once.
     for (int step = 0; step < 2 * n - 2; ++step) {
       for (int distance = 1; distance != n; ++distance)
-        devices_.template follow<Tu>(modulo(root + distance), modulo(root + distance - 1));
+        devices_.follow(modulo(root + distance), modulo(root + distance - 1));
       for (int distance = 1; distance != n; ++distance) {
         const int chunk = step - distance + 1;
         const int rank = modulo(root + distance);
-        if (chunk >= 0 && chunk < n) copy<Tu>(buffers, rank, modulo(rank - 1), begins, chunk);
-        devices_.template mark<Tu>(rank);
+        if (chunk >= 0 && chunk < n) copy(buffers, rank, modulo(rank - 1), begins, chunk);
+        devices_.mark(rank);
       }
     }
-    finish<Tu>();
+    finish();
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     devices_.check(begins);
-    add_up<Tu>(buffers, begins, op, 1);
-    finish<Tu>();
+    add_up(buffers, begins, op, 1);
+    finish();
   }
-  template <class Tu = devplace::detail::this_tu, class T>
+  template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     devices_.check(begins);
-    pass_on<Tu>(buffers, begins, 0);
+    pass_on(buffers, begins, 0);
   }
   ///@}
 
@@ -120,70 +116,65 @@ class ring {
 
   /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c begins
   /// at rank c + shift and is complete at the rank to the left of that.
-  template <class Tu, class T>
+  template <class T>
   void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
     devices_.check(buffers.size());
-    reserve<Tu>(begins, sizeof(T));
+    reserve(begins, sizeof(T));
     const int n = size();
-    devices_.template mark<Tu>();
+    devices_.mark();
     for (int step = 0; step != n - 1; ++step) {
-      follow_left<Tu>();
+      follow_left();
       for (int rank = 0; rank != n; ++rank) {
         const int chunk = modulo(rank - step - 1 - shift);
         const auto range = part(begins, chunk);
         T* const received = static_cast<T*>(received_[static_cast<std::size_t>(rank)].data());
         const int left = modulo(rank - 1);
-        devplace::detail::copy_from_peer<Backend, Tu>(devices_.ordinal(rank), received, devices_.ordinal(left),
-                                                      buffers[static_cast<std::size_t>(left)] + range.first,
-                                                      range.size() * sizeof(T));
+        devplace::detail::copy_from_peer<Backend>(devices_.ordinal(rank), received, devices_.ordinal(left),
+                                                  buffers[static_cast<std::size_t>(left)] + range.first,
+                                                  range.size() * sizeof(T));
         detail::with_reduction<T>(op, [&]<reduction Op>() {
-          devplace::detail::for_each_index<Backend, Tu>(
+          devplace::detail::for_each_index<Backend>(
               devices_.ordinal(rank), range.size(), grain,
               detail::add_received<T, Op>{buffers[static_cast<std::size_t>(rank)] + range.first, received,
                                           step == n - 2 ? n : 0});
         });
-        devices_.template mark<Tu>(rank);
+        devices_.mark(rank);
       }
     }
   }
 
   /// n - 1 steps, in each of which every rank receives a chunk that its left neighbour has whole. Rank r has chunk
   /// r + shift at the start.
-  template <class Tu, class T>
+  template <class T>
   void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins, int shift) {
     devices_.check(buffers.size());
-    devices_.template mark<Tu>();
+    devices_.mark();
     for (int step = 0; step != size() - 1; ++step) {
-      follow_left<Tu>();
+      follow_left();
       for (int rank = 0; rank != size(); ++rank) {
-        copy<Tu>(buffers, rank, modulo(rank - 1), begins, modulo(rank - 1 - step + shift));
-        devices_.template mark<Tu>(rank);
+        copy(buffers, rank, modulo(rank - 1), begins, modulo(rank - 1 - step + shift));
+        devices_.mark(rank);
       }
     }
-    finish<Tu>();
+    finish();
   }
 
-  template <class Tu>
   void follow_left() {
     for (int rank = 0; rank != size(); ++rank)
-      devices_.template follow<Tu>(rank, modulo(rank - 1));
+      devices_.follow(rank, modulo(rank - 1));
   }
 
   /// What a rank does next may change what its right neighbour is still reading; and a failure anywhere must reach all.
-  template <class Tu>
-  void finish() {
-    devices_.template fence<Tu>();
-  }
+  void finish() { devices_.fence(); }
 
-  template <class Tu, class T>
+  template <class T>
   void copy(std::span<T* const> buffers, int rank, int from, std::span<const std::size_t> begins, int chunk) {
     const auto range = part(begins, chunk);
-    devplace::detail::copy_from_peer<Backend, Tu>(
+    devplace::detail::copy_from_peer<Backend>(
         devices_.ordinal(rank), buffers[static_cast<std::size_t>(rank)] + range.first, devices_.ordinal(from),
         buffers[static_cast<std::size_t>(from)] + range.first, range.size() * sizeof(T));
   }
 
-  template <class Tu>
   void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
     if (size() == 1) return;  // nothing is received
     std::size_t bytes = 0;
@@ -196,7 +187,7 @@ class ring {
       const int ordinal = devices_.ordinal(rank);
       devplace::detail::on_behalf_of_replica<Backend>(
           static_cast<std::size_t>(rank), static_cast<std::size_t>(size()), ordinal,
-          [&] { block = devplace::detail::allocate<Backend, Tu>(ordinal, bytes, memory_purpose::workspace); });
+          [&] { block = devplace::detail::allocate<Backend>(ordinal, bytes, memory_purpose::workspace); });
     }
   }
 

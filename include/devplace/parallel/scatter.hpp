@@ -9,12 +9,12 @@
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
 /// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. One copy for each place; complete
 /// when it returns. The source may be on any place. Throws argument_error when given sizes do not add up to the extent.
-template <class To, class Tu = detail::this_tu, tensor_like From, split_rule Split = split::rule>
+template <class To, tensor_like From, split_rule Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
   constexpr bool to_parts = detail::form_of<To> == detail::form::parts;
   constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
@@ -26,10 +26,10 @@ auto scatter(const From& source, const Split& how = split::even) {
                 "devplace: scatter: the value lies over several places already; scatter one place's copy, "
                 "x.local(cuda<0>{}), or bring the value to one place first (gather, reduce).");
   if constexpr (to_parts && from_one) {
-    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how, Tu{});
-    detail::copy_to_parts<Tu>(result, detail::as_view(source));
+    tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how);
+    detail::copy_to_parts(result, detail::as_view(source));
     return result;
   }
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

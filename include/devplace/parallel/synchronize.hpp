@@ -13,9 +13,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
 
-namespace devplace {
-
-namespace parallel::detail {
+namespace devplace::parallel::detail {
 
 /// One arena's data on each place of a model.
 template <class T>
@@ -44,52 +42,56 @@ arena_pointers<T> arenas_of(const nn::detail::model_state<T>& state, T* (nn::det
   return arenas;
 }
 
+}  // namespace devplace::parallel::detail
+
+namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
 /// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
 /// nn.DataParallel and DistributedDataParallel.
-template <class Net, class Policy, class Tu, class Communicator, class T>
+template <class Net, class Policy, class Communicator, class T>
 void reduce_gradients(Communicator& communicator, const nn::detail::model_state<T>& state) {
   using plan = network_buckets<Net, T, Policy>;
   arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
     if constexpr (Policy::every_place_updates)
-      communicator.template all_reduce<Tu>(arenas.from(b.first), b.count, reduction::sum);
+      communicator.all_reduce(arenas.from(b.first), b.count, reduction::sum);
     else
-      communicator.template reduce<Tu>(arenas.from(b.first), b.count, reduction::sum, 0);
+      communicator.reduce(arenas.from(b.first), b.count, reduction::sum, 0);
   }
   constexpr std::size_t buffers = nn::detail::network_plan<Net>::buffer_elements;
   if constexpr (buffers != 0)
-    communicator.template broadcast<Tu>(arenas_of(state, &nn::detail::replica<T>::buffer_data).from(0), buffers, 0);
+    communicator.broadcast(arenas_of(state, &nn::detail::replica<T>::buffer_data).from(0), buffers, 0);
 }
 
 /// Lets a communicator that needs memory of its own have it before the first step.
-template <class Net, class Policy, class T, class Tu, class Communicator>
+template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
-  if constexpr (requires { communicator.template prepare<Tu>(std::size_t{}, sizeof(T)); })
-    communicator.template prepare<Tu>(network_buckets<Net, T, Policy>::largest, sizeof(T));
+  if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
+    communicator.prepare(network_buckets<Net, T, Policy>::largest, sizeof(T));
 }
 
 /// Brings the first place's parameters to the others.
-template <class Net, class Tu, class Communicator, class T>
+template <class Net, class Communicator, class T>
 void broadcast_parameters(Communicator& communicator, const nn::detail::model_state<T>& state) {
   arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::parameter_data);
-  communicator.template broadcast<Tu>(arenas.from(0), nn::detail::network_plan<Net>::parameter_elements, 0);
+  communicator.broadcast(arenas.from(0), nn::detail::network_plan<Net>::parameter_elements, 0);
 }
 
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
-template <class Net, class Policy, class Backend, class Tu, class T>
+template <class Net, class Policy, class Backend, class T>
 void make_whole(const Policy& policy, const nn::detail::model_state<T>& state) {
   std::vector<int> ordinals;
   for (const auto& r : state.replicas)
     ordinals.push_back(r.ordinal);
-  auto communicator = policy.engine.template connect<Backend, Tu>(std::span<const int>(ordinals));
-  reduce_gradients<Net, Policy, Tu>(communicator, state);
+  auto communicator = policy.engine.template connect<Backend>(std::span<const int>(ordinals));
+  reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = network_buckets<Net, T, Policy>;
     arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
     for (std::size_t i = 0; i != plan::size; ++i)
-      communicator.template broadcast<Tu>(arenas.from(plan::at(i).first), plan::at(i).count, 0);
+      communicator.broadcast(arenas.from(plan::at(i).first), plan::at(i).count, 0);
   }
 }
 
@@ -98,17 +100,23 @@ template <class Where>
 concept can_be_reduced =
     single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
 
-}  // namespace parallel::detail
+}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace {
 
 /// Named in the message when whole gradients are reduced again.
 struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
+
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
 /// gradients over several. The one line that generic code has for all placements. Under `collective::scatter_gather`
 /// the sums are formed on the first place and broadcast from it. Layers' buffers become those of the first place, which
 /// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
 /// each time, while a trainer keeps it.
-template <class Policy = collective::all_reduce<>, class Tu = detail::this_tu, class Net, placement Where, class P>
+template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
   requires parallel::detail::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, element_of_t<P>>;
@@ -118,7 +126,7 @@ template <class Policy = collective::all_reduce<>, class Tu = detail::this_tu, c
   if constexpr (single_place<Where> || !is_policy) {
     return std::move(partial);
   } else {
-    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>, Tu>(policy, partial.arena());
+    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena());
     return nn::detail::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
@@ -134,4 +142,4 @@ template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USE
           placement Where, class P>
 void synchronize(gradients<Net, Where, P>&, const Policy& = {}) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -9,30 +9,28 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Why this machine has no such place; empty when it has. A mistaken setting is thrown, not taken for a missing device.
-template <class P, class Tu>
+template <class P>
 std::string why_place_unavailable() {
   using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // who locks pages
-  if constexpr (provided<asked, op::device_query, Tu>)
+  if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
     return cuda_component_missing();
 }
 
-template <class Tu, class... P>
+template <class... P>
 std::string why_mesh_unavailable(devices<P...>) {
   std::string reason;
-  static_cast<void>((((reason = why_place_unavailable<P, Tu>()).empty()) && ...));
+  static_cast<void>((((reason = why_place_unavailable<P>()).empty()) && ...));
   return reason;
 }
 
-template <class Where, class Tu>
+template <class Where>
 std::string why_unavailable() {
-  return why_mesh_unavailable<Tu>(typename mesh_of<Where>::local{});
+  return why_mesh_unavailable(typename mesh_of<Where>::local{});
 }
 
 template <class Mesh>
@@ -46,28 +44,32 @@ template <class... P>
 inline constexpr bool needs_component<devices<P...>> = (!std::is_same_v<backend_of_t<P>, backend::cpu> || ...);
 
 /// A candidate that this translation unit passes over, because no component for it is linked.
-template <class Where, class Tu>
-inline constexpr bool skipped = Tu::cuda == cuda_support::none&& needs_component<typename mesh_of<Where>::local>;
+template <class Where>
+inline constexpr bool skipped =
+    configuration::cuda == cuda_support::none&& needs_component<typename mesh_of<Where>::local>;
 
 /// A candidate that the program could use if this file were compiled as CUDA.
-template <class Where, class Tu>
-inline constexpr bool wrong_language = Tu::cuda == cuda_support::host_only&& uses_cuda<typename mesh_of<Where>::local>;
+template <class Where>
+inline constexpr bool wrong_language =
+    configuration::cuda == cuda_support::host_only&& uses_cuda<typename mesh_of<Where>::local>;
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Whether all places of `Where` exist on this machine and this program can put tensors there. A mistaken setting
 /// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) is thrown as argument_error: it is no missing device.
-template <placement Where, class Tu = detail::this_tu>
+template <placement Where>
 bool available() {
-  return detail::why_unavailable<Where, Tu>().empty();
+  return detail::why_unavailable<Where>().empty();
 }
 
 /// Throws placement_unavailable, with the reason and what to do, unless `available<Where>()`. To be called early, so
 /// that a program does not read its data first.
-template <placement Where, class Tu = detail::this_tu>
+template <placement Where>
 void require_available() {
-  const std::string reason = detail::why_unavailable<Where, Tu>();
+  const std::string reason = detail::why_unavailable<Where>();
   if (!reason.empty()) throw placement_unavailable(placement_name<Where>() + " cannot be used: " + reason + ".");
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -15,26 +15,25 @@ struct implementation;
 
 namespace detail {
 
-/// `Tu` only makes the answer belong to one kind of translation unit.
-template <class Backend, class Op, class Tu>
+template <class Backend, class Op>
 concept provided = requires {
   sizeof(implementation<Backend, Op>);
 };
 
 /// Carries out `Op` on a backend's device `ordinal`. The operations' shims end here: the ordinal, a type until now,
 /// has become a value, so nothing below is instantiated for each device.
-template <class Op, class Backend, class Tu = this_tu, class... Arguments>
+template <class Op, class Backend, class... Arguments>
 void dispatch(int ordinal, const Arguments&... arguments) {
-  if constexpr (provided<Backend, Op, Tu>) {
+  if constexpr (provided<Backend, Op>) {
     implementation<Backend, Op>::run(ordinal, arguments...);
   } else {
     static_assert(computes<Backend>,
                   "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the "
                   "tensor to a place that computes first, with to<on<cpu>>(x) or to<on<cuda<0>>>(x).");
-    static_assert(!computes<Backend> || Tu::cuda != cuda_support::none,
+    static_assert(!computes<Backend> || configuration::cuda != cuda_support::none,
                   "devplace: this operation runs on a cuda place, and the target links no component that provides one; "
                   "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-    static_assert(!computes<Backend> || Tu::cuda == cuda_support::none,
+    static_assert(!computes<Backend> || configuration::cuda == cuda_support::none,
                   "devplace: this operation needs a kernel, and the file is compiled as C++; compile it as CUDA: "
                   "devplace_compile_as_cuda(target) in CMake, or a .cu file.");
   }

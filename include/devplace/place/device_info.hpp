@@ -38,15 +38,17 @@ struct device_information {
   std::vector<std::string> peers = {};            ///< places whose memory its work can reach, as `cuda:1`
 };
 
-namespace op {
+}  // namespace devplace
+
+namespace devplace::op {
 
 /// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty when it can be used), `describe(ordinal)`,
 /// `support()` (what the program was compiled with) and `numbering()` (what orders and chooses its devices).
 struct device_query {};
 
-}  // namespace op
+}  // namespace devplace::op
 
-namespace detail {
+namespace devplace::detail {
 
 /// Why the component that runs cuda places is not there, in a translation unit that cannot use them.
 inline std::string cuda_component_missing() {
@@ -54,31 +56,29 @@ inline std::string cuda_component_missing() {
          "devplace::simulated_cuda, which needs no GPU) to target_link_libraries";
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
 #include <devplace/backend/cpu/device_query.hpp>
 #include DEVPLACE_CUDA_DEVICES
 
-namespace devplace {
+namespace devplace::detail {
 
-namespace detail {
-
-template <class Backend, class Tu>
+template <class Backend>
 void append_devices(std::vector<device_information>& found) {
-  if constexpr (provided<Backend, op::device_query, Tu>) {
+  if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
     for (int ordinal = 0; ordinal < query::count(); ++ordinal)
       if (query::why_unavailable(ordinal).empty()) found.push_back(query::describe(ordinal));
   }
 }
 
-template <class Backend, class Tu>
+template <class Backend>
 std::string support_description() {
-  if constexpr (provided<Backend, op::device_query, Tu>) {
+  if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
     std::string text = query::support();
-    if constexpr (Tu::cuda == cuda_support::host_only) text += "; this file is compiled as C++ and has no kernels";
+    if constexpr (configuration::cuda == cuda_support::host_only)
+      text += "; this file is compiled as C++ and has no kernels";
     text += "; " + query::numbering();
     if (query::count() == 0) text += "; no device: " + query::why_unavailable(0);
     return text + ".";
@@ -87,24 +87,24 @@ std::string support_description() {
   }
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The places of this machine that this program can use now: the CPU, and each CUDA device that a component of this
 /// translation unit works with (real or simulated). Asking a GPU for its free memory starts its context, and asking for
 /// cuda devices freezes the device map.
-template <class Tu = detail::this_tu>
-std::vector<device_information> list_devices() {
+inline std::vector<device_information> list_devices() {
   std::vector<device_information> found;
-  detail::append_devices<backend::cpu, Tu>(found);
-  detail::append_devices<backend::cuda, Tu>(found);
+  detail::append_devices<backend::cpu>(found);
+  detail::append_devices<backend::cuda>(found);
   return found;
 }
 
 /// What this translation unit was compiled with for cuda places, in a sentence: the component, what gives the devices
 /// their numbers (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, where it finds none, why.
-template <class Tu = detail::this_tu>
-std::string cuda_support_description() {
-  return detail::support_description<backend::cuda, Tu>();
+inline std::string cuda_support_description() {
+  return detail::support_description<backend::cuda>();
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -8,24 +8,22 @@
 
 #include <devplace/place/availability.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// What `F` returns for the first candidate that is not skipped; `void` when there is none.
-template <class F, class Tu, class... Where>
+template <class F, class... Where>
 struct result_of_candidates {
   using type = void;
 };
-template <class F, class Tu, class First, class... Rest>
-struct result_of_candidates<F, Tu, First, Rest...> : result_of_candidates<F, Tu, Rest...> {};
-template <class F, class Tu, class First, class... Rest>
-  requires(!skipped<First, Tu>)
-struct result_of_candidates<F, Tu, First, Rest...> {
+template <class F, class First, class... Rest>
+struct result_of_candidates<F, First, Rest...> : result_of_candidates<F, Rest...> {};
+template <class F, class First, class... Rest>
+  requires(!skipped<First>)
+struct result_of_candidates<F, First, Rest...> {
   using type = std::invoke_result_t<F&, First>;
 };
-template <class F, class Tu, class... Where>
-using result_of_candidates_t = typename result_of_candidates<F, Tu, Where...>::type;
+template <class F, class... Where>
+using result_of_candidates_t = typename result_of_candidates<F, Where...>::type;
 
 /// Calls `f` for a candidate that is not skipped, all of which must give the same type.
 template <class Result, class Where, class F>
@@ -37,29 +35,31 @@ Result call_candidate(F& f) {
 }
 
 /// `reasons` collects why the candidates before could not be used.
-template <class Result, class Tu, class Where, class... Rest, class F>
+template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
-  std::string reason = why_unavailable<Where, Tu>();
-  if constexpr (!skipped<Where, Tu>) {
+  std::string reason = why_unavailable<Where>();
+  if constexpr (!skipped<Where>) {
     if (reason.empty()) return call_candidate<Result, Where>(f);
   }
   reasons.append(" ").append(devplace::placement_name<Where>()).append(": ").append(reason).append(".");
   if constexpr (sizeof...(Rest) > 0)
-    return attempt_candidates<Result, Tu, Rest...>(f, std::move(reasons));
+    return attempt_candidates<Result, Rest...>(f, std::move(reasons));
   else
     throw placement_unavailable("first_available: none of the placements can be used on this machine." + reasons);
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `f(where)` for the first of the placements that can be used and returns what it returns. A cuda placement is
 /// passed over at compile time where no component provides it (`f` is not instantiated for it), and at run time where
 /// the machine lacks the device. Where devplace::cuda is linked but the file is compiled as C++, it does not compile:
 /// it would silently choose the next. Throws placement_unavailable, with the reason for each, when none remains.
-template <placement... Where, class F, class Tu = detail::this_tu>
+template <placement... Where, class F>
 decltype(auto) first_available(F&& f) {
-  constexpr bool wrong_language = (detail::wrong_language<Where, Tu> || ...);
-  constexpr bool all_skipped = (detail::skipped<Where, Tu> && ...);
+  constexpr bool wrong_language = (detail::wrong_language<Where> || ...);
+  constexpr bool all_skipped = (detail::skipped<Where> && ...);
   static_assert(!wrong_language,
                 "devplace: first_available: a cuda placement is listed and devplace::cuda is linked, but this file is "
                 "compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu file.");
@@ -67,7 +67,7 @@ decltype(auto) first_available(F&& f) {
                 "devplace: first_available: none of the placements can be used in this build; list on<cpu>, or add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   if constexpr (!wrong_language && !all_skipped)
-    return detail::attempt_candidates<detail::result_of_candidates_t<F, Tu, Where...>, Tu, Where...>(f, {});
+    return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

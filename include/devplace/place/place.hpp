@@ -6,6 +6,8 @@
 #include <ostream>
 #include <string>
 
+#include <devplace/config.hpp>
+
 namespace devplace {
 
 /// The machine's processors and its ordinary memory.
@@ -25,15 +27,25 @@ struct pinned {};
 template <int I>
 using gpu = cuda<I>;
 
-/// The families of code that work on places: one for each kind of processor, never for an ordinal.
-namespace backend {
+namespace detail {
+
+// The backends for functions that are the same in every translation unit, such as those that keep state of the process.
+struct cpu_backend {};
+struct cuda_backend {};
+struct pinned_backend {};
+
+}  // namespace detail
+
+/// The families of code that work on places: one for each kind of processor, never for an ordinal. A template on one of
+/// them is another one in a translation unit with other components (config.hpp), so public types are none.
+namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
-struct cpu {};
+struct cpu : detail::cpu_backend {};
 /// NVIDIA's GPUs, or what simulates them.
-struct cuda {};
+struct cuda : detail::cuda_backend {};
 /// Page-locked memory: nothing works there.
-struct pinned {};
-}  // namespace backend
+struct pinned : detail::pinned_backend {};
+}  // namespace backend::inline DEVPLACE_CONFIGURATION
 
 /// What is known of a place `P` at compile time: `backend_type`, `ordinal`, and whether the host can reach its memory.
 template <class P>
@@ -87,13 +99,13 @@ inline constexpr bool in_host_memory<backend::cpu> = true;
 template <>
 inline constexpr bool in_host_memory<backend::pinned> = true;
 
-inline std::string place_name(backend::cpu, int) {
+inline std::string place_name(cpu_backend, int) {
   return "cpu";
 }
-inline std::string place_name(backend::pinned, int) {
+inline std::string place_name(pinned_backend, int) {
   return "pinned";
 }
-inline std::string place_name(backend::cuda, int ordinal) {
+inline std::string place_name(cuda_backend, int ordinal) {
   return "cuda:" + std::to_string(ordinal);
 }
 

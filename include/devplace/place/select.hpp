@@ -9,9 +9,7 @@
 
 #include <devplace/place/first_available.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// One spelling for a placement's name: without spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
 inline std::string normal_name(std::string_view name) {
@@ -28,31 +26,37 @@ inline std::string normal_name(std::string_view name) {
   return result;
 }
 
-template <class Result, class Tu, class Where, class... Rest, class F>
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+template <class Result, class Where, class... Rest, class F>
 Result select_candidate(const std::string& wanted, std::string_view given, F& f, std::string offered) {
   if (wanted == normal_name(devplace::placement_name<Where>())) {
-    require_available<Where, Tu>();
-    if constexpr (!skipped<Where, Tu>) return call_candidate<Result, Where>(f);
+    require_available<Where>();
+    if constexpr (!skipped<Where>) return call_candidate<Result, Where>(f);
   }
   offered.append(offered.empty() ? "" : ", ").append(devplace::placement_name<Where>());
-  if constexpr (skipped<Where, Tu>) offered += " (not in this build)";
+  if constexpr (skipped<Where>) offered += " (not in this build)";
   if constexpr (sizeof...(Rest) > 0)
-    return select_candidate<Result, Tu, Rest...>(wanted, given, f, std::move(offered));
+    return select_candidate<Result, Rest...>(wanted, given, f, std::move(offered));
   else
     throw argument_error("select: \"" + std::string(given) +
                          "\" is not a placement of this program; choose one of: " + offered + ".");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Calls `f(where)` for the one of the placements that `name` names, as `--device` does, and returns what it returns:
 /// `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or in full `replicated<cuda:0, cuda:1>`. `f` is instantiated
 /// for the placements that this build can use. Throws argument_error for a name that is not among them, and
 /// placement_unavailable, with the reason, for one that this build or this machine cannot use.
-template <placement... Where, class F, class Tu = detail::this_tu>
+template <placement... Where, class F>
 decltype(auto) select(std::string_view name, F&& f) {
-  constexpr bool wrong_language = (detail::wrong_language<Where, Tu> || ...);
-  constexpr bool all_skipped = (detail::skipped<Where, Tu> && ...);
+  constexpr bool wrong_language = (detail::wrong_language<Where> || ...);
+  constexpr bool all_skipped = (detail::skipped<Where> && ...);
   static_assert(!wrong_language,
                 "devplace: select: a cuda placement is listed and devplace::cuda is linked, but this file is compiled "
                 "as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu file.");
@@ -60,8 +64,8 @@ decltype(auto) select(std::string_view name, F&& f) {
                 "devplace: select: none of the placements can be used in this build; list on<cpu>, or add "
                 "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   if constexpr (!wrong_language && !all_skipped)
-    return detail::select_candidate<detail::result_of_candidates_t<F, Tu, Where...>, Tu, Where...>(
-        detail::normal_name(name), name, f, {});
+    return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
+                                                                                           name, f, {});
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

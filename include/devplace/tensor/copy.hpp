@@ -11,9 +11,7 @@
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// How a value lies over places.
 enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
@@ -57,13 +55,15 @@ void require_copyable(const To& to, const From& from) {
   if (!(to.extents() == from.extents())) throw_copy_of_other_extents(sizes_of(to.extents()), sizes_of(from.extents()));
 }
 
-}  // namespace detail
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between tensors or views of the same element type and extents, on the same place or across places.
 /// Inside one place the ranges may overlap. When it returns, the source may be changed and the host may read a CPU
 /// destination. Static extents that differ do not compile; run-time ones throw shape_error. Across places a view with
 /// strides goes through a row-major temporary on its own place.
-template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+template <tensor_like To, tensor_like From>
   requires(detail::form_of_tensor<To> == detail::form::one_place &&
            detail::form_of_tensor<From> == detail::form::one_place)
 void copy(To&& destination, const From& source) {
@@ -77,25 +77,24 @@ void copy(To&& destination, const From& source) {
   const std::size_t bytes = to.size() * sizeof(typename to_view::value_type);
   if constexpr (!to_view::is_row_major || !from_view::is_row_major) {
     if (std::is_same_v<to_backend, from_backend> && to.ordinal() == from.ordinal()) {
-      if constexpr (std::is_same_v<to_backend, from_backend>)
-        assign<Tu>(detail::computable(to), detail::computable(from));
+      if constexpr (std::is_same_v<to_backend, from_backend>) assign(detail::computable(to), detail::computable(from));
     } else if (to.is_contiguous()) {
-      copy<Tu>(detail::as_contiguous(to), detail::packed<Tu>(from).view);
+      copy(detail::as_contiguous(to), detail::packed(from).view);
     } else {
-      const auto arrived = detail::packed_beside<Tu>(to);
-      copy<Tu>(arrived.view, detail::packed<Tu>(from).view);
-      assign<Tu>(detail::computable(to), detail::computable(arrived.view));
+      const auto arrived = detail::packed_beside(to);
+      copy(arrived.view, detail::packed(from).view);
+      assign(detail::computable(to), detail::computable(arrived.view));
     }
   } else if constexpr (std::is_same_v<to_backend, from_backend>) {
     if (to.ordinal() == from.ordinal())
-      detail::copy_within<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
+      detail::copy_within<to_backend>(to.ordinal(), to.data(), from.data(), bytes);
     else
-      detail::copy_between<to_backend, Tu>(to.ordinal(), to.data(), from.ordinal(), from.data(), bytes);
+      detail::copy_between<to_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(), bytes);
   } else if constexpr (detail::in_host_memory<from_backend>) {
-    detail::copy_in<to_backend, Tu>(to.ordinal(), to.data(), from.data(), bytes);
+    detail::copy_in<to_backend>(to.ordinal(), to.data(), from.data(), bytes);
   } else {
     static_assert(detail::in_host_memory<to_backend>);
-    detail::copy_out<from_backend, Tu>(from.ordinal(), to.data(), from.data(), bytes);
+    detail::copy_out<from_backend>(from.ordinal(), to.data(), from.data(), bytes);
   }
 }
 
@@ -109,7 +108,7 @@ void copy(To&&, const From&) = delete;
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already
 /// there is moved, everything else copied. Complete when it returns. What lies over several places, or is to, is the
 /// matter of collectives (parallel/).
-template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+template <single_place Where, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::one_place)
 auto to(From&& source) {
   using source_type = std::remove_cvref_t<From>;
@@ -117,8 +116,8 @@ auto to(From&& source) {
   if constexpr (std::is_same_v<From, result_type>) {
     return result_type(std::move(source));
   } else {
-    result_type result(source.extents(), Tu{});
-    copy<Tu>(result, source);
+    result_type result(source.extents());
+    copy(result, source);
     return result;
   }
 }
@@ -147,4 +146,4 @@ void to(From&&) = delete;
 template <place Where, class FIX = NAME_A_PLACEMENT_AS_IN_to_on_cpu, tensor_like From>
 void to(From&&) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -14,9 +14,7 @@
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// Why no device copies between two placements by itself; `none` where one does.
 enum class no_async : unsigned char { none, pageable, no_device, two_devices };
@@ -58,17 +56,23 @@ memory_block kept_source(From&& source) {
     return {};
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Gives the copy between two views to this thread's current stream of the device.
-template <class Tu, class To, class From>
+template <class To, class From>
 void start_copy(const To& to, const From& from) {
   const std::size_t bytes = to.size() * sizeof(typename To::value_type);
   if constexpr (in_host_memory<typename From::backend_type>)
-    copy_in_async<typename To::backend_type, Tu>(to.ordinal(), to.data(), from.data(), bytes);
+    copy_in_async<typename To::backend_type>(to.ordinal(), to.data(), from.data(), bytes);
   else
-    copy_out_async<typename From::backend_type, Tu>(from.ordinal(), to.data(), from.data(), bytes);
+    copy_out_async<typename From::backend_type>(from.ordinal(), to.data(), from.data(), bytes);
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace {
 
 /// Named in the messages when `to_async` or `copy_async` meets placements between which no device copies by itself.
 ///@{
@@ -78,12 +82,16 @@ struct USE_to_OR_copy_BETWEEN_DEVICES;
 struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
 ///@}
 
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
 /// Copies elements between pinned memory and a device while the host goes on: on stream `s` of the device, or on this
 /// thread's current one. Element types and extents agree as for `copy`. The caller orders the stream behind what wrote
 /// the source and used the destination (stream::wait). A source that is a temporary tensor is kept; destination and
 /// other sources must stay until the result has been waited for.
 ///@{
-template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+template <tensor_like To, tensor_like From>
   requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
 auto copy_async(To&& destination, From&& source) {
   static_assert(!detail::is_tensor<To>,
@@ -93,15 +101,14 @@ auto copy_async(To&& destination, From&& source) {
   const auto to = detail::as_view(destination);
   const auto from = detail::as_view(source);
   detail::require_copyable(to, from);
-  return pending<void, device>(Tu{}, detail::kept_source(std::forward<From>(source)),
-                               [&] { detail::start_copy<Tu>(to, from); });
+  return pending<void, device>(detail::kept_source(std::forward<From>(source)), [&] { detail::start_copy(to, from); });
 }
-template <class Tu = detail::this_tu, tensor_like To, tensor_like From>
+template <tensor_like To, tensor_like From>
   requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
 auto copy_async(To&& destination, From&& source,
                 const stream<detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>& s) {
   const stream_scope on(s);
-  return copy_async<Tu>(std::forward<To>(destination), std::forward<From>(source));
+  return copy_async(std::forward<To>(destination), std::forward<From>(source));
 }
 ///@}
 
@@ -110,29 +117,29 @@ auto copy_async(To&& destination, From&& source,
 /// reached when it has been waited for (`get()`, `after(stream)`). A source on the device is read after all that this
 /// thread's current stream was given before. A source that is a temporary tensor is kept; others must stay unchanged.
 ///@{
-template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+template <single_place Where, tensor_like From>
   requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
 auto to_async(From&& source) {
   using source_type = std::remove_cvref_t<From>;
   using device = detail::copier_t<Where, typename source_type::placement_type>;
   using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
   const auto from = detail::as_view(source);
-  result_type result(from.extents(), Tu{});  // before a source is taken, which stays whole if this fails
-  return pending<result_type, device>(Tu{}, std::move(result), detail::kept_source(std::forward<From>(source)),
-                                      [&](result_type& to) { detail::start_copy<Tu>(to.view(), from); });
+  result_type result(from.extents());  // before a source is taken, which stays whole if this fails
+  return pending<result_type, device>(std::move(result), detail::kept_source(std::forward<From>(source)),
+                                      [&](result_type& to) { detail::start_copy(to.view(), from); });
 }
-template <single_place Where, class Tu = detail::this_tu, tensor_like From>
+template <single_place Where, tensor_like From>
   requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
 auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placement_of_t<From>>>& s) {
   using source_type = std::remove_cvref_t<From>;
   if constexpr (!host_accessible<typename source_type::placement_type>) {
-    event<detail::copier_t<Where, typename source_type::placement_type>> written{Tu{}};
-    written.template record<Tu>();
-    written.template before<Tu>(s);
+    event<detail::copier_t<Where, typename source_type::placement_type>> written{};
+    written.record();
+    written.before(s);
     if constexpr (detail::is_tensor<source_type>) source.record_stream(s);
   }
   const stream_scope on(s);
-  return to_async<Where, Tu>(std::forward<From>(source));
+  return to_async<Where>(std::forward<From>(source));
 }
 ///@}
 
@@ -170,4 +177,4 @@ void to_async(From&&, const stream<Other>&) = delete;
 template <place Where, class FIX = NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0, tensor_like From, class... Stream>
 void to_async(From&&, const Stream&...) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -57,16 +57,16 @@ struct division {
 struct undivided {};
 
 // Compiled for a backend, whatever the elements, extents and places.
-template <class Backend, class Tu>
+template <class Backend>
 void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
   for (std::size_t k = 0; k < blocks.size(); ++k)
-    blocks[k] = allocate<Backend, Tu>(ordinals[k], bytes[k]);
+    blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);
 }
-template <class Backend, class Tu>
+template <class Backend>
 void copy_parts(std::span<const memory_block> to, std::span<const memory_block> from, std::span<const int> ordinals,
                 std::span<const std::size_t> bytes) {
   for (std::size_t k = 0; k < to.size(); ++k)
-    copy_within<Backend, Tu>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
+    copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
 }
 
 struct distributed_access;
@@ -110,27 +110,29 @@ class tensor<T, Extents, Where> {
 
   /// Uninitialised elements; a split axis is divided evenly. Throws shape_error when the whole is larger than the
   /// address space.
-  template <class Tu = detail::this_tu>
-    requires(!split_rule<Tu>)
-  explicit tensor(const Extents& extents, Tu tu = {}) : tensor(extents, divided_by(extents, split::even), tu) {}
+  template <detail::configured = detail::configuration>
+  explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {}
 
   /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
   /// up to it.
-  template <split_rule Split, class Tu = detail::this_tu>
+  template <split_rule Split, detail::configured = detail::configuration>
     requires(divided)
-  tensor(const Extents& extents, const Split& how, Tu tu = {}) : tensor(extents, divided_by(extents, how), tu) {}
+  tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
+
+  /// Elements of one value: `full<T, Where>(extents, value)`.
+  template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
+    requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
+  = delete;
 
   /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
   ///@{
-  template <class Expression, class Tu = detail::this_tu>
+  template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_distributed_expression)
-  tensor(const Expression& expression, Tu = {}) : tensor(expression.template storage<tensor, Tu>()) {
-    expression.template into<Tu>(*this);
-  }
-  template <class Expression, class Tu = detail::this_tu>
+  tensor(const Expression& expression) : tensor(expression.template storage<tensor>()) { expression.into(*this); }
+  template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_distributed_expression)
   tensor& operator=(const Expression& expression) {
-    expression.template into<Tu>(*this);
+    expression.into(*this);
     return *this;
   }
   ///@}
@@ -147,10 +149,10 @@ class tensor<T, Extents, Where> {
   void operator=(const tensor&) = delete;
 
   /// A new tensor with the same elements, on the same places, split in the same way.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   tensor clone() const {
-    tensor result(extents_, division_, Tu{});
-    detail::copy_parts<backend_type, Tu>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
+    tensor result(extents_, division_);
+    detail::copy_parts<backend_type>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
     return result;
   }
 
@@ -204,9 +206,9 @@ class tensor<T, Extents, Where> {
   tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
       : blocks_(std::move(blocks)), extents_(extents), division_(division) {}
 
-  template <class Tu>
-  tensor(const Extents& extents, const division_type& division, Tu) : extents_(extents), division_(division) {
-    detail::allocate_parts<backend_type, Tu>(blocks_, mesh::ordinals, part_bytes());
+  template <detail::configured = detail::configuration>
+  tensor(const Extents& extents, const division_type& division) : extents_(extents), division_(division) {
+    detail::allocate_parts<backend_type>(blocks_, mesh::ordinals, part_bytes());
   }
 
   template <class Split>
@@ -231,7 +233,7 @@ class tensor<T, Extents, Where> {
     else
       return extents_;
   }
-  template <class Element>
+  template <class Element, detail::configured = detail::configuration>
   auto part(std::size_t k) const {
     using where = here<backend_type>;
     return devplace::view<Element, local_extents, where>{static_cast<T*>(blocks_[k].data()), part_extents(k),
@@ -264,9 +266,9 @@ struct distributed_access {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
   /// An uninitialised tensor, split as `source` is, now and for later extents.
-  template <class Result, class Tu, class Extents, class Source>
+  template <class Result, class Extents, class Source, detail::configured = detail::configuration>
   static Result split_like(const Extents& extents, const Source& source) {
-    return Result(extents, source.division_, Tu{});
+    return Result(extents, source.division_);
   }
   /// The block of the k-th place, as a tensor on it.
   template <class To, class T, class Extents, class Where>

@@ -10,13 +10,13 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A tensor on any place with a copy of elements that lie in ordinary memory, row by row:
 /// `from_span<on<cuda<0>>>(std::span(values), extents<dyn, 3>{5})`. Takes what a std::span takes whose elements are an
 /// element type (a std::vector, an array). The source may be changed when it returns. Throws shape_error unless there
 /// are exactly as many elements as the extents say.
-template <single_place Where, class Tu = detail::this_tu, class Source, extents_like Extents>
+template <single_place Where, class Source, extents_like Extents>
   requires requires(const Source& source) {
     std::span(source);
   }
@@ -29,10 +29,10 @@ auto from_span(const Source& source, const Extents& extents) {
     throw shape_error("from_span: " + std::to_string(values.size()) + " elements were given for a tensor of " +
                       detail::to_string(extents) + ", which has " + std::to_string(extents.size()) + ".");
   using result_type = tensor<value_type, Extents, Where>;
-  result_type result(extents, Tu{});
-  detail::copy_in<typename result_type::backend_type, Tu>(result.view().ordinal(), result.data(), values.data(),
-                                                          values.size_bytes());
+  result_type result(extents);
+  detail::copy_in<typename result_type::backend_type>(result.view().ordinal(), result.data(), values.data(),
+                                                      values.size_bytes());
   return result;
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

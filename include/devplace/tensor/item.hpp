@@ -9,12 +9,12 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The element of a tensor or view that has one, read by the host after all that its place was asked to do before.
 /// Extents that cannot hold one element do not compile; run-time ones throw shape_error. Of what lies over several
 /// places, read one copy, `item(x.local(cuda<0>{}))`, or what a collective brings to one place.
-template <class Tu = detail::this_tu, tensor_like X>
+template <tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::one_place)
 auto item(const X& x) {
   const auto source = detail::as_window(x);
@@ -27,7 +27,7 @@ auto item(const X& x) {
     throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
                       " has more or fewer elements than one; index it or reduce it first.");
   typename source_type::value_type value{};
-  detail::copy_out<typename source_type::backend_type, Tu>(source.ordinal(), &value, source.data(), sizeof value);
+  detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, source.data(), sizeof value);
   return value;
 }
 
@@ -47,4 +47,4 @@ template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::summands)
 void item(const X&) = delete;
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -22,14 +22,14 @@ template <place P>
 class copy_in_flight {
  public:
   /// Calls `copy()`, which gives the copy to this thread's current stream of `P`.
-  template <class Tu, class Copy>
-  copy_in_flight(Tu, memory_block&& source, const Copy& copy)
-      : source_(std::move(source)), done_(Tu{}), wait_([](const event<P>& done) { done.template wait<Tu>(); }) {
+  template <class Copy, detail::configured = detail::configuration>
+  copy_in_flight(memory_block&& source, const Copy& copy)
+      : source_(std::move(source)), done_(), wait_([](const event<P>& done) { done.wait(); }) {
     copy();
     try {
-      done_.template record<Tu>();
+      done_.record();
     } catch (...) {
-      synchronize<backend_of_t<P>, Tu>(
+      synchronize<backend_of_t<P>>(
           place_traits<P>::ordinal);  // before the source goes; throws what is wrong with the device, if more is
       throw;
     }
@@ -88,9 +88,9 @@ class [[nodiscard]] pending {
 
  public:
   /// By to_async: `copy(value)` gives the copy to this thread's current stream.
-  template <class Tu, class Copy>
-  pending(Tu tu, Value&& value, detail::memory_block&& source, const Copy& copy)
-      : value_(std::move(value)), copy_(tu, std::move(source), [&] { copy(value_); }) {}
+  template <class Copy, detail::configured = detail::configuration>
+  pending(Value&& value, detail::memory_block&& source, const Copy& copy)
+      : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
   /// Hands the copy over; one that is replaced is waited for.
   ///@{
   pending(pending&&) noexcept = default;
@@ -104,9 +104,9 @@ class [[nodiscard]] pending {
   ///@}
 
   /// Whether the copy has been done, or has failed.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   bool ready() const {
-    return copy_.done().template ready<Tu>();
+    return copy_.done().ready();
   }
 
   /// Waits on the host; throws what failed on the device.
@@ -131,14 +131,14 @@ class [[nodiscard]] pending {
   /// tensor on the device, to be used on that stream, where its memory goes back too; it stays part of this object. Of
   /// a tensor in pinned memory, which the host could read too early, nothing.
   ///@{
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   decltype(auto) after(const stream<P>& s) & {
     const stream_scope on(s);
-    return after<Tu>();
+    return after();
   }
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   decltype(auto) after() & {
-    copy_.done().template before<P, Tu>();
+    copy_.done().template before<P>();
     use_on_current_stream();
     if constexpr (on_device) return (value_);
   }
@@ -173,13 +173,13 @@ template <place P>
 class [[nodiscard]] pending<void, P> {
  public:
   /// By copy_async: `copy()` gives the copy to this thread's current stream.
-  template <class Tu, class Copy>
-  pending(Tu tu, detail::memory_block&& source, const Copy& copy) : copy_(tu, std::move(source), copy) {}
+  template <class Copy, detail::configured = detail::configuration>
+  pending(detail::memory_block&& source, const Copy& copy) : copy_(std::move(source), copy) {}
 
   /// Whether the copy has been done, or has failed.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   bool ready() const {
-    return copy_.done().template ready<Tu>();
+    return copy_.done().ready();
   }
 
   /// Waits on the host; throws what failed on the device.
@@ -187,13 +187,13 @@ class [[nodiscard]] pending<void, P> {
 
   /// What stream `s`, or this thread's current one, is given from now on it does after the copy; the host goes on.
   ///@{
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void after(const stream<P>& s) & {
-    copy_.done().template before<Tu>(s);
+    copy_.done().before(s);
   }
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void after() & {
-    copy_.done().template before<P, Tu>();
+    copy_.done().template before<P>();
   }
   template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
     requires(!std::is_same_v<P, Other>)

@@ -18,9 +18,7 @@
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// Elements as numpy prints them, from ordinary memory.
 template <class T>
@@ -34,14 +32,18 @@ std::string printed_elements(const T* data, const std::vector<std::size_t>& exte
   return layout.text(format_numbers(shown));
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// A view's elements in ordinary memory.
-template <class Tu, class View>
+template <class View>
 auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
-  const auto in_order = packed<Tu>(x);
-  copy_out<typename View::backend_type, Tu>(x.ordinal(), elements.data(), in_order.view.data(),
-                                            x.size() * sizeof(value_type));
+  const auto in_order = packed(x);
+  copy_out<typename View::backend_type>(x.ordinal(), elements.data(), in_order.view.data(),
+                                        x.size() * sizeof(value_type));
   return elements;
 }
 
@@ -53,11 +55,11 @@ std::string printed(const std::vector<T>& elements, const Extents& of) {
   return printed_elements(elements.data(), extents, elements.size());
 }
 
-template <class Tu, class View>
+template <class View>
 void print(std::ostream& out, const std::string& kind, const View& x) {
   out << kind << dtype_name<typename View::value_type>() << ", " << to_string(x.extents()) << "> on "
       << place_name(typename View::backend_type{}, x.ordinal()) << '\n'
-      << printed(elements_of<Tu>(x), x.extents());
+      << printed(elements_of(x), x.extents());
 }
 
 /// Which part of the whole, as numpy would cut it out: ` has [:, 3:6]`.
@@ -93,15 +95,17 @@ void print_part(std::ostream& out, const std::string& where, const std::vector<T
   out << '\n' << where << '\n' << printed(elements, extents);
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Prints a tensor in numpy's layout and number format (default print options: 8 digits, lines of 75 columns, `...`
 /// for the middle of more than 1000 elements), under a head line such as `tensor<float, 2x3> on cpu`. No line end
 /// follows. This is the one operation that copies from a device unasked: it waits for the tensor's place and copies
 /// all its elements to ordinary memory.
-template <class T, class Extents, class P, class Tu = detail::this_tu>
+template <class T, class Extents, class P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) {
-  detail::print<Tu>(out, "tensor<", x.view());
+  detail::print(out, "tensor<", x.view());
   return out;
 }
 
@@ -109,7 +113,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) 
 /// place's part follows a line that names the place: of a split tensor what it has of the whole, in numpy's notation
 /// (`cuda:1 has [3:6]`), of a partial one its summand. Copies that are equal to the bit are printed once, and a line
 /// says so.
-template <class T, class Extents, class Where, class Tu = detail::this_tu>
+template <class T, class Extents, class Where>
   requires(!single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
   using kind = typename placement_traits<Where>::kind;
@@ -117,7 +121,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
   std::vector<std::vector<T>> parts;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    parts.push_back(detail::elements_of<Tu>(x.local(k)));
+    parts.push_back(detail::elements_of(x.local(k)));
   if constexpr (std::is_same_v<kind, copies>) {
     bool equal = true;
     for (const std::vector<T>& part : parts)
@@ -141,10 +145,10 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
 }
 
 /// The same for a view, under a head line such as `view<const float, 2x3> on cpu`.
-template <class T, class Extents, class Where, class Layout, class Tu = detail::this_tu>
+template <class T, class Extents, class Where, class Layout>
 std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout>& x) {
-  detail::print<Tu>(out, std::is_const_v<T> ? "view<const " : "view<", x);
+  detail::print(out, std::is_const_v<T> ? "view<const " : "view<", x);
   return out;
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

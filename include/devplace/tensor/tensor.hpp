@@ -53,6 +53,8 @@ std::size_t require_addressable(const Extents& extents) {
 
 /// Named in the message when a tensor is copied.
 struct USE_clone_TO_COPY_A_TENSOR;
+/// Named in the message when a tensor is made of extents and a value.
+struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with
 /// deep const; `clone()` copies, `to<Where>` crosses places. Memory is aligned to 64 bytes. A moved-from tensor may
@@ -80,13 +82,18 @@ class tensor<T, Extents, on<P>> {
   static constexpr std::size_t rank = Extents::rank;
 
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
-  template <class Tu = detail::this_tu>
-  explicit tensor(const Extents& extents, Tu = {})
-      : block_(detail::allocate<backend_type, Tu>(place_traits<P>::ordinal, detail::require_addressable<T>(extents))),
+  template <detail::configured = detail::configuration>
+  explicit tensor(const Extents& extents)
+      : block_(detail::allocate<backend_type>(place_traits<P>::ordinal, detail::require_addressable<T>(extents))),
         extents_(extents) {}
 
+  /// Elements of one value: `full<T, Where>(extents, value)`.
+  template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
+    requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
+  = delete;
+
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
-  template <class... Value>
+  template <class... Value, detail::configured = detail::configuration>
     requires(rank == 1 && Extents::is_static && sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
   tensor(Value... values) : tensor(Extents{}) {
     static_assert(sizeof...(Value) == Extents::static_extent(0),
@@ -99,7 +106,7 @@ class tensor<T, Extents, on<P>> {
   }
 
   /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`. Ragged rows do not compile.
-  template <std::size_t... Columns>
+  template <std::size_t... Columns, detail::configured = detail::configuration>
     requires(rank == 2 && Extents::is_static && sizeof...(Columns) > 0)
   tensor(const T (&... rows)[Columns]) : tensor(Extents{}) {
     static_assert(sizeof...(Columns) == Extents::static_extent(0) && ((Columns == Extents::static_extent(1)) && ...),
@@ -110,11 +117,9 @@ class tensor<T, Extents, on<P>> {
   }
 
   /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
-  template <class Expression, class Tu = detail::this_tu>
+  template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_expression)
-  tensor(const Expression& expression, Tu tu = {}) : tensor(Extents(expression.extents()), tu) {
-    assign<Tu>(view(), expression);
-  }
+  tensor(const Expression& expression) : tensor(Extents(expression.extents())) { assign(view(), expression); }
 
   /// Hands the memory over; nothing is copied.
   ///@{
@@ -128,18 +133,18 @@ class tensor<T, Extents, on<P>> {
   void operator=(const tensor&) = delete;
 
   /// Assigns an expression's elements; extents must agree or broadcast.
-  template <class Expression, class Tu = detail::this_tu>
+  template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_expression)
   tensor& operator=(const Expression& expression) {
-    assign<Tu>(view(), expression);
+    assign(view(), expression);
     return *this;
   }
 
   /// A new tensor with the same elements, on the same place.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   tensor clone() const {
-    tensor result(extents_, Tu{});
-    detail::copy_within<backend_type, Tu>(place_traits<P>::ordinal, result.data(), data(), size() * sizeof(T));
+    tensor result(extents_);
+    detail::copy_within<backend_type>(place_traits<P>::ordinal, result.data(), data(), size() * sizeof(T));
     return result;
   }
 

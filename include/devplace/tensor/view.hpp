@@ -136,10 +136,10 @@ class view {
   void operator=(const view&) const = delete;
 
   /// Assigns an expression's elements; extents must agree or broadcast.
-  template <class Expression, class Tu = detail::this_tu>
+  template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_expression)
   const view& operator=(const Expression& expression) const {
-    assign<Tu>(*this, expression);
+    assign(*this, expression);
     return *this;
   }
 
@@ -178,6 +178,7 @@ class view {
   constexpr int ordinal() const { return device_.ordinal(); }
 
   /// The same elements without the ordinal in the type: what layers and operations see.
+  template <detail::configured = detail::configuration>
   constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});

@@ -15,9 +15,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail {
 
 /// 1 for a class that stands before its row's label in the order of top_k, and for every class where the label is none
 /// of them: the sum along a row counts the classes that would have to be chosen before the label's.
@@ -46,21 +44,24 @@ struct below_source {
   DEVPLACE_HD std::int64_t operator()(std::size_t i) const { return numbers[i] < limit ? 1 : 0; }
 };
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Adds to `right` in how many rows the label is among the `top` first of top_k.
-template <class Tu, class Right, class Logits, class Labels>
+template <class Right, class Logits, class Labels>
 void add_right(const Right& right, const Logits& logits, const Labels& labels, std::int64_t top) {
   using backend_type = typename Logits::backend_type;
   using source = classes_before_label<typename Logits::value_type, typename Labels::value_type>;
   using reducer = sum_reducer<std::int64_t>;
   const std::size_t rows = logits.extent(0), classes = logits.extent(1);
-  const auto memory =
-      allocate<backend_type, Tu>(logits.ordinal(), rows * sizeof(std::int64_t), memory_purpose::workspace);
+  const auto memory = allocate<backend_type>(logits.ordinal(), rows * sizeof(std::int64_t), memory_purpose::workspace);
   const auto before = static_cast<std::int64_t*>(memory.data());
-  reduce<backend_type, Tu>(
-      logits.ordinal(), reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes},
-                                                        reducer{before, 0}});
-  reduce<backend_type, Tu>(logits.ordinal(), reduction_plan<below_source, reducer>{
-                                                 1, rows, 1, below_source{before, top}, reducer{right.data(), 1}});
+  reduce<backend_type>(logits.ordinal(),
+                       reduction_plan<source, reducer>{rows, classes, 1, source{logits.data(), labels.data(), classes},
+                                                       reducer{before, 0}});
+  reduce<backend_type>(logits.ordinal(), reduction_plan<below_source, reducer>{1, rows, 1, below_source{before, top},
+                                                                               reducer{right.data(), 1}});
 }
 
 inline void check_top(std::size_t top, std::size_t classes) {
@@ -69,7 +70,9 @@ inline void check_top(std::size_t top, std::size_t classes) {
                          std::to_string(classes) + " classes; give a number from 1 to that.");
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace {
 
 /// What counts as right: `{.top = 5}`.
 struct accuracy_options {
@@ -78,10 +81,14 @@ struct accuracy_options {
   std::size_t top = 1;
 };
 
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
 /// The share of samples whose largest output is their label's, or whose `how.top` largest are, from 0 to 1; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
 /// number back from each place at the end. Throws argument_error when `how.top` is out of its range.
-template <class Tu = detail::this_tu, class Net, placement Where, precision P, class Batches>
+template <class Net, placement Where, precision P, class Batches>
   requires requires(Batches& b) {
     b.begin();
   }
@@ -92,11 +99,11 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
   detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
   using counts =
       tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
-  counts right(extents<>{}, Tu{});
+  counts right(extents<>{});
   const std::int64_t zero = 0;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);
-    detail::copy_in<backend_type, Tu>(part.ordinal(), part.data(), &zero, sizeof zero);
+    detail::copy_in<backend_type>(part.ordinal(), part.data(), &zero, sizeof zero);
   }
   std::size_t samples = 0;
   for (const auto& [images, labels] : batches) {
@@ -110,17 +117,17 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     if (labels.extent(0) != images.extent(0))
       throw shape_error("accuracy: a batch has " + std::to_string(images.extent(0)) + " samples and " +
                         std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
-    const auto logits = m.template predict<Tu>(images);
+    const auto logits = m.predict(images);
     samples += images.extent(0);
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      detail::add_right<Tu>(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k),
-                            static_cast<std::int64_t>(how.top));
+      detail::add_right(detail::local_part(right, k), detail::local_part(logits, k), detail::local_part(labels, k),
+                        static_cast<std::int64_t>(how.top));
   }
   std::int64_t total = 0;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);
     std::int64_t count = 0;
-    detail::copy_out<backend_type, Tu>(part.ordinal(), &count, part.data(), sizeof count);
+    detail::copy_out<backend_type>(part.ordinal(), &count, part.data(), sizeof count);
     total += count;
   }
   return static_cast<double>(total) / static_cast<double>(samples);
@@ -128,18 +135,18 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
 
 /// The same over a set of images, in batches of `options.batch` (256 unless given); pixels are scaled as the options
 /// say, so give those that training had. `accuracy(model, data.test, options, {.top = 5})`.
-template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
   options.shuffle.reset();
   options.drop_last = false;
   loader<Where, element_of_t<P>> batches(data, options);
-  return accuracy<Tu>(m, batches.template epoch<Tu>(0), how);
+  return accuracy(m, batches.epoch(0), how);
 }
 /// The same with the loader's own scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
-template <class Tu = detail::this_tu, class Net, placement Where, precision P>
+template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, const accuracy_options& how) {
-  return accuracy<Tu>(m, data, loader_options{.batch = 256}, how);
+  return accuracy(m, data, loader_options{.batch = 256}, how);
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -28,7 +28,7 @@
 namespace devplace {
 
 /// The loss of one call of a trainer, on the places until `item()` reads it. Valid until the next call.
-template <class T, class Backend>
+template <class T, placement Where>
 class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
@@ -38,13 +38,13 @@ class step_loss {
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
   /// on one of them, with its name; error where the model cannot be used; and error after the model's next pass, which
   /// overwrites the loss.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   T item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
           "the trainer's mean_loss().");
-    return train::detail::loss_of_replicas<Backend, Tu>(*state_, how_);
+    return train::detail::loss_of_replicas<placement_backend_t<Where>>(*state_, how_);
   }
 
  private:
@@ -105,30 +105,29 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// The model that it trains.
   using model_type = model<Net, Where, P>;
   /// What a step returns.
-  using loss_type = step_loss<T, backend_type>;
+  using loss_type = step_loss<T, Where>;
   /// The optimizer, of all places or of the first one.
   using optimizer_type = devplace::optimizer<Rule, model_type, who_updates>;
 
   /// Throws argument_error for options of the loss or the rule that make no sense.
   ///@{
-  template <class Tu = detail::this_tu>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {},
-          Tu = {})
-      : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule, Tu{}) {
+  template <detail::configured = detail::configuration>
+  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {})
+      : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
-      losses_[k].emplace(loss.template bind<T, backend_type, Tu>(ordinal));
+      losses_[k].emplace(loss.template bind<T, backend_type>(ordinal));
       memory_[k].scalars =
-          detail::allocate<backend_type, Tu>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
+          detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
     if constexpr (places > 1 && is_policy)
-      communicator_.emplace(
-          policy.engine.template connect<backend_type, Tu>(std::span<const int>(detail::mesh_of<Where>::ordinals)));
-    reset_mean_loss<Tu>();
+      communicator_ = std::make_shared<communicator_type>(
+          policy.engine.template connect<backend_type>(std::span<const int>(detail::mesh_of<Where>::ordinals)));
+    reset_mean_loss();
   }
-  template <class Tu = detail::this_tu>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches, Tu tu = {})
-      : trainer(m, loss, rule, Policy{}, batches, tu) {}
+  template <detail::configured = detail::configuration>
+  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
+      : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
   /// A temporary model would be lost after training: name it first.
   template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
@@ -139,22 +138,22 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Allocates what batches of up to `samples` samples, split evenly, need. Calling it is optional: a larger batch, or
   /// part of one, does it itself.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
-      on_behalf_of(k, [&] { prepare_place<Tu>(k, rows); });
-    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, policy_type, T, Tu>(*communicator_);
+      on_behalf_of(k, [&] { prepare_place(k, rows); });
+    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, policy_type, T>(communicator());
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
     static_cast<void>(own_state());
     for (std::size_t k = 0; k < updating_places; ++k)
-      memory_[k].clipping = detail::allocate<backend_type, Tu>(
+      memory_[k].clipping = detail::allocate<backend_type>(
           replica(k).ordinal,
           optim::clip_workspace_size(nn::detail::network_plan<Net>::parameter_elements) * sizeof(double),
           memory_purpose::workspace);
@@ -165,7 +164,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// `accumulate<k>` the update comes in every k-th call. Returns at once on devices; the loss stays there until it is
   /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
   /// and split alike.
-  template <class Tu = detail::this_tu, class Samples, class Targets>
+  template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
     nn::detail::check_batch<Where, T, typename model_type::input_extents>(samples);
     static_assert(std::is_same_v<typename Samples::placement_type, batch_placement_t<Where>>,
@@ -175,7 +174,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
     auto& state = own_state();
-    train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
+    train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     [[maybe_unused]] const auto awake = stay_awake();
@@ -184,51 +183,51 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     const train::detail::step_guard<T> guard(state, accumulation_);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] {
-        run_place<Tu>(k, detail::local_part(samples, k), detail::local_part(targets, k),
-                      nn::detail::key_of_part(key, samples, k));
+        run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
+                  nn::detail::key_of_part(key, samples, k));
       });
-    if (++accumulation_.batches == Batches) update<Tu>(state);
+    if (++accumulation_.batches == Batches) update(state);
     guard.done();
     return {state_, how_};
   }
 
   /// Updates the parameters by the gradients accumulated since the last update, as at the end of an epoch whose number
   /// of batches `accumulate<k>` does not divide. Returns whether there were any.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   bool flush() {
     auto& state = own_state();
-    train::detail::check_accumulation<backend_type, Tu>(state, accumulation_);
+    train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const auto awake = stay_awake();
     const train::detail::step_guard<T> guard(state, accumulation_);
-    update<Tu>(state);
+    update(state);
     guard.done();
     return true;
   }
 
   /// The loss over all samples since the start or the last reset, but for those of steps that threw, on the host; waits
   /// for the places and throws what failed on them.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   double mean_loss() const {
     auto& state = own_state();
-    nn::detail::settle<backend_type, Tu>(state);
+    nn::detail::settle<backend_type>(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
       const bool more = memory_[k].counts || accumulation_.batches != 0;
       double totals[4];
-      detail::copy_out<backend_type, Tu>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
+      detail::copy_out<backend_type>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
       for (std::size_t i = 0; i < 2; ++i)
         sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
     }
     return nn::detail::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
   /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
-  template <class Tu = detail::this_tu>
+  template <detail::configured = detail::configuration>
   void reset_mean_loss() {
-    nn::detail::settle<backend_type, Tu>(own_state());
+    nn::detail::settle<backend_type>(own_state());
     for (std::size_t k = 0; k < places; ++k)
-      detail::for_each_index<backend_type, Tu>(replica(k).ordinal, 4, 4,
-                                               nn::detail::zero_functor<double>{memory_[k].totals()});
+      detail::for_each_index<backend_type>(replica(k).ordinal, 4, 4,
+                                           nn::detail::zero_functor<double>{memory_[k].totals()});
   }
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
@@ -248,6 +247,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return *state_;
   }
 
+  communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
+
   /// CPU threads wait actively from one operation to the next while a step runs.
   auto stay_awake() const {
     if constexpr (on_cpu)
@@ -256,41 +257,41 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       return std::nullopt;
   }
 
-  template <class Tu>
+  template <detail::configured = detail::configuration>
   void prepare_place(std::size_t k, std::size_t rows) {
     if constexpr (on_cpu) detail::gemm_prepare();
     if (rows <= memory_[k].rows && memory_[k].prepared) return;
-    train::detail::prepare<Net, T, backend_type, Tu>(memory_[k], replica(k).ordinal, rows);
+    train::detail::prepare<Net, T, backend_type>(memory_[k], replica(k).ordinal, rows);
   }
 
-  template <class Tu, class Samples, class Targets>
+  template <class Samples, class Targets, detail::configured = detail::configuration>
   void run_place(std::size_t k, const Samples& samples, const Targets& targets, const nn::random_key& key) {
     const std::size_t rows = nn::detail::checked_rows<typename model_type::input_extents>(samples);
     if (rows != targets.extent(0)) train::detail::throw_other_targets_here(rows, targets.extent(0));
-    prepare_place<Tu>(k, rows);
-    train::detail::forward_and_backward<Net, P, backend_type, Tu>(
-        replica(k), memory_[k], *losses_[k], rows, samples.data(), targets, key, accumulation_.batches != 0);
+    prepare_place(k, rows);
+    train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, samples.data(),
+                                                              targets, key, accumulation_.batches != 0);
   }
 
   /// Reduces the gradients and updates the parameters.
-  template <class Tu>
+  template <detail::configured = detail::configuration>
   void update(nn::detail::model_state<T>& state) {
     accumulation_.batches = 0;
-    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, policy_type, Tu>(*communicator_, state);
-    optimizer_.template update<Tu>(state, how_ == reduction::mean, clip_factors<Tu>(), [&] {
+    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, policy_type>(communicator(), state);
+    optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
       if constexpr (places > 1 && !every_place_updates)
-        parallel::detail::broadcast_parameters<Net, Tu>(*communicator_, state);
+        parallel::detail::broadcast_parameters<Net>(communicator(), state);
     });
     for (auto& memory : memory_)
       memory.counts = true;
   }
 
-  template <class Tu>
+  template <detail::configured = detail::configuration>
   std::array<const T*, places> clip_factors() {
     std::array<const T*, places> factors{};
     if (!clip_) return factors;
     for (std::size_t k = 0; k < updating_places; ++k)
-      factors[k] = train::detail::clip<Net, backend_type, Tu>(*clip_, replica(k), memory_[k], how_);
+      factors[k] = train::detail::clip<Net, backend_type>(*clip_, replica(k), memory_[k], how_);
     return factors;
   }
 
@@ -299,7 +300,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<T>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  std::optional<communicator_type> communicator_;
+  std::shared_ptr<void> communicator_;  // whose type tells the configuration
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
 };

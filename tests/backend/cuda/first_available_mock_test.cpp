@@ -22,15 +22,11 @@ using one = dp::on<dp::cuda<0>>;
 using two = dp::replicated<0, 1>;
 using host = dp::on<dp::cpu>;
 
-/// first_available does not compile in C++ files such as this one; this selects its behaviour in files compiled as
-/// CUDA.
-using as_cuda =
-    dp::detail::translation_unit<dp::detail::cuda_support::full, dp::detail::matrix_library::built_in, false>;
-
+/// first_available does not compile in C++ files such as this one; this is what it calls where it compiles.
 template <class... Where>
 std::string chosen() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
-  return dp::detail::attempt_candidates<std::string, as_cuda, Where...>(name, {});
+  return dp::detail::attempt_candidates<std::string, Where...>(name, {});
 }
 
 /// Checks that all cuda placements are unavailable for the given reason and that the cpu is available.

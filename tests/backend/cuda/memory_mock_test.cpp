@@ -113,7 +113,7 @@ TEST_CASE("blocks of rows go between devices in one call", "[backend]") {
   dp::tensor<float, dp::extents<3, 2>, second> b{dp::extents<3, 2>{}};
   const std::size_t f = sizeof(float);
   for (int i = 0; i < 2; ++i)
-    dp::detail::copy_rows<cuda, cuda, dp::detail::this_tu>(1, b.data(), 0, a.data() + 1, {2 * f, 3, 2 * f, 4 * f});
+    dp::detail::copy_rows<cuda, cuda>(1, b.data(), 0, a.data() + 1, {2 * f, 3, 2 * f, 4 * f});
   CHECK(support::values_of(b) == std::vector<float>{1, 2, 5, 6, 9, 10});
   CHECK(count_of("cudaMemcpy3DPeerAsync device 1 0 to 1") == 2);
   CHECK(count_of("cudaMemPoolSetAccess device 0 pool of 0 for 1") == 1);

@@ -21,7 +21,7 @@ using dp::detail::simulated_pool;
 
 namespace {
 
-constexpr bool guarded = dp::detail::this_tu::checked;
+constexpr bool guarded = dp::detail::configuration::checked;
 
 /// A separate pool. Logical devices 0 and 1 are on physical device 0, logical device 2 is on physical device 1.
 struct shared_device {

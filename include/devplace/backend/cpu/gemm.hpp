@@ -14,9 +14,8 @@ namespace devplace::detail {
 
 struct gemm_cblas;
 
-/// The engine of this translation unit. Functions that use it carry `this_tu` as a template argument, so that
-/// translation units with different engines do not violate the ODR.
-using default_engine = std::conditional_t<this_tu::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
+/// The engine of this translation unit.
+using default_engine = std::conditional_t<configuration::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
 
 /// C = then(alpha op(A) op(B) + beta C + bias), on this thread's team; see gemm_arguments. T is float or double.
 template <class Engine = default_engine, class T>

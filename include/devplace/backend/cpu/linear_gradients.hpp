@@ -9,9 +9,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 
-namespace devplace {
-
-namespace detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The gradient of a relu's input. Even in place, elements are independent of each other, which permits the pragma.
 template <class T>
@@ -38,14 +36,16 @@ void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, T* su
         0, reduction_plan<element_source<T>, reducer>{1, rows, columns, {x}, reducer{sums, beta}});
 }
 
-}  // namespace detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace {
 
 template <>
 struct implementation<backend::cpu, op::linear_gradients> {
   /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& g, T* bias_gradient) {
-    detail::gemm<Engine>(g);
+    detail::gemm(g);
     detail::column_sums_on_cpu(g.k, g.m, g.a, bias_gradient, g.beta);
   }
 };

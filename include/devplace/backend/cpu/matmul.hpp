@@ -12,7 +12,7 @@ struct implementation<backend::cpu, op::matmul> {
   /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& arguments) {
-    detail::gemm<Engine>(arguments);
+    detail::gemm(arguments);
   }
 };
 

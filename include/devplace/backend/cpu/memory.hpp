@@ -14,7 +14,6 @@ namespace devplace {
 /// Ordinary host memory, aligned to `detail::alignment`.
 template <>
 struct implementation<backend::cpu, op::memory> : detail::host_copies {
-  template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     void* data = ::operator new (bytes, std::align_val_t{detail::alignment}, std::nothrow);
     if (data == nullptr)

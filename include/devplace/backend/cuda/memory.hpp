@@ -20,7 +20,6 @@ namespace devplace {
 /// allocated; copies are in the order of the current stream. copy_in and copy_out wait until the copy is complete.
 template <>
 struct implementation<backend::cuda, op::memory> {
-  template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
     const detail::cuda_scope device(ordinal);

@@ -29,11 +29,10 @@ struct key_of_index {
 /// Stable sort by the random keys: equal keys keep the order of their indices.
 template <>
 struct implementation<backend::cuda, op::permutation> {
-  template <class Tu = detail::this_tu>
   static void run(int ordinal, const detail::permutation_plan& plan) {
-    detail::for_each_index<backend::cuda, Tu>(ordinal, plan.size, 1,
-                                              detail::key_of_index{plan.workspace, plan.order, plan.random});
-    detail::cuda_radix_sort<Tu>(ordinal, plan.size, plan.workspace, plan.order, 64);
+    detail::for_each_index<backend::cuda>(ordinal, plan.size, 1,
+                                          detail::key_of_index{plan.workspace, plan.order, plan.random});
+    detail::cuda_radix_sort(ordinal, plan.size, plan.workspace, plan.order, 64);
   }
 };
 

@@ -31,7 +31,6 @@ inline int home_of_pinned_memory() {
 /// expensive: both may synchronise all devices.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
-  template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     const int home = detail::home_of_pinned_memory();
     const detail::cuda_device_guard device(home);

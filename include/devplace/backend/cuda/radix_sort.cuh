@@ -15,9 +15,9 @@ namespace devplace::detail {
 /// Sorts `n` 64-bit values by the lowest `bits` bits of their keys with CUB: ascending, stable, on the current stream
 /// of a place. `keys` has memory for 2 n keys, the first n of which are the input; its contents are unspecified
 /// afterwards. Temporary memory comes from the place's pool, in stream order.
-template <class Tu, class Key>
+template <class Key>
 void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values, int bits) {
-  const memory_block other = allocate<backend::cuda, Tu>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);
+  const memory_block other = allocate<backend::cuda>(ordinal, n * sizeof(std::int64_t), memory_purpose::workspace);
   cub::DoubleBuffer<Key> both_keys(keys, keys + n);
   cub::DoubleBuffer<std::int64_t> both_values(values, static_cast<std::int64_t*>(other.data()));
   const cuda_scope device(ordinal);
@@ -29,11 +29,10 @@ void cuda_radix_sort(int ordinal, std::size_t n, Key* keys, std::int64_t* values
   std::size_t bytes = 0;
   sort(nullptr, bytes);
   // For CUB a null pointer is a query of the size.
-  const memory_block temporary =
-      allocate<backend::cuda, Tu>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
+  const memory_block temporary = allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
   sort(temporary.data(), bytes);
   after_launch(device, ordinal, "cub::DeviceRadixSort::SortPairs");
-  copy_within<backend::cuda, Tu>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
+  copy_within<backend::cuda>(ordinal, values, both_values.Current(), n * sizeof(std::int64_t));
 }
 
 /// Number of bits of the largest number below `count`.

@@ -55,7 +55,7 @@ class widened_integers {
 template <>
 struct implementation<backend::cuda, op::scan> {
   /// CUB of CUDA 12 counts elements in an int, so long arrays are scanned in pieces of `longest`.
-  template <class T, class Tu = detail::this_tu>
+  template <class T>
   static void run(int ordinal, const detail::scan_plan<T>& plan, std::size_t longest = std::size_t{1} << 30) {
     const detail::cuda_scope device(ordinal);
     const std::int64_t* sum_before = nullptr;
@@ -72,7 +72,7 @@ struct implementation<backend::cuda, op::scan> {
       scan(nullptr, bytes);
       // For CUB a null pointer is a query of the size.
       const detail::memory_block temporary =
-          detail::allocate<backend::cuda, Tu>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
+          detail::allocate<backend::cuda>(ordinal, bytes == 0 ? 1 : bytes, memory_purpose::workspace);
       scan(temporary.data(), bytes);
       detail::after_launch(device, ordinal, "cub::DeviceScan::InclusiveSum");
       sum_before = sums + count - 1;

@@ -41,20 +41,20 @@ struct key_of_row {
 /// Sorts all rows at once, by element and then by row number: a stable sort keeps the order within each row.
 template <>
 struct implementation<backend::cuda, op::sort> {
-  template <class T, class Tu = detail::this_tu>
+  template <class T>
   static void run(int ordinal, const detail::sort_plan<T>& plan) {
     using key = detail::sort_key_t<T>;
     const std::size_t n = plan.rows * plan.columns;
     const detail::memory_block memory =
-        detail::allocate<backend::cuda, Tu>(ordinal, 2 * n * sizeof(key), memory_purpose::workspace);
+        detail::allocate<backend::cuda>(ordinal, 2 * n * sizeof(key), memory_purpose::workspace);
     const auto keys = static_cast<key*>(memory.data());
-    detail::for_each_index<backend::cuda, Tu>(ordinal, n, 1,
-                                              detail::key_of_element<T>{keys, plan.order, plan.x, plan.descending});
-    detail::cuda_radix_sort<Tu>(ordinal, n, keys, plan.order, detail::sort_key_bits<T>);
+    detail::for_each_index<backend::cuda>(ordinal, n, 1,
+                                          detail::key_of_element<T>{keys, plan.order, plan.x, plan.descending});
+    detail::cuda_radix_sort(ordinal, n, keys, plan.order, detail::sort_key_bits<T>);
     if (plan.rows == 1) return;
     const auto rows = static_cast<std::uint32_t*>(memory.data());
-    detail::for_each_index<backend::cuda, Tu>(ordinal, n, 1, detail::key_of_row{rows, plan.order, plan.columns});
-    detail::cuda_radix_sort<Tu>(ordinal, n, rows, plan.order, detail::bits_of_numbers_below(plan.rows));
+    detail::for_each_index<backend::cuda>(ordinal, n, 1, detail::key_of_row{rows, plan.order, plan.columns});
+    detail::cuda_radix_sort(ordinal, n, rows, plan.order, detail::bits_of_numbers_below(plan.rows));
   }
 };
 

@@ -13,8 +13,7 @@ template <class Op>
     sizeof(implementation<backend::cpu, Op>);
   }
 struct implementation<backend::cuda, Op> {
-  /// `Tu` is part of the name, as the CPU's body may differ between translation units (the matrix library).
-  template <class Tu = detail::this_tu, class... Arguments>
+  template <class... Arguments>
   static void run(int ordinal, const Arguments&... arguments) {
     detail::simulated_devices::at(ordinal).submit(
         [arguments...] { implementation<backend::cpu, Op>::run(0, arguments...); });

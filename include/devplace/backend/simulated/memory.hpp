@@ -18,14 +18,13 @@ namespace devplace {
 /// Memory of simulated devices: the host's, touched by the devices' threads only.
 template <>
 struct implementation<backend::cuda, op::memory> {
-  template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
     detail::simulated_pool& pool = detail::simulated_pool::of_process();
     const int physical = detail::simulated_physical_device(ordinal);
     detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    void* data = pool.take(ordinal, physical, bytes, Tu::checked, counters);
+    void* data = pool.take(ordinal, physical, bytes, detail::configuration::checked, counters);
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text(
           {detail::place_name(backend::cuda{}, ordinal) +

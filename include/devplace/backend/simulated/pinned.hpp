@@ -17,7 +17,6 @@ namespace devplace {
 /// Simulated devices reach all of the host's memory, so that no page needs to be locked for them.
 template <>
 struct implementation<backend::pinned, op::memory> : detail::host_copies {
-  template <class Tu = detail::this_tu>
   static detail::memory_block allocate(int, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
     if (const std::string missing = detail::why_not_simulated(0, "pinned memory"); !missing.empty())
       throw placement_unavailable("pinned memory is for devices: " + missing + ".");

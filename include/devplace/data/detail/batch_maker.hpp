@@ -66,9 +66,9 @@ class batch_maker {
                                         labelled_batch<images_type, labels_type>>;
 
   /// `scaled_there`: the receivers of staged batches can convert bytes to `T`.
-  template <class Tu>
+  template <configured = configuration>
   batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
-              sample_transform<T>&& transform, bool scaled_there, Tu)
+              sample_transform<T>&& transform, bool scaled_there)
       : data_(data),
         batch_(checked(data, options)),
         visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
@@ -76,8 +76,8 @@ class batch_maker {
         scale_(options),
         transform_(std::move(transform)),
         as_bytes_(Staged && std::is_same_v<feature, std::uint8_t> && scaled_there && !transform_),
-        sampler_(data.features.extent(0), options.shuffle, Tu{}),
-        slots_(make_slots<Tu>(options)),
+        sampler_(data.features.extent(0), options.shuffle),
+        slots_(make_slots(options)),
         ahead_(static_cast<std::size_t>(options.workers), slots_.size(), &make, this) {}
 
   std::size_t samples() const { return visited_; }
@@ -146,7 +146,7 @@ class batch_maker {
     return with_dynamic_axis<typename View::extents_type>::with(rows, view.extents());
   }
 
-  template <class Tu>
+  template <configured = configuration>
   std::vector<batch_type> make_slots(const loader_options& options) const {
     // One slot is being read or copied while the others are filled; more slots than batches would stay unused.
     const std::size_t ahead = static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.prefetch);
@@ -156,13 +156,13 @@ class batch_maker {
     slots.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       if constexpr (Staged) {
-        images_type images(as_bytes_ ? with_rows(data_.features, 0) : features_capacity(), Tu{});
-        bytes_type bytes(as_bytes_ ? features_capacity() : with_rows(data_.features, 0), Tu{});
-        labels_type labels(targets_capacity(), Tu{});
+        images_type images(as_bytes_ ? with_rows(data_.features, 0) : features_capacity());
+        bytes_type bytes(as_bytes_ ? features_capacity() : with_rows(data_.features, 0));
+        labels_type labels(targets_capacity());
         slots.push_back({std::move(images), std::move(bytes), std::move(labels)});
       } else {
-        images_type images(features_capacity(), Tu{});
-        labels_type labels(targets_capacity(), Tu{});
+        images_type images(features_capacity());
+        labels_type labels(targets_capacity());
         slots.push_back({std::move(images), std::move(labels)});
       }
     }

@@ -15,7 +15,6 @@ namespace devplace::detail {
 /// Copies batches to one place: a stream on which they are copied from a ring of slots in host memory into two buffers
 /// in turn, and the events that order these copies against the place's work and against the threads that fill the
 /// slots. "The place's work" is that on the stream that is current in the calling thread.
-template <class Backend>
 class copy_lane {
  public:
   copy_lane() = default;
@@ -29,38 +28,38 @@ class copy_lane {
 
   /// To be called once, after the buffers were allocated: the first copy into a buffer waits for what the place's
   /// stream has been given so far (allocation is ordered by that stream).
-  template <class Tu>
+  template <class Backend>
   void open(int ordinal, std::size_t slots) {
     ordinal_ = ordinal;
-    stream_ = streams_of<Backend, Tu>().create(ordinal);
+    stream_ = streams_of<Backend>().create(ordinal);
     for (event_handle& used : used_) {
-      used = make_event<Backend, Tu>(ordinal);
-      record_event<Backend, Tu>(used);
+      used = make_event<Backend>(ordinal);
+      record_event<Backend>(used);
     }
     copied_.reserve(slots);
-    wait_ = &wait<Tu>;
+    wait_ = &wait<Backend>;
     while (copied_.size() < slots)
-      copied_.push_back(make_event<Backend, Tu>(ordinal));
+      copied_.push_back(make_event<Backend>(ordinal));
   }
 
   /// Calls `copies`, which enqueues copies from a slot into a buffer on the lane's stream, ordered after the place's
   /// work with the buffer's previous batch and before the place's work that follows. All work with the other buffer
   /// must have been enqueued before. The host does not wait.
-  template <class Tu, class Copies>
+  template <class Backend, class Copies>
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
-    record_event<Backend, Tu>(used_[1 - buffer]);
+    record_event<Backend>(used_[1 - buffer]);
     {
       const current_stream_change own_stream(Backend{}, ordinal_, stream_.state());
-      follow_event<Backend, Tu>(ordinal_, used_[buffer]);
+      follow_event<Backend>(ordinal_, used_[buffer]);
       try {
         copies();
       } catch (...) {  // some copies may have been enqueued
-        note_copies<Tu>(slot);
+        note_copies<Backend>(slot);
         throw;
       }
-      note_copies<Tu>(slot);
+      note_copies<Backend>(slot);
     }
-    follow_event<Backend, Tu>(ordinal_, copied_[slot]);
+    follow_event<Backend>(ordinal_, copied_[slot]);
   }
 
   /// Waits on the host until the last copies from a slot are done, or skipped on a device that has failed. Callable
@@ -69,21 +68,21 @@ class copy_lane {
 
  private:
   /// Lets wait_for(slot) wait for what the lane's stream, the current one, has been given so far.
-  template <class Tu>
+  template <class Backend>
   void note_copies(std::size_t slot) {
     try {
-      record_event<Backend, Tu>(copied_[slot]);
+      record_event<Backend>(copied_[slot]);
     } catch (...) {  // wait_for() cannot wait for these copies through the event
-      streams_of<Backend, Tu>().synchronize(ordinal_, stream_.state());
+      streams_of<Backend>().synchronize(ordinal_, stream_.state());
       throw;
     }
   }
 
-  template <class Tu>
+  template <class Backend>
   static void wait(const event_handle& copied) noexcept {
     try {
-      if (!events_of<Backend, Tu>().ready(copied.state(), copied.ordinal()))
-        events_of<Backend, Tu>().wait(copied.state(), copied.ordinal());
+      if (!events_of<Backend>().ready(copied.state(), copied.ordinal()))
+        events_of<Backend>().wait(copied.state(), copied.ordinal());
     } catch (...) {  // the error is reported to whoever waits for the device's results
     }
   }

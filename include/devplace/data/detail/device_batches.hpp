@@ -32,19 +32,19 @@ class device_batches {
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
   /// For the batches of a maker, split by a rule over several places.
-  template <class Maker, class Tu>
-  device_batches(const Maker& maker, split::rule rule, Tu)
-      : batches_{make_batch<Tu>(maker, rule), make_batch<Tu>(maker, rule)},
-        bytes_(make_tensor<Tu, bytes_tensor>(
+  template <class Maker, configured = configuration>
+  device_batches(const Maker& maker, split::rule rule)
+      : batches_{make_batch(maker, rule), make_batch(maker, rule)},
+        bytes_(make_tensor<bytes_tensor>(
             maker.as_bytes() ? maker.features_capacity() : no_rows(maker.features_capacity()), rule)),
         as_bytes_(maker.as_bytes()) {
     for (std::size_t k = 0; k < places; ++k)
-      lanes_[k].template open<Tu>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
+      lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
   /// Enqueues the copy of slot `slot` and returns the batch that receives it; later work on the places' current streams
   /// sees it. Valid until the next call; the slot may be refilled after wait_for(). `scale` is used for bytes.
-  template <class Tu, class Staged>
+  template <class Staged, configured = configuration>
   const batch_type& upload(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
     const std::size_t next = 1 - current_, rows = made.labels.extent(0);
     batch_type& to = batches_[next];
@@ -52,13 +52,13 @@ class device_batches {
     leading_extent::set(to.labels, rows);
     if (as_bytes_) leading_extent::set(bytes_, rows);
     for (std::size_t k = 0; k < places; ++k)
-      lanes_[k].template send<Tu>(slot, next, [&] {
+      lanes_[k].template send<backend_type>(slot, next, [&] {
         const std::size_t first = first_row(to.labels, k);
         if (as_bytes_)
-          upload_bytes<Tu>(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
+          upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
         else
-          copy_rows<Tu>(local_part(to.images, k), made.images, first);
-        copy_rows<Tu>(local_part(to.labels, k), made.labels, first);
+          copy_rows(local_part(to.images, k), made.images, first);
+        copy_rows(local_part(to.labels, k), made.labels, first);
       });
     current_ = next;
     return to;
@@ -66,7 +66,7 @@ class device_batches {
 
   /// Waits until no copy reads from the slot any more. Callable from any thread.
   void wait_for(std::size_t slot) const noexcept {
-    for (const copy_lane<backend_type>& lane : lanes_)
+    for (const copy_lane& lane : lanes_)
       lane.wait_for(slot);
   }
 
@@ -77,22 +77,22 @@ class device_batches {
     return with_dynamic_axis<FeaturesExtents>::with(0, features);
   }
 
-  template <class Tu, class Maker>
+  template <class Maker, configured = configuration>
   static batch_type make_batch(const Maker& maker, split::rule rule) {
-    auto images = make_tensor<Tu, decltype(batch_type::images)>(maker.features_capacity(), rule);
-    auto labels = make_tensor<Tu, decltype(batch_type::labels)>(maker.targets_capacity(), rule);
+    auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity(), rule);
+    auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity(), rule);
     return {std::move(images), std::move(labels)};
   }
-  template <class Tu, class Tensor, class Extents>
+  template <class Tensor, class Extents, configured = configuration>
   static Tensor make_tensor(const Extents& extents, [[maybe_unused]] split::rule rule) {
     if constexpr (single_place<Where>) {
-      return Tensor(extents, Tu{});
+      return Tensor(extents);
     } else {
       // Under torch's rule, a place may get more rows of a smaller batch: 9 rows over four places are 3, 3, 3, 0, but 8
       // rows are 2 each. Memory for equal parts is enough for both.
       const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
       const bool more = rule == split::torch;
-      Tensor result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule, Tu{});
+      Tensor result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule);
       leading_extent::set(result, rows);
       return result;
     }
@@ -107,22 +107,22 @@ class device_batches {
   }
 
   /// Enqueues a copy of the rows of the whole that belong to a part.
-  template <class Tu, class Part, class Whole>
+  template <class Part, class Whole, configured = configuration>
   static void copy_rows(const Part& part, const Whole& whole, std::size_t first) {
     const void* const from = whole.data() + first * whole.extents().stride(0);
     const std::size_t bytes = part.size() * sizeof(typename Whole::value_type);
     if constexpr (std::is_same_v<backend_type, backend::cpu>)
-      copy_in<backend_type, Tu>(part.ordinal(), part.data(), from, bytes);
+      copy_in<backend_type>(part.ordinal(), part.data(), from, bytes);
     else
-      copy_in_async<backend_type, Tu>(part.ordinal(), part.data(), from, bytes);
+      copy_in_async<backend_type>(part.ordinal(), part.data(), from, bytes);
   }
 
-  template <class Tu, class Images, class Bytes, class Whole>
+  template <class Images, class Bytes, class Whole, configured = configuration>
   static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
                            const byte_scale<T>& scale) {
-    if constexpr (provided<backend_type, op::scale_bytes, Tu>) {
-      copy_rows<Tu>(bytes, whole, first);
-      scale_bytes_into<Tu>(images, bytes, scale);
+    if constexpr (provided<backend_type, op::scale_bytes>) {
+      copy_rows(bytes, whole, first);
+      scale_bytes_into(images, bytes, scale);
     } else {
       throw error(
           "loader: it was made in a file that is compiled as CUDA, so that devices scale its bytes, and is read in one "
@@ -134,13 +134,13 @@ class device_batches {
   bytes_tensor bytes_;  // one is enough: a lane scales a batch before it copies the next
   bool as_bytes_;
   std::size_t current_ = 0;
-  std::array<copy_lane<backend_type>, places> lanes_;
+  std::array<copy_lane, places> lanes_;
 };
 
 /// Used instead when the maker's memory is where the batches are wanted.
 struct no_device_batches {
-  template <class Maker, class Tu>
-  no_device_batches(const Maker&, split::rule, Tu) {}
+  template <class Maker>
+  no_device_batches(const Maker&, split::rule) {}
 };
 
 }  // namespace devplace::detail

@@ -93,25 +93,25 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
 
 /// Forward of one replica on its part `x` of a batch, in a workspace that is allocated for it; the outputs are copied
 /// to the view `output`.
-template <class Net, class P, class Backend, class Tu, class Part, class Output>
+template <class Net, class P, class Backend, class Part, class Output>
 pass<P> run_forward(const replica<element_of_t<P>>& r, const Part& x, devplace::detail::memory_block& workspace, mode m,
                     const random_key& key, const Output& output) {
   using T = element_of_t<P>;
-  using run = engine<Net, P, Backend, Tu>;
+  using run = engine<Net, P, Backend>;
   const std::size_t rows = checked_rows<typename run::input_extents>(x);
-  workspace = devplace::detail::allocate<Backend, Tu>(r.ordinal, run::workspace_elements(rows, m) * sizeof(T),
-                                                      devplace::memory_purpose::activations);
+  workspace = devplace::detail::allocate<Backend>(r.ordinal, run::workspace_elements(rows, m) * sizeof(T),
+                                                  devplace::memory_purpose::activations);
   const auto p = run::make_pass(r, static_cast<T*>(workspace.data()), rows, m, key);
   if (rows != 0) run::forward(p, x.data());
-  devplace::detail::copy_within<Backend, Tu>(r.ordinal, output.data(), run::output_of(p), output.size() * sizeof(T));
+  devplace::detail::copy_within<Backend>(r.ordinal, output.data(), run::output_of(p), output.size() * sizeof(T));
   return p;
 }
 
 /// Backward of one replica: gradients are written, or added to those of an earlier pass. What comes behind them, the
 /// loss's two sums, is left to the caller.
-template <class Net, class P, class Backend, class Tu, class T = element_of_t<P>>
+template <class Net, class P, class Backend, class T = element_of_t<P>>
 void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add) {
-  using run = engine<Net, P, Backend, Tu>;
+  using run = engine<Net, P, Backend>;
   if (p.batch != 0)
     run::backward(p, r, x, dy, add);
   else if (!add)

@@ -14,13 +14,12 @@ template <class Layer, class In>
 using output_t = typename Layer::template output<In>;
 
 /// What forward and backward of a layer have in common: views of one pass at `here<Backend>`.
-template <class Layer, class In, class P, class Backend, class Tu>
+template <class Layer, class In, class P, class Backend>
 class call {
  public:
   using precision_type = P;
   using value_type = element_of_t<P>;
   using backend_type = Backend;
-  using translation_unit = Tu;
   template <class Element, class Extents>
   using view_of = devplace::view<Element, Extents, here<Backend>>;
 
@@ -77,9 +76,9 @@ class call {
 };
 
 /// Argument of `Layer::forward`.
-template <class Layer, class In, class P, class Backend, class Tu>
-class forward_call : public call<Layer, In, P, Backend, Tu> {
-  using base = call<Layer, In, P, Backend, Tu>;
+template <class Layer, class In, class P, class Backend>
+class forward_call : public call<Layer, In, P, Backend> {
+  using base = call<Layer, In, P, Backend>;
   using T = element_of_t<P>;
 
  public:
@@ -93,9 +92,9 @@ class forward_call : public call<Layer, In, P, Backend, Tu> {
 };
 
 /// Argument of `Layer::backward`.
-template <class Layer, class In, class P, class Backend, class Tu>
-class backward_call : public call<Layer, In, P, Backend, Tu> {
-  using base = call<Layer, In, P, Backend, Tu>;
+template <class Layer, class In, class P, class Backend>
+class backward_call : public call<Layer, In, P, Backend> {
+  using base = call<Layer, In, P, Backend>;
   using T = element_of_t<P>;
   using out = output_t<Layer, In>;
 

@@ -102,18 +102,18 @@ struct chain<In, std::tuple<Plans...>> {
     return 2 * slot(batch, m) + inside;
   }
 
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void forward(const pass<P>& p, const T* x, T* y) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (forward_one<Index, Backend, Tu>(p, x, y), ...);
+      (forward_one<Index, Backend>(p, x, y), ...);
     }
     (std::make_index_sequence<n>{});
   }
 
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void backward(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (backward_one<n - 1 - Index, Backend, Tu>(p, x, y, dy, dx, gradients, add), ...);
+      (backward_one<n - 1 - Index, Backend>(p, x, y, dy, dx, gradients, add), ...);
     }
     (std::make_index_sequence<n>{});
   }
@@ -189,20 +189,20 @@ struct chain<In, std::tuple<Plans...>> {
       return false;
   }
 
-  template <std::size_t Index, class Backend, class Tu, class P, class T>
+  template <std::size_t Index, class Backend, class P, class T>
   static void forward_one(const pass<P>& p, const T* x, T* y) {
     if constexpr (!absorbed<Index>()) {
       const T* in = activation(p, Index, x, y);
       T* out = activation(p, Index + 1, x, y);
       if constexpr (absorbs_next<Index>())
-        plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, Tu>(inner<Index>(p), in,
-                                                                                                   out);
+        plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend>(inner<Index>(p), in,
+                                                                                               out);
       else
-        plan<Index>::template forward<Backend, Tu>(inner<Index>(p), in, out);
+        plan<Index>::template forward<Backend>(inner<Index>(p), in, out);
     }
   }
 
-  template <std::size_t Index, class Backend, class Tu, class P, class T>
+  template <std::size_t Index, class Backend, class P, class T>
   static void backward_one(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
     if constexpr (!absorbed<Index>()) {
       constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
@@ -215,10 +215,10 @@ struct chain<In, std::tuple<Plans...>> {
       const T* in = activation(p, Index, x, y);
       const T* out = activation(p, last + 1, x, y);
       if constexpr (absorbs_next<Index>())
-        plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, Tu>(
+        plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend>(
             inner<Index>(p), in, out, above, gradient(p, last), below, own, add);
       else
-        plan<Index>::template backward<Backend, Tu>(inner<Index>(p), in, out, above, below, own, add);
+        plan<Index>::template backward<Backend>(inner<Index>(p), in, out, above, below, own, add);
     }
   }
 

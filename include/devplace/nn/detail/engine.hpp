@@ -40,7 +40,7 @@ struct tail_functor {
 };
 
 /// The work of one replica of `Net` in precision `P`, for all devices of a backend: ordinals are values here.
-template <class Net, class P, class Backend, class Tu>
+template <class Net, class P, class Backend>
 struct engine {
   using T = element_of_t<P>;
   using plan = network_plan<Net>;
@@ -58,12 +58,12 @@ struct engine {
   /// Draws all parameters and buffers, keyed by seed and name: the same on every place and for every thread count.
   static void initialize(const replica<T>& r, std::uint64_t seed) {
     plan::for_each_parameter("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
-      initialize_into<Backend, Tu>(r.ordinal, r.parameter_data() + offset, entry.info.shape.size(), entry.info.init,
-                                   seed, path_hash(name));
+      initialize_into<Backend>(r.ordinal, r.parameter_data() + offset, entry.info.shape.size(), entry.info.init, seed,
+                               path_hash(name));
     });
     plan::for_each_buffer("", 0, [&](const std::string& name, auto entry, std::size_t offset) {
-      initialize_into<Backend, Tu>(r.ordinal, r.buffer_data() + offset, entry.info.shape.size(), entry.info.init, seed,
-                                   path_hash(name));
+      initialize_into<Backend>(r.ordinal, r.buffer_data() + offset, entry.info.shape.size(), entry.info.init, seed,
+                               path_hash(name));
     });
   }
 
@@ -92,18 +92,18 @@ struct engine {
   /// Where a pass leaves the network's output.
   static T* output_of(const pass<P>& p) { return p.saved + plan::saved_elements(p.batch, p.mode); }
 
-  static void forward(const pass<P>& p, const T* x) { plan::template forward<Backend, Tu>(p, x, output_of(p)); }
+  static void forward(const pass<P>& p, const T* x) { plan::template forward<Backend>(p, x, output_of(p)); }
 
   /// Writes (or adds) the gradients of the sum of the losses into the replica's arena, and the gradient of the input
   /// where `dx` is not null.
   static void backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add, T* dx = nullptr) {
-    plan::template backward<Backend, Tu>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
+    plan::template backward<Backend>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
   }
 
   /// A batch without samples on this place has gradients of zero.
   static void clear_gradients(const replica<T>& r) {
-    devplace::detail::for_each_index<Backend, Tu>(r.ordinal, plan::parameter_elements, 4096,
-                                                  zero_functor<T>{r.gradient_data()});
+    devplace::detail::for_each_index<Backend>(r.ordinal, plan::parameter_elements, 4096,
+                                              zero_functor<T>{r.gradient_data()});
   }
 
   /// Writes a loss's sums of losses and of weights behind the gradients, or adds them.
@@ -111,15 +111,15 @@ struct engine {
     return {r.gradient_data() + plan::parameter_elements, sums, add};
   }
   static void add_sums(const replica<T>& r, const T* sums, bool add) {
-    devplace::detail::for_each_index<Backend, Tu>(r.ordinal, 1, 1, tail(r, sums, add));
+    devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1, tail(r, sums, add));
   }
 
  private:
   template <class Element>
   static devplace::detail::memory_block zeros(int ordinal, std::size_t elements, devplace::memory_purpose purpose) {
-    auto block = devplace::detail::allocate<Backend, Tu>(ordinal, elements * sizeof(Element), purpose);
-    devplace::detail::for_each_index<Backend, Tu>(ordinal, elements, 4096,
-                                                  zero_functor<Element>{static_cast<Element*>(block.data())});
+    auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(Element), purpose);
+    devplace::detail::for_each_index<Backend>(ordinal, elements, 4096,
+                                              zero_functor<Element>{static_cast<Element*>(block.data())});
     return block;
   }
 };

@@ -50,11 +50,11 @@ struct initial_values {
 
 /// Gives `n` elements on a backend's device their initial values, in the order of that device's work. `path` is the
 /// path_hash of the parameter's name in the whole model.
-template <class Backend, class Tu = devplace::detail::this_tu, class T>
+template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
                      std::uint64_t path) {
   constexpr std::size_t grain = 1024;
-  devplace::detail::for_each_index<Backend, Tu>(ordinal, n, grain, initial_values<T>{data, how, seed, path});
+  devplace::detail::for_each_index<Backend>(ordinal, n, grain, initial_values<T>{data, how, seed, path});
 }
 
 }  // namespace devplace::nn::detail

@@ -58,32 +58,32 @@ struct layer_plan {
     return padded(scratch_per_sample<Layer, In>() * batch);
   }
 
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void forward(const pass<P>& p, const T* x, T* y) {
-    Layer::forward(forward_call<Layer, In, P, Backend, Tu>(p, x, y));
+    Layer::forward(forward_call<Layer, In, P, Backend>(p, x, y));
   }
 
   /// Forward together with the layer `Next`, which works in place on the result.
-  template <class Next, class Backend, class Tu, class P, class T>
+  template <class Next, class Backend, class P, class T>
   static void forward_absorbing(const pass<P>& p, const T* x, T* y) {
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, Tu>(p, x, y));
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend>(p, x, y));
   }
 
   /// `dx` null: not needed. `add`: parameter gradients are added to what is there.
-  template <class Backend, class Tu, class P, class T>
+  template <class Backend, class P, class T>
   static void backward(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
     }
-    Layer::backward(backward_call<Layer, In, P, Backend, Tu>(p, x, y, dy, dx, gradients, add));
+    Layer::backward(backward_call<Layer, In, P, Backend>(p, x, y, dy, dx, gradients, add));
   }
 
   /// Backward of forward_absorbing: y and dy are those of `Next`, and `between`, where dy may lie, takes the gradient
   /// of what lies between the two layers.
-  template <class Next, class Backend, class Tu, class P, class T>
+  template <class Next, class Backend, class P, class T>
   static void backward_absorbing(const pass<P>& p, const T* x, const T* y, const T* dy, T* between, T* dx, T* gradients,
                                  bool add) {
-    const backward_call<Layer, In, P, Backend, Tu> call(p, x, y, dy, dx, gradients, add);
+    const backward_call<Layer, In, P, Backend> call(p, x, y, dy, dx, gradients, add);
     Layer::template backward_absorbing<Next>(call, call.output_like(between));
   }
 

@@ -20,31 +20,31 @@ std::vector<int> ordinals_of(const model_state<T>& state) {
 }
 
 /// Number of failures so far of all devices on which the model lies.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 std::uint64_t failures_of(const model_state<T>& state) {
   std::uint64_t failures = 0;
   for (const auto& r : state.replicas)
-    failures += devplace::detail::failure_count<Backend, Tu>(r.ordinal);
+    failures += devplace::detail::failure_count<Backend>(r.ordinal);
   return failures;
 }
 
 /// Waits for all places of a model. If a device has failed since the model was made, the model is unusable from now on:
 /// throws the failure, with the name of the replica where it began, or, where somebody else was thrown that before,
 /// that the model cannot be used.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void settle(model_state<T>& state) {
   const std::vector<int> ordinals = ordinals_of(state);
-  const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend, Tu>(ordinals);
-  if (failed.failure || failures_of<Backend, Tu>(state) != state.failures) state.unusable = failed_device_text;
+  const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(ordinals);
+  if (failed.failure || failures_of<Backend>(state) != state.failures) state.unusable = failed_device_text;
   if (failed.failure) devplace::detail::throw_failure<Backend>(failed, ordinals);
   require_usable(state);
 }
 
 /// The same without waiting where no device has failed so far.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void settle_after_failures(model_state<T>& state) {
   require_usable(state);
-  if (failures_of<Backend, Tu>(state) != state.failures) settle<Backend, Tu>(state);
+  if (failures_of<Backend>(state) != state.failures) settle<Backend>(state);
 }
 
 }  // namespace devplace::nn::detail

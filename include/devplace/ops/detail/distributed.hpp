@@ -13,6 +13,7 @@
 
 // What operations on tensors over several places have in common. They are loops over the places around the operation
 // on one: `x.local(k)` is what place k has, a view without an ordinal in its type.
+
 namespace devplace::detail {
 
 template <class X>
@@ -28,15 +29,19 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
 /// the same indices, now and by the same rule for other extents later.
-template <class T, class Where, class Tu, class Extents, class Source>
+template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
   if constexpr (rules_of<Where>::split)
-    return distributed_access::split_like<result, Tu>(extents, source);
+    return distributed_access::split_like<result>(extents, source);
   else
-    return result(extents, Tu{});
+    return result(extents);
 }
 
 // Messages are made outside of templates: what is instantiated for every placement stays small.
@@ -56,4 +61,4 @@ void require_same_split(const char* operation, const A& a, const B& b) {
   }
 }
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -36,9 +36,9 @@ struct loss_reducer {
 };
 
 /// sums[0], sums[1] = sums of the losses and of the weights of `terms(row)` for row below `rows`.
-template <class Backend, class Tu, class T, class Terms>
+template <class Backend, class T, class Terms>
 void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
-  reduce<Backend, Tu>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
+  reduce<Backend>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
 }
 
 template <class T>
@@ -49,11 +49,15 @@ struct loss_result {
   DEVPLACE_HD void operator()(std::size_t) const { *result = divide ? sums[0] / sums[1] : sums[0]; }
 };
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// The memory behind the value form of a loss on operand X's place.
-template <class X, class T, class Tu>
+template <class X, class T>
 struct loss_workspace {
   loss_workspace(const char* operation, std::size_t rows, reduction how)
-      : sums(extents<2>{}, Tu{}), row_losses(extents<dyn>(rows), Tu{}) {
+      : sums(extents<2>{}), row_losses(extents<dyn>(rows)) {
     if (how != reduction::mean && how != reduction::sum)
       throw argument_error(std::string(operation) +
                            ": a loss is reduced by reduction::mean or reduction::sum, not by " + reduction_name(how) +
@@ -61,9 +65,9 @@ struct loss_workspace {
   }
 
   auto result(reduction how) {
-    result_beside_t<X, T, extents<>> value(extents<>{}, Tu{});
-    for_each_index<operand_backend_t<X>, Tu>(as_view(value).ordinal(), 1, 1,
-                                             loss_result<T>{value.data(), sums.data(), how == reduction::mean});
+    result_beside_t<X, T, extents<>> value(extents<>{});
+    for_each_index<operand_backend_t<X>>(as_view(value).ordinal(), 1, 1,
+                                         loss_result<T>{value.data(), sums.data(), how == reduction::mean});
     return value;
   }
 
@@ -71,4 +75,4 @@ struct loss_workspace {
   result_beside_t<X, T, extents<dyn>> row_losses;
 };
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -41,9 +41,9 @@ struct element_source {
 };
 
 /// Reduces on a backend's device, in the order of its work.
-template <class Backend, class Tu, class Source, class Reducer>
+template <class Backend, class Source, class Reducer>
 void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
-  if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend, Tu>(ordinal, plan);
+  if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend>(ordinal, plan);
 }
 
 template <std::size_t Axis, class E, class = std::make_index_sequence<E::rank - 1>>

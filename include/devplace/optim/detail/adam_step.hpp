@@ -8,14 +8,14 @@
 
 namespace devplace::optim::detail {
 
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void adam_step(const adam_hyper& hyper, const step_arguments<T>& a) {
-  run_update<Backend, Tu>(a.ordinal, a.n,
-                          adam_update<T>{{a.gradients, a.divisor, a.gradient_factor},
-                                         a.parameters,
-                                         a.state[0],
-                                         a.state[1],
-                                         record_of_steps<Backend, Tu>(a, hyper)});
+  run_update<Backend>(a.ordinal, a.n,
+                      adam_update<T>{{a.gradients, a.divisor, a.gradient_factor},
+                                     a.parameters,
+                                     a.state[0],
+                                     a.state[1],
+                                     record_of_steps<Backend>(a, hyper)});
 }
 
 template <class Rule>

@@ -56,21 +56,21 @@ struct sent_steps {
 };
 
 /// The place's record, up to date when the update runs that is asked for next.
-template <class Backend, class Tu, class Hyper, class T>
+template <class Backend, class Hyper, class T>
 step_record<Hyper, T>* record_of_steps(const step_arguments<T>& a, const Hyper& hyper) {
   using record = step_record<Hyper, T>;
   static_assert(std::is_trivially_copyable_v<record> && sizeof(record) <= step_memory_bytes &&
                 std::is_trivially_copyable_v<sent_steps<Hyper>> && sizeof(sent_steps<Hyper>) <= step_memory_bytes);
   record* const known = static_cast<record*>(a.step_memory);
   if (!(*static_cast<const sent_steps<Hyper>*>(a.sent) == sent_steps<Hyper>{hyper, a.step}))
-    devplace::detail::for_each_index<Backend, Tu>(a.ordinal, 1, 1, begin_steps<Hyper, T>{known, hyper, a.step});
+    devplace::detail::for_each_index<Backend>(a.ordinal, 1, 1, begin_steps<Hyper, T>{known, hyper, a.step});
   new (a.sent) sent_steps<Hyper>{hyper, a.step + 1};
   return known;
 }
 
-template <class Backend, class Tu, class Update>
+template <class Backend, class Update>
 void run_update(int ordinal, std::size_t n, const Update& update) {
-  if (n != 0) devplace::detail::dispatch<op::update, Backend, Tu>(ordinal, n, update);
+  if (n != 0) devplace::detail::dispatch<op::update, Backend>(ordinal, n, update);
 }
 
 }  // namespace optim::detail

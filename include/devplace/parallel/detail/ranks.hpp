@@ -17,49 +17,42 @@ namespace devplace::parallel::detail {
 template <class Backend>
 class rank_devices {
  public:
-  template <class Tu>
-  rank_devices(std::span<const int> ordinals, Tu) : ordinals_(ordinals.begin(), ordinals.end()) {
+  rank_devices(std::span<const int> ordinals) : ordinals_(ordinals.begin(), ordinals.end()) {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
                            std::to_string(max_ranks) + ".");
     for (const int ordinal : ordinals_)
-      events_.push_back(devplace::detail::make_event<Backend, Tu>(ordinal));
+      events_.push_back(devplace::detail::make_event<Backend>(ordinal));
   }
 
   int size() const { return static_cast<int>(ordinals_.size()); }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
   /// Notes how far each rank has got.
-  template <class Tu>
   void mark() {
     for (int rank = 0; rank != size(); ++rank)
-      mark<Tu>(rank);
+      mark(rank);
   }
-  template <class Tu>
-  void mark(int rank) {
-    devplace::detail::record_event<Backend, Tu>(events_[index(rank)]);
-  }
+  void mark(int rank) { devplace::detail::record_event<Backend>(events_[index(rank)]); }
   /// Rank `rank` goes on after the last mark of rank `other`.
-  template <class Tu>
   void follow(int rank, int other) {
-    if (rank != other) devplace::detail::follow_event<Backend, Tu>(ordinal(rank), events_[index(other)]);
+    if (rank != other) devplace::detail::follow_event<Backend>(ordinal(rank), events_[index(other)]);
   }
   /// Every rank goes on after all ranks have come here. Of many ranks the first one waits for all and all for it, which
   /// takes a number of calls that grows with the ranks and not with their square.
-  template <class Tu>
   void fence() {
-    mark<Tu>();
+    mark();
     if (size() <= 3) {
       for (int rank = 0; rank != size(); ++rank)
         for (int other = 0; other != size(); ++other)
-          follow<Tu>(rank, other);
+          follow(rank, other);
       return;
     }
     for (int rank = 1; rank != size(); ++rank)
-      follow<Tu>(0, rank);
-    mark<Tu>(0);
+      follow(0, rank);
+    mark(0);
     for (int rank = 1; rank != size(); ++rank)
-      follow<Tu>(rank, 0);
+      follow(rank, 0);
   }
 
   template <class T>

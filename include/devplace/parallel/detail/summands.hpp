@@ -13,6 +13,7 @@
 #include <devplace/tensor/distributed.hpp>
 
 // What the collectives that combine summands have in common.
+
 namespace devplace::parallel::detail {
 
 template <class Kind>
@@ -39,14 +40,14 @@ template <class Where>
 inline constexpr auto& ordinals_of = devplace::detail::mesh_of<Where>::ordinals;
 
 // One communicator for a call; compiled for a backend and an element type, whatever the places.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void all_reduce_buffers(std::span<const int> ordinals, std::span<T* const> buffers, std::size_t count, reduction op) {
-  direct<Backend>(ordinals, Tu{}).template all_reduce<Tu>(buffers, count, op);
+  direct<Backend>(ordinals).all_reduce(buffers, count, op);
 }
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void reduce_buffers(std::span<const int> ordinals, std::span<T* const> buffers, std::size_t count, reduction op,
                     int root) {
-  direct<Backend>(ordinals, Tu{}).template reduce<Tu>(buffers, count, op, root);
+  direct<Backend>(ordinals).reduce(buffers, count, op, root);
 }
 
 /// The first element of each place's part.
@@ -66,14 +67,18 @@ auto buffers_of(const tensor<T, Extents, Where>& x) {
   return result;
 }
 
+}  // namespace devplace::parallel::detail
+
+namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Summands that may be written over: a temporary's memory, or copies.
-template <class Tu, class T, class Extents, class Where>
+template <class T, class Extents, class Where>
 tensor<T, Extents, Where> to_overwrite(tensor<T, Extents, Where>&& x) {
   return std::move(x);
 }
-template <class Tu, class T, class Extents, class Where>
+template <class T, class Extents, class Where>
 tensor<T, Extents, Where> to_overwrite(const tensor<T, Extents, Where>& x) {
-  return x.template clone<Tu>();
+  return x.clone();
 }
 
-}  // namespace devplace::parallel::detail
+}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION

@@ -30,12 +30,16 @@ struct packed_elements {
   View view;
 };
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Uninitialised row-major elements for as long as the result lives, beside a view, with its type and extents.
-template <class Tu, class T, class E, class W, class L>
+template <class T, class E, class W, class L>
 auto packed_beside(const view<T, E, W, L>& x) {
   using value = std::remove_const_t<T>;
   using backend = typename view<T, E, W, L>::backend_type;
-  memory_block block = allocate<backend, Tu>(x.ordinal(), x.size() * sizeof(value), memory_purpose::workspace);
+  memory_block block = allocate<backend>(x.ordinal(), x.size() * sizeof(value), memory_purpose::workspace);
   auto* const data = static_cast<value*>(block.data());
   return packed_elements<view<value, E, W>>{std::move(block), {data, x.extents(), x.device()}};
 }
@@ -48,17 +52,17 @@ constexpr auto as_contiguous(const view<T, E, W, L>& x) {
 
 /// The elements of a view, row by row: its own if they lie so, else a copy in the order of the place's work. The copy
 /// goes through assign() of ops/assign.hpp.
-template <class Tu, class T, class E, class W, class L>
+template <class T, class E, class W, class L>
 auto packed(const view<T, E, W, L>& x) {
   using plain = view<const std::remove_const_t<T>, E, W>;
   if constexpr (std::is_same_v<L, row_major>) {
     return packed_elements<plain>{{}, x};
   } else {
     if (x.is_contiguous()) return packed_elements<plain>{{}, as_contiguous(x)};
-    auto copy = packed_beside<Tu>(x);
-    assign<Tu>(computable(copy.view), computable(x));
+    auto copy = packed_beside(x);
+    assign(computable(copy.view), computable(x));
     return packed_elements<plain>{std::move(copy.block), copy.view};
   }
 }
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -9,6 +9,7 @@
 #include <devplace/tensor/distributed.hpp>
 
 // Between an array and its parts along an axis.
+
 namespace devplace::detail {
 
 /// Bytes of an array seen along an axis: `rows` rows, each of which has `index_bytes` for one index of the axis.
@@ -30,48 +31,52 @@ axis_geometry along(const Extents& whole) {
 }
 
 /// Fills a part, indices `begin` to `end` of an axis, from the whole.
-template <class PartBackend, class WholeBackend, class Tu>
+template <class PartBackend, class WholeBackend>
 void copy_to_part(int part_ordinal, void* part, int whole_ordinal, const void* whole, const axis_geometry& whole_is,
                   std::size_t begin, std::size_t end) {
   const std::size_t width = whole_is.offset(end - begin);
   if (width == 0 || whole_is.rows == 0) return;
-  copy_rows<PartBackend, WholeBackend, Tu>(part_ordinal, part, whole_ordinal,
-                                           static_cast<const char*>(whole) + whole_is.offset(begin),
-                                           {width, whole_is.rows, width, whole_is.pitch()});
+  copy_rows<PartBackend, WholeBackend>(part_ordinal, part, whole_ordinal,
+                                       static_cast<const char*>(whole) + whole_is.offset(begin),
+                                       {width, whole_is.rows, width, whole_is.pitch()});
 }
 
 /// The other way.
-template <class WholeBackend, class PartBackend, class Tu>
+template <class WholeBackend, class PartBackend>
 void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void* part, const axis_geometry& whole_is,
                     std::size_t begin, std::size_t end) {
   const std::size_t width = whole_is.offset(end - begin);
   if (width == 0 || whole_is.rows == 0) return;
-  copy_rows<WholeBackend, PartBackend, Tu>(whole_ordinal, static_cast<char*>(whole) + whole_is.offset(begin),
-                                           part_ordinal, part, {width, whole_is.rows, whole_is.pitch(), width});
+  copy_rows<WholeBackend, PartBackend>(whole_ordinal, static_cast<char*>(whole) + whole_is.offset(begin), part_ordinal,
+                                       part, {width, whole_is.rows, whole_is.pitch(), width});
 }
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
 /// Gives every place of a split tensor its part of `whole`, which has the tensor's extents.
-template <class Tu, class T, class Extents, class Where, class Whole>
+template <class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
-    copy_to_part<placement_backend_t<Where>, typename Whole::backend_type, Tu>(
-        part.ordinal(), part.data(), whole.ordinal(), whole.data(), geometry, parts.part_begin(k),
-        parts.part_begin(k + 1));
+    copy_to_part<placement_backend_t<Where>, typename Whole::backend_type>(part.ordinal(), part.data(), whole.ordinal(),
+                                                                           whole.data(), geometry, parts.part_begin(k),
+                                                                           parts.part_begin(k + 1));
   }
 }
 
 /// Puts the parts of a split tensor together in `whole`, which has the tensor's extents.
-template <class Tu, class Whole, class T, class Extents, class Where>
+template <class Whole, class T, class Extents, class Where>
 void copy_from_parts(const Whole& whole, const tensor<T, Extents, Where>& parts) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
-    copy_from_part<typename Whole::backend_type, placement_backend_t<Where>, Tu>(
+    copy_from_part<typename Whole::backend_type, placement_backend_t<Where>>(
         whole.ordinal(), whole.data(), part.ordinal(), part.data(), geometry, parts.part_begin(k),
         parts.part_begin(k + 1));
   }
 }
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -22,9 +22,9 @@ struct accumulation {
 
 /// Throws where the model cannot be used, where its gradients are leased, and where gradients that are being
 /// accumulated were overwritten.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
-  nn::detail::settle_after_failures<Backend, Tu>(state);
+  nn::detail::settle_after_failures<Backend>(state);
   if (state.gradients_out)
     throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
   if (a.batches != 0 && a.writes != state.gradient_writes) {
@@ -57,13 +57,13 @@ class step_guard {
 };
 
 /// The loss of the last pass from what each replica keeps of it; waits for all places.
-template <class Backend, class Tu, class T>
+template <class Backend, class T>
 T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
-  nn::detail::settle<Backend, Tu>(state);
+  nn::detail::settle<Backend>(state);
   double total[2] = {0, 0};
   for (const auto& r : state.replicas) {
     T sums[2];
-    devplace::detail::copy_out<Backend, Tu>(r.ordinal, sums, r.loss_sums(), sizeof sums);
+    devplace::detail::copy_out<Backend>(r.ordinal, sums, r.loss_sums(), sizeof sums);
     total[0] += static_cast<double>(sums[0]);
     total[1] += static_cast<double>(sums[1]);
   }

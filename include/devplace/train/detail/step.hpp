@@ -69,23 +69,23 @@ struct step_memory {
 }
 
 /// Makes a place's workspace large enough for `rows` samples.
-template <class Net, class T, class Backend, class Tu>
+template <class Net, class T, class Backend>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   using layout = step_layout<Net>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
   if (rows > limit) throw_too_large(rows);
   memory.prepared = false;  // nothing is prepared if the allocation fails
   memory.rows = 0;
-  devplace::detail::prepare_workspaces<Backend, Tu>(ordinal);
+  devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
-  memory.workspace = devplace::detail::allocate<Backend, Tu>(ordinal, layout::workspace(rows) * sizeof(T),
-                                                             memory_purpose::activations);
+  memory.workspace =
+      devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows) * sizeof(T), memory_purpose::activations);
   memory.rows = rows;
   memory.prepared = true;
 }
 
 /// The factor of clipping for one place's gradients, which are whole; it is formed there later.
-template <class Net, class Backend, class Tu, class T>
+template <class Net, class Backend, class T>
 const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, const step_memory<T>& memory,
               reduction how) {
   optim::clip_arguments<T> arguments;
@@ -96,16 +96,16 @@ const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, con
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
   arguments.workspace = static_cast<double*>(memory.clipping.data());
-  optim::clip_norm_into<Backend, Tu>(rule, arguments);
+  optim::clip_norm_into<Backend>(rule, arguments);
   return arguments.factor;
 }
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
 /// gradients and sums of the batches before.
-template <class Net, class P, class Backend, class Tu, class PlacedLoss, class Targets, class T = element_of_t<P>>
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T = element_of_t<P>>
 void forward_and_backward(const nn::detail::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
                           std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
-  using run = nn::detail::engine<Net, P, Backend, Tu>;
+  using run = nn::detail::engine<Net, P, Backend>;
   using layout = step_layout<Net>;
   using where = here<Backend>;
   const devplace::detail::device_of<where> device{r.ordinal};
@@ -116,12 +116,12 @@ void forward_and_backward(const nn::detail::replica<T>& r, step_memory<T>& memor
   if (rows != 0) run::forward(p, x);
   const auto outputs = nn::detail::batch_extents<typename run::output_extents>(rows);
   using batch_extents = std::remove_const_t<decltype(outputs)>;
-  loss.template into<Tu>(view<T, extents<2>, where>{r.loss_sums(), {}, device},
-                         view<T, batch_extents, where>{output_gradient, outputs, device},
-                         view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
-                         view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
-  nn::detail::run_backward<Net, P, Backend, Tu>(p, r, x, output_gradient, add);
-  devplace::detail::for_each_index<Backend, Tu>(
+  loss.into(view<T, extents<2>, where>{r.loss_sums(), {}, device},
+            view<T, batch_extents, where>{output_gradient, outputs, device},
+            view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
+            view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
+  nn::detail::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
+  devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<T>{run::tail(r, r.loss_sums(), add), memory.totals(), memory.pending(), memory.counts});
   memory.counts = false;

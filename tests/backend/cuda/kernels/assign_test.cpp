@@ -58,7 +58,7 @@ void assign_by_kernel(const dp::view<T, Extents, on_cpu, Layout>& to, const Expr
   expression.visit(reader);
   plan.layouts[count] = dp::detail::layout_of(to, shape);
   if constexpr (strides) dp::detail::collapse(plan.axes, plan.layouts, count + 1);
-  dp::detail::run<Layout, strides, Extents::rank, emulated, dp::detail::this_tu>(0, to.data(), expression, plan);
+  dp::detail::run<Layout, strides, Extents::rank, emulated>(0, to.data(), expression, plan);
 }
 
 /// Elements with `Extents`, aligned for wide accesses, or `offset` elements after such an address.
