@@ -22,6 +22,10 @@ void train(const dp::image_set& data) {
       step(images);
 }
 
+#if defined(NUMBER_BESIDE_THE_SHUFFLE)  // expect: (no matching|no instance of constructor)
+dp::sampler shuffled(10, dp::seed{1}, 64);
+#endif
+
 #if defined(EPOCH_FORGOTTEN)  // expect: LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER
 void forgets(dp::loader<where>& batches) {
   for (const auto& [images, labels] : batches.epoch())

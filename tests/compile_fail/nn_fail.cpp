@@ -33,6 +33,22 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+#if defined(NUMBER_BESIDE_THE_SEED)  // expect: (no matching|no instance of constructor)
+  { cpu_model wrong(dp::seed{1}, 0.1); }
+#endif
+#if defined(NUMBER_BESIDE_THE_RULE)  // expect: (no matching|no instance of constructor)
+  { dp::optimizer<dp::optim::sgd, cpu_model> wrong(model, dp::optim::sgd{}, 0.1); }
+#endif
+#if defined(NUMBER_BEHIND_A_TRAINER)  // expect: (no matching|no instance of constructor)
+  {
+    using trainer = dp::trainer<cpu_model, nn::cross_entropy, dp::optim::sgd>;
+    trainer wrong(model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::all_reduce<>{}, dp::accumulate<1>{},
+                  64);
+  }
+#endif
+#if defined(TYPE_GIVEN_TO_A_MEMBER)  // expect: (no matching|no instance|constraints not satisfied)
+  { model.predict<samples, float>(x); }
+#endif
 #if defined(LAYERS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
   { dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<128, 10>>, on_cpu> wrong{dp::seed{1}}; }
 #endif

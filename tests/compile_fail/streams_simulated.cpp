@@ -34,6 +34,12 @@ void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const
 #if defined(SCOPE_OF_A_TEMPORARY_STREAM)  // expect: KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE
   { const dp::stream_scope lost(dp::stream<dp::cuda<0>>{}); }
 #endif
+#if defined(STREAM_OF_A_POINTER)  // expect: (no matching|no instance of constructor)
+  { dp::stream<dp::cuda<0>> adopted(s.native_handle()); }
+#endif
+#if defined(EVENT_OF_A_POINTER)  // expect: (no matching|no instance of constructor)
+  { dp::event<dp::cuda<0>> adopted(s.native_handle()); }
+#endif
 #if defined(STREAM_OF_PINNED_MEMORY)  // expect: devplace: pinned is memory only and has no work of its own
   { dp::stream<dp::pinned> none; }
 #endif

@@ -4,6 +4,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/wrap.hpp>
 
 #include <vector>
@@ -35,6 +36,15 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 #if defined(LIST_NARROWS)  // expect: devplace: the list has floating-point values and the tensor integer elements
   { dp::tensor<std::int32_t, dp::extents<2>, on_cpu> fractions{1.5, 2}; }
+#endif
+#if defined(VALUE_BESIDE_EXTENTS)  // expect: USE_full_FOR_ELEMENTS_OF_ONE_VALUE
+  { matrix ones(dp::extents<2, 3>{}, 1.0f); }
+#endif
+#if defined(VALUE_BESIDE_EXTENTS_OF_A_PLACED_TENSOR)  // expect: USE_full_FOR_ELEMENTS_OF_ONE_VALUE
+  { dp::tensor<float, dp::extents<2, 3>, dp::sharded<dp::axis<0>, 0, 1>> ones(dp::extents<2, 3>{}, 1); }
+#endif
+#if defined(ANYTHING_BESIDE_EXTENTS)  // expect: (no matching|no instance of constructor)
+  { matrix other(dp::extents<2, 3>{}, "1"); }
 #endif
 #if defined(COPY_CONSTRUCTED)  // expect: (USE_clone_TO_COPY_A_TENSOR|deleted constructor of 'matrix')
   matrix copied = a;
