@@ -117,6 +117,21 @@ function(devplace_add_symbol_count_test name few many)
   endif()
 endfunction()
 
+# devplace_add_configuration_test(<name> <source>[=<component>]): every function of devplace that depends on how the file
+# was compiled has a name that says so.
+function(devplace_add_configuration_test name source)
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    return() # the code is the same
+  endif()
+  devplace_link_label(${name} ${source})
+  devplace_object_libraries(library ${name} ${source})
+  target_compile_options(${library} PRIVATE -O0)
+  add_test(NAME "symbols: ${name}"
+           COMMAND ${CMAKE_COMMAND} -DOBJDUMP=${CMAKE_OBJDUMP} -DOBJECT=$<TARGET_OBJECTS:${library}> -P
+                   ${CMAKE_CURRENT_SOURCE_DIR}/link/configured_symbols.cmake)
+  set_tests_properties("symbols: ${name}" PROPERTIES LABELS ${label})
+endfunction()
+
 # The programs; each line is one test.
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/programs.cmake)
   include(${CMAKE_CURRENT_LIST_DIR}/programs.cmake)

@@ -10,6 +10,13 @@ foreach(component IN ITEMS cblas zlib)
 endforeach()
 devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
 
+# Files of one program with two configurations: their bodies stay apart. The symbols show it of every function, in code
+# that is compiled without inlining.
+devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
+                       configurations_unchecked.cpp=simulated_cuda)
+devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
+devplace_add_configuration_test(configured_public_types public_types_plain.cpp)
+
 # The same program text on simulated devices here and with nvcc below, where it is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 

@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#undef NDEBUG
+#define NDEBUG
+#include "link/configurations.hpp"
+
+const configured_file unchecked_file = this_file();
