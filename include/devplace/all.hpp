@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Everything. The table of contents, from narrow to wide: core.hpp (tensors and operations), nn.hpp (layers, models,
-// optimizers), parallel.hpp (several places); then data, files and training. Each is usable alone. Only sorting.hpp is
-// left out, for what CUB's headers cost nvcc.
+// Everything except sorting.hpp, whose CUB headers are expensive for nvcc. Narrower umbrella headers: core.hpp (tensors
+// and operations), nn.hpp (also layers, models, optimizers), parallel.hpp (also several places). This one adds data,
+// files and training.
 #include <devplace/core.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_batch.hpp>

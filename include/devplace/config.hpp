@@ -30,7 +30,7 @@
 #if defined(__CUDACC__)
   #define DEVPLACE_HD __host__ __device__
 #else
-  /// Marks functions that kernels call as well as the host.
+  /// Marks functions that are called by kernels as well as by the host.
   #define DEVPLACE_HD
 #endif
 
@@ -38,20 +38,20 @@
   #define DEVPLACE_DEVICE __device__
   #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
 #else
-  /// Marks the bodies of kernels, which the host calls only where it emulates a GPU.
+  /// Marks the bodies of kernels; the host calls them only in the tests' emulation of a GPU.
   #define DEVPLACE_DEVICE
-  /// Before a loop of such a body whose arrays are to lie in registers.
+  /// Unrolls the next loop of such a body, so that the arrays that it indexes are kept in registers.
   #define DEVPLACE_DEVICE_UNROLL
 #endif
 
 #if defined(__CUDA_ARCH__)
   #define DEVPLACE_IF_HOST(...)
 #else
-  /// What a DEVPLACE_HD function does on the host only, such as throwing.
+  /// Code of a DEVPLACE_HD function for the host only, such as throwing.
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
-// nvcc's front end does not know pragmas that it hands on to the host compiler.
+// nvcc's front end warns about pragmas that are meant for the host compiler.
 #if defined(__CUDACC__)
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
   #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
@@ -60,14 +60,14 @@
   #define DEVPLACE_HOST_PRAGMAS_END
 #endif
 
-// Before a loop over registers, which must be unrolled in full; -O2 alone does not do it.
+// Unrolls a loop over registers completely, which -O2 alone does not do.
 #if defined(__clang__)
   #define DEVPLACE_UNROLL _Pragma("clang loop unroll(full)")
 #else
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-// What components bring to functions that have a body without them too.
+// The component's implementation of functions that also have one without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
 #else
@@ -79,8 +79,8 @@
   #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_absent.hpp>
 #endif
 
-// Around a loop no iteration of which writes what another one reads or writes: the compiler may form vectors without
-// comparing pointers.
+// Around a loop whose iterations do not access elements that other iterations write: allows vectorisation without
+// run-time checks for aliasing.
 #if defined(__clang__)
   #define DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN                                            \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"") \
@@ -94,9 +94,9 @@
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-// Around a function with such a loop over code that nobody knows here, a user's functor or std::exp. Where clang can
-// form no vectors it warns, at the function into which the loop was inlined, which may be the user's; so the function
-// is kept whole and the warning is off in it.
+// Around a function with such a loop over a body that is unknown here, such as a user's functor or std::exp. clang
+// warns if it cannot vectorise the loop, at the function into which it was inlined, which may be the user's. Therefore
+// the function is not inlined and the warning is disabled in it.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
@@ -127,21 +127,21 @@
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
 #else
-  /// The header that implements operation `name` on cuda places in this translation unit; empty where none can.
+  /// The header that implements operation `name` on cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
-  /// The header that allocates and copies memory of cuda places in this translation unit; empty where none can.
+  /// The header that allocates and copies memory of cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
-  /// The header that counts and describes the devices behind cuda places; empty where there can be none.
+  /// The header that counts and describes the devices behind cuda places; an empty one if there can be none.
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
-  /// The header with the events of cuda places in this translation unit; empty where there can be none.
+  /// The header with the events of cuda places in this translation unit; an empty one if there are none.
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
-  /// The header with the streams of cuda places in this translation unit; empty where there can be none.
+  /// The header with the streams of cuda places in this translation unit; an empty one if there are none.
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
 #endif
 
-// Real and simulated CUDA in one program would give one name two meanings. Both kinds of object file define this
-// absolute symbol, with different values, and the linker refuses to see it twice unless the values agree. With
-// link-time optimisation all files go through one assembler run, which would take the last value: hence the check.
+// Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol,
+// with different values, and the linker rejects duplicate definitions unless the values agree. With link-time
+// optimisation one assembler run processes all files and would silently keep the last value, hence the check.
 #if !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
 __asm__(
@@ -164,7 +164,7 @@ __asm__(
   #endif
 #endif
 
-// In debug builds; the sanitizers have their own view of memory, and find more.
+// In debug builds only, and not under sanitizers, which check memory themselves and find more.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   #define DEVPLACE_DETAIL_SANITIZED 1
 #elif defined(__has_feature)
@@ -205,15 +205,15 @@ __asm__(
 
 namespace devplace::detail {
 
-/// How a translation unit can work with cuda places.
+/// What a translation unit can do with cuda places.
 enum class cuda_support : unsigned char {
-  none,       ///< it can name them
+  none,       ///< only name them
   simulated,  ///< everything, on host memory
   host_only,  ///< memory and copies: component cuda is linked, but the file is compiled as C++
   full        ///< everything: component cuda, compiled as CUDA
 };
 
-/// Which library multiplies matrices on the CPU.
+/// The library that multiplies matrices on the CPU.
 enum class matrix_library : unsigned char { built_in, cblas };
 
 inline namespace DEVPLACE_CONFIGURATION {

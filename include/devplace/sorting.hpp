@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Sorts, running sums and random orders that every place makes itself. Not in all.hpp: on CUDA devices they are CUB's,
+// Sorts, cumulative sums and random permutations, computed on each place. Not in all.hpp: on CUDA devices they use CUB,
 // whose headers cost nvcc several seconds in each file that includes them.
 #include <devplace/ops/permutation.hpp>
 #include <devplace/ops/scan.hpp>

@@ -17,7 +17,7 @@ namespace {
 
 int released = 0;
 dp::memory_purpose released_as = dp::memory_purpose::tensors;
-std::vector<std::size_t> streams_in_use;  // as numbers
+std::vector<std::size_t> streams_in_use;  // the pointers, as numbers
 void count_release(const dp::detail::block_record& given_back) noexcept {
   ++released;
   released_as = given_back.purpose;
@@ -92,7 +92,7 @@ TEST_CASE("a block knows the streams that use it, each once, whoever owns it", "
     for (const int i : {1, 0, 2, 1})
       a.record_stream(&stream[i]);
     block b;
-    b.record_stream(&stream[2]);  // there is nothing to give back
+    b.record_stream(&stream[2]);  // recorded on an empty block: no effect
     b = std::move(a);
   }
   CHECK(streams_in_use == std::vector<std::size_t>{number(0), number(2), number(1)});

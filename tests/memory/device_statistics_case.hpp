@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// What is counted of a device's memory is the same on every backend: included by a test of simulated devices and by
-// one of the mock runtime.
+// Statistics of a device's memory, which are the same on every backend: included by a test with simulated devices and
+// one with the mock runtime.
 
 #include <cstddef>
 #include <optional>
@@ -47,7 +47,7 @@ TEST_CASE("memory of a device is counted with its purposes and its peak", "[memo
   CHECK(now.allocated == 704);
   CHECK(now.of(memory_purpose::gradients) == 0);
   CHECK(now.peak == 1024);
-  CHECK(now.reserved == 1024);  // the cache has what was given back
+  CHECK(now.reserved == 1024);  // freed memory is in the cache
   CHECK(now.allocations == 3);
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocations == 0);
 }

@@ -110,7 +110,7 @@ TEST_CASE("who follows an event sees what had failed by then, not what failed or
   dp::event<dp::cuda<0>> event;
   std::atomic<int> seen{0};
   const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };
-  // Device 1 comes late: device 0 fails, and records the event once more, after what device 1 waits for.
+  // Device 1 is delayed: device 0 fails, and records the event again, after the point that device 1 waits for.
   std::atomic<bool> go{false};
   ask(1, dp::test::wait_for_host{&go});
   event.record();
@@ -122,7 +122,7 @@ TEST_CASE("who follows an event sees what had failed by then, not what failed or
   go = true;
   CHECK_FALSE(failed(1));
   CHECK(seen == 1);
-  // Device 1 comes late: device 0 has failed, was waited for, and is well again.
+  // Device 1 is delayed: device 0 failed, its failure was collected, and it works again.
   go = false;
   ask(1, dp::test::wait_for_host{&go});
   ask(0, refuse{});

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// What pinned memory does on every backend: included by a test of simulated devices and by one of the mock runtime.
+// Pinned memory on every backend: included by a test with simulated devices and one with the mock runtime.
 
 #include <cstdint>
 #include <numeric>

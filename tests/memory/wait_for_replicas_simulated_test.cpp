@@ -53,10 +53,10 @@ TEST_CASE("a failure that reached other replicas is named after the one where it
   event.record();
   event.before<dp::cuda<0>>();
   event.before<dp::cuda<2>>();
-  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);  // seen, but not by the others
+  CHECK_THROWS_AS(dp::synchronize<dp::cuda<1>>(), dp::argument_error);  // collected there, but not on the others
   CHECK_THROWS_WITH(wait({2, 0, 1}), Catch::Matchers::Equals("devplace: replica 2 of 3 (cuda:1): failure 1."));
   CHECK_NOTHROW(wait({2, 0, 1}));
-  // A failure of a device that is none of them is with the first replica that it reached.
+  // A failure of a device that holds no replica is attributed to the first replica that it reached.
   fail_on(1);
   event.record();
   event.before<dp::cuda<0>>();

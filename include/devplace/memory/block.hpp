@@ -29,25 +29,24 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// A stream whose work uses a block besides that of the stream on which it was allocated.
+/// Another stream than the block's own one whose work uses the block.
 struct stream_use {
   void* stream;
   std::unique_ptr<stream_use> next;
 };
 
-/// What is to be known of a block to give it back.
+/// What a release function needs to know of a block.
 struct block_record {
   void* data = nullptr;
   std::size_t bytes = 0;
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
-  void* stream = nullptr;                             ///< on which it was allocated; null is the place's own
-  const std::unique_ptr<stream_use>* uses = nullptr;  ///< of other streams, the first of a list
+  void* stream = nullptr;                             ///< on which it was allocated; null: the place's own stream
+  const std::unique_ptr<stream_use>* uses = nullptr;  ///< by other streams; head of a list
 };
 
-/// Sole owner of untyped memory on one device. It carries the function that releases it, so that its size and its
-/// destructor are the same in every translation unit, whatever components that was compiled with; and it remembers the
-/// stream, in whose order it is given back.
+/// Sole owner of untyped memory on one device. It stores its release function, so that size and destructor are the same
+/// in every translation unit, whatever its components; and the stream in whose order it is freed.
 class memory_block {
  public:
   using release_function = void (*)(const block_record& block) noexcept;
@@ -75,10 +74,10 @@ class memory_block {
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// The stream in whose order the block goes back is now `stream`, which comes after all that used the block.
+  /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
   void give_back_on(void* stream) { stream_ = stream; }
 
-  /// From now on the block goes back only after what `stream` will have been given by then.
+  /// Delays the release until after all work that `stream` has been given when the block is freed.
   void record_stream(void* stream) const {
     if (release_ == nullptr || stream == stream_) return;
     for (const stream_use* use = uses_.get(); use != nullptr; use = use->next.get())
@@ -100,13 +99,13 @@ class memory_block {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   int ordinal_ = 0;
-  memory_purpose purpose_ = memory_purpose::tensors;  // where there was padding
+  memory_purpose purpose_ = memory_purpose::tensors;  // placed in what would be padding
   release_function release_ = nullptr;
   void* stream_ = nullptr;
-  mutable std::unique_ptr<stream_use> uses_;  // of the memory, not of the elements, which may be const
+  mutable std::unique_ptr<stream_use> uses_;  // mutable: recording a stream does not change the elements
 };
 
-/// The memory functions of a backend, or one sentence that says how to get them.
+/// A backend's memory functions, or an error that says how to get them.
 template <class Backend>
 constexpr auto memory_of() {
   static_assert(computes<Backend> || provided<Backend, op::memory>,
@@ -115,7 +114,7 @@ constexpr auto memory_of() {
   static_assert(!computes<Backend> || provided<Backend, op::memory>,
                 "devplace: a tensor on a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  // Where the sentence above is an error, another memory stands in, so that nothing else is one.
+  // After a failed assertion the CPU's memory is used instead, to avoid follow-up errors.
   constexpr bool have = provided<Backend, op::memory>;
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
 }
@@ -127,20 +126,20 @@ memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = m
   return memory_of<Backend>().allocate(ordinal, bytes, purpose);
 }
 
-/// Copies from ordinary memory to a device; the source may be changed when it returns.
+/// Copies from host memory to a device; the source may be changed after the call.
 template <class Backend>
 void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_in(ordinal, to, from, bytes);
 }
 
-/// Copies from a device to ordinary memory, after everything that the device was asked to do before.
+/// Copies from a device to host memory, after all work that was enqueued on the device before.
 template <class Backend>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_out(ordinal, to, from, bytes);
 }
 
-/// As copy_in and copy_out, but given to the device's current stream only: `from` and `to`, of which the host's end is
-/// pinned memory, must stay, and what is written may not be read, until the stream has come to it.
+/// As copy_in and copy_out, but only enqueued on the device's current stream. The host's end must be pinned memory.
+/// Source and destination must exist, and the result must not be read, until the copy has been executed.
 ///@{
 template <class Backend>
 void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
@@ -152,19 +151,19 @@ void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) 
 }
 ///@}
 
-/// Copies inside one device, in the order of its work; the ranges may overlap.
+/// Copies within a device, in the order of its current stream; the ranges may overlap.
 template <class Backend>
 void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_within(ordinal, to, from, bytes);
 }
 
-/// Copies between two devices of one backend; complete when it returns.
+/// Copies between two devices of one backend; complete when the call returns.
 template <class Backend>
 void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
 }
 
-/// Waits until the device has done all it was asked to; throws what failed there.
+/// Waits for all work of the device; throws its failure.
 template <class Backend>
 void synchronize(int ordinal) {
   memory_of<Backend>().synchronize(ordinal);
@@ -174,14 +173,14 @@ void synchronize(int ordinal) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Waits until place `P` has done all it was asked to; an error that happened there is thrown here.
+/// Waits for all work of place `P`; throws an error that occurred there.
 template <place P>
 void synchronize() {
   detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
 }
 
-/// Gives memory that place `P` keeps for later allocations back to the device, and returns the number of bytes. What is
-/// in use stays. 0 where there is no cache (cpu, pinned). On CUDA it waits for the place's work.
+/// Returns memory that place `P` caches for later allocations to the device, and the number of bytes. Memory in use is
+/// kept. 0 for places without a cache (cpu, pinned). On CUDA it waits for the place's work.
 template <place P>
 std::size_t trim_memory() {
   return detail::memory_of<backend_of_t<P>>().trim(place_traits<P>::ordinal);

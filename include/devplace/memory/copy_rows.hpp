@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-/// Copies a block of rows inside a device, between devices of one backend, or between a device and ordinary memory.
-/// Asynchronous exactly where the copy of a range of bytes is: inside one device only.
+/// Copies a block of rows within a device, between devices of one backend, or between a device and host memory.
+/// Asynchronous only where copying a contiguous range is: within a device.
 template <class ToBackend, class FromBackend>
 void copy_rows(int to_ordinal, void* to, int from_ordinal, const void* from, const row_block& block) {
   if (block.width == 0 || block.rows == 0) return;

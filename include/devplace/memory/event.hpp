@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace op {
 
-/// Events of a backend: `create`, `record`, `follow`, `wait`, `ready`, and how a device fares: `drain`, `failures`.
+/// Events of a backend: `create`, `record`, `follow`, `wait`, `ready`; and failures of a device: `drain`, `failures`.
 struct events {};
 
 }  // namespace op
@@ -25,7 +25,7 @@ namespace detail {
 
 using event_handle = device_handle<op::events>;
 
-/// The events of a backend, or one sentence that says how to get them.
+/// A backend's event functions, or an error that says how to get them.
 template <class Backend>
 constexpr auto events_of() {
   static_assert(computes<Backend>,
@@ -37,27 +37,26 @@ constexpr auto events_of() {
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::events>{};
 }
 
-/// An event of a device, which has happened until it is recorded.
+/// Creates an event of a device; it counts as complete until it is recorded.
 template <class Backend>
 event_handle make_event(int ordinal) {
   return events_of<Backend>().create(ordinal);
 }
 
-/// The event happens when its device has done all that it was asked to so far.
+/// The event completes when the work enqueued on its device so far is done.
 template <class Backend>
 void record_event(const event_handle& e) {
   events_of<Backend>().record(e.ordinal(), e.state());
 }
 
-/// What device `ordinal` is asked to from now on it does after the event as it was last recorded. If the event's device
-/// has failed before, device `ordinal` fails with it.
+/// Orders future work of device `ordinal` after the event as last recorded. If the event's device failed before it,
+/// device `ordinal` fails too.
 template <class Backend>
 void follow_event(int ordinal, const event_handle& e) {
   events_of<Backend>().follow(ordinal, e.state());
 }
 
-/// Waits until a device has done all it was asked to, and returns the failure that the host has not seen yet, which
-/// is over then.
+/// Waits for all work of a device and returns, and clears, the failure that the host has not seen yet.
 template <class Backend>
 device_failure drain(int ordinal) {
   return events_of<Backend>().drain(ordinal);
@@ -75,17 +74,17 @@ std::uint64_t failure_count(int ordinal) {
 template <place P>
 class event {
  public:
-  /// An event that has happened.
+  /// Creates an event, which counts as complete until it is recorded.
   template <detail::configured = detail::configuration>
   explicit event() : handle_(detail::make_event<backend_of_t<P>>(place_traits<P>::ordinal)) {}
 
-  /// The event is now what `P` was asked to do so far. Returns at once.
+  /// Records the point after the work that `P` has been given so far. Does not wait.
   template <detail::configured = detail::configuration>
   void record() {
     detail::record_event<backend_of_t<P>>(handle_);
   }
 
-  /// The same for what stream `s` was given so far.
+  /// The same for the work of stream `s`.
   template <detail::configured = detail::configuration>
   void record(const stream<P>& s) {
     const stream_scope on(s);
@@ -95,20 +94,20 @@ class event {
     requires(!std::is_same_v<P, Other>)
   void record(const stream<Other>&) = delete;
 
-  /// Whether that has been done, or has failed.
+  /// Whether the recorded work is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
     return detail::events_of<backend_of_t<P>>().ready(handle_.state(), handle_.ordinal());
   }
 
-  /// Waits, on the host, until it has been done; throws what failed on `P` before.
+  /// Waits on the host until the recorded work is done; throws if `P` failed before the event.
   template <detail::configured = detail::configuration>
   void wait() const {
     detail::events_of<backend_of_t<P>>().wait(handle_.state(), handle_.ordinal());
   }
 
-  /// What `Other`, a place of the same backend, is asked to from now on it does after this event. The host goes on. A
-  /// failure on `P` before the event becomes one of `Other` too.
+  /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
+  /// failed before the event, `Other` fails too.
   template <place Other, detail::configured = detail::configuration>
   void before() const {
     static_assert(
@@ -119,7 +118,7 @@ class event {
       detail::follow_event<backend_of_t<P>>(place_traits<Other>::ordinal, handle_);
   }
 
-  /// What the stream `s` is given from now on it does after this event. The host goes on.
+  /// Orders future work of the stream `s` after this event, without blocking the host.
   template <place Other, detail::configured = detail::configuration>
   void before(const stream<Other>& s) const {
     const stream_scope on(s);

@@ -16,8 +16,8 @@
 
 namespace devplace {
 
-/// Writes one line: `allocated 2.4 MiB (parameters 795.1 KiB, gradients 795.1 KiB, activations 860.0 KiB), reserved
-/// 3.0 MiB, peak 2.9 MiB, 12 allocations`.
+/// Prints one line: `allocated 2.4 MiB (parameters 795.1 KiB, gradients 795.1 KiB, activations 860.0 KiB), reserved 3.0
+/// MiB, peak 2.9 MiB, 12 allocations`.
 inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
   const std::string purposes = detail::purposes_text(usage);
   out << "allocated " << detail::byte_text(usage.allocated);
@@ -28,7 +28,7 @@ inline std::ostream& operator<<(std::ostream& out, const memory_usage& usage) {
 
 namespace detail {
 
-/// Right-aligned columns under their heads; the first column is left-aligned. Purposes that no place uses are left out.
+/// Right-aligned columns with headings; the first column is left-aligned. Purposes that no place uses are left out.
 inline std::string memory_table_of(const std::vector<std::pair<std::string, memory_usage>>& places) {
   std::vector<std::vector<std::string>> rows{{"place", "allocated", "reserved", "peak"}};
   std::array<bool, memory_purposes> shown{};
@@ -63,9 +63,9 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 
 }  // namespace detail
 
-/// A table of what devplace holds: a row for the cpu, and for pinned and each cuda place that has had an allocation;
-/// columns for bytes allocated, reserved and at the peak, and for each purpose that is in use. Ends with a line end.
-/// Safe to call from any thread.
+/// A table of the memory that devplace holds: a row for the cpu, and for pinned and each cuda place with an allocation
+/// so far; columns for allocated, reserved and peak bytes and for each purpose in use. Ends with a newline.
+/// Thread-safe.
 inline std::string memory_table() {
   std::vector<std::pair<std::string, memory_usage>> places;
   places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));

@@ -7,7 +7,7 @@
 
 namespace devplace::detail {
 
-/// Rows of one width, in bytes, that lie at fixed distances: a part of an array along an axis that is not its first.
+/// Rows of `width` bytes at fixed distances: a part of an array along an axis other than the first.
 struct row_block {
   std::size_t width;
   std::size_t rows;
@@ -15,7 +15,7 @@ struct row_block {
   std::size_t from_pitch;
 };
 
-/// Copies a block in the memory of whoever calls it; the two may not overlap.
+/// Copies a block within host memory; source and destination must not overlap.
 inline void copy_row_block(void* to, const void* from, const row_block& block) {
   for (std::size_t row = 0; row != block.rows; ++row)
     std::memcpy(static_cast<char*>(to) + row * block.to_pitch, static_cast<const char*>(from) + row * block.from_pitch,

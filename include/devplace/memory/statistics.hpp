@@ -12,12 +12,12 @@
 
 namespace devplace {
 
-/// What memory is for. Every allocation has one purpose, so that a full device can say what fills it.
+/// What memory is used for. Every allocation has one purpose, which an out-of-memory error reports.
 enum class memory_purpose : unsigned char {
-  tensors,          ///< the program's own tensors, and everything that is not below
+  tensors,          ///< the program's own tensors, and everything else
   parameters,       ///< parameters and buffers of models
   gradients,        ///< their gradients
-  optimizer_state,  ///< what an optimizer keeps for each parameter
+  optimizer_state,  ///< moments and other state of optimizers
   activations,      ///< what a forward pass saves for the backward pass, and the gradients between layers
   workspace         ///< scratch memory of operations and of communication
 };
@@ -32,15 +32,15 @@ constexpr const char* memory_purpose_name(memory_purpose purpose) {
   return names[static_cast<std::size_t>(purpose)];
 }
 
-/// What devplace holds of one place's memory. `allocated`, `peak` and the purposes count the bytes asked for;
-/// `reserved` is what devplace has taken for them from the device: also what its cache keeps and what it adds to reach
-/// whole units. Where there is no cache (cpu, pinned) it is `allocated`.
+/// Memory that devplace holds on one place. `allocated`, `peak` and the purposes count requested bytes; `reserved` is
+/// what devplace has taken from the device for them, including its cache and rounding. On places without a cache (cpu,
+/// pinned) it equals `allocated`.
 struct memory_usage {
   std::size_t allocated = 0;                              ///< bytes in use now
-  std::size_t peak = 0;                                   ///< most bytes in use since the last `reset_peak_memory`
-  std::uint64_t allocations = 0;                          ///< allocations so far
-  std::size_t reserved = 0;                               ///< bytes in use, in the cache and lost to rounding
-  std::array<std::size_t, memory_purposes> by_purpose{};  ///< bytes in use now for each purpose
+  std::size_t peak = 0;                                   ///< maximum of `allocated` since the last `reset_peak_memory`
+  std::uint64_t allocations = 0;                          ///< number of allocations so far
+  std::size_t reserved = 0;                               ///< bytes in use, cached, or lost to rounding
+  std::array<std::size_t, memory_purposes> by_purpose{};  ///< bytes in use now, by purpose
 
   /// Bytes in use now for one purpose.
   constexpr std::size_t of(memory_purpose purpose) const { return by_purpose[static_cast<std::size_t>(purpose)]; }
@@ -52,7 +52,7 @@ struct memory_counters {
   std::atomic<std::size_t> allocated{0};
   std::atomic<std::size_t> peak{0};
   std::atomic<std::uint64_t> allocations{0};
-  std::atomic<std::size_t> idle{0};  ///< reserved and not in use: what a cache keeps, what rounding adds
+  std::atomic<std::size_t> idle{0};  ///< reserved but not in use: cache and rounding
   std::array<std::atomic<std::size_t>, memory_purposes> by_purpose{};
 };
 
@@ -66,13 +66,13 @@ inline memory_counters& counters(pinned_backend, int) {
   return of_pinned;
 }
 
-/// Ordinals beyond the last one that is counted share its counters.
+/// Ordinals above the largest counted one share its counters.
 inline memory_counters& counters(cuda_backend, int ordinal) {
   static memory_counters of_devices[counted_ordinals];
   return of_devices[ordinal < counted_ordinals ? ordinal : counted_ordinals - 1];
 }
 
-/// Every allocation that devplace makes for data, workspaces or packing buffers is counted here.
+/// Counts an allocation; called for all memory of data, workspaces and packing buffers.
 inline void count_allocation(memory_counters& c, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   const std::size_t now = c.allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   c.by_purpose[static_cast<std::size_t>(purpose)].fetch_add(bytes, std::memory_order_relaxed);
@@ -110,13 +110,13 @@ inline memory_usage usage_of(const memory_counters& c) {
 
 }  // namespace detail
 
-/// What devplace holds of place `P`'s memory now. Safe to call from any thread.
+/// The memory that devplace holds on place `P` now. Thread-safe.
 template <place P>
 memory_usage memory_statistics() {
   return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
 }
 
-/// Sets the peak of place `P` to what is in use now.
+/// Sets the peak of place `P` to the memory in use now.
 template <place P>
 void reset_peak_memory() {
   detail::memory_counters& c = detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal);

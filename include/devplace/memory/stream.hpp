@@ -24,7 +24,7 @@ namespace detail {
 
 using stream_handle = device_handle<op::streams>;
 
-/// While it lives, this thread's work for a cuda place goes to another stream; other backends have no such choice.
+/// Changes this thread's current stream on a cuda place while it lives; other backends have no streams.
 class current_stream_change {
  public:
   current_stream_change(cpu_backend, int, void*) {}
@@ -41,7 +41,7 @@ class current_stream_change {
   void* previous_ = nullptr;
 };
 
-/// The streams of a backend, or one sentence that says how to get them.
+/// A backend's stream functions, or an error that says how to get them.
 template <class Backend>
 constexpr auto streams_of() {
   static_assert(computes<Backend>,
@@ -58,32 +58,32 @@ constexpr auto streams_of() {
 template <place P>
 class event;
 
-/// Named in the messages when a stream meets an event of another place.
+/// Appear in compiler messages when a stream is used with an event of another place.
 ///@{
 struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
 struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
 ///@}
 
-/// A queue of work of place `P` besides the place's own, as torch.cuda.Stream: what it is given it does in order, and
-/// without regard to other streams, which wait for it by events only. Work goes to it inside a stream_scope, and with
-/// the functions that take a stream. Move-only. Destroying one does not wait: what it was given is done all the same.
-/// On the cpu, where work is done when a call returns, it is nothing; a simulated device does all of its streams' work
-/// in one order, that of the calls, which is one of those that a GPU may choose.
+/// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
+/// concurrently with other streams unless events order them. Work is enqueued on it inside a stream_scope, and by
+/// functions that take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu,
+/// whose work is complete when a call returns, a stream does nothing. A simulated device executes the work of all its
+/// streams in the order of the calls, which is one of the orders that a GPU may choose.
 template <place P>
 class stream {
  public:
-  /// A stream of the place's device.
+  /// Creates a stream of the place's device.
   template <detail::configured = detail::configuration>
   explicit stream() : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {}
 
-  /// The place's own stream, where its work goes outside of every stream_scope.
+  /// The place's own stream, which is used outside of every stream_scope.
   template <detail::configured = detail::configuration>
   static stream own() {
     return stream(detail::streams_of<backend_of_t<P>>().own(place_traits<P>::ordinal));
   }
 
-  /// The stream to which this thread's work for the place goes now, as torch.cuda.current_stream: that of the innermost
-  /// stream_scope, or the place's own. It owns nothing; a stream of a scope must stay.
+  /// This thread's current stream for the place, as torch.cuda.current_stream: that of the innermost stream_scope, or
+  /// the place's own. A non-owning handle: the stream of a scope must outlive it.
   template <detail::configured = detail::configuration>
   static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
@@ -92,19 +92,19 @@ class stream {
     return own();
   }
 
-  /// Waits, on the host, until all that the stream was given has been done; throws what failed.
+  /// Waits on the host for all work of the stream; throws its failure.
   template <detail::configured = detail::configuration>
   void synchronize() const {
     detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.state());
   }
 
-  /// Whether all that the stream was given has been done, or has failed.
+  /// Whether all work of the stream is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
     return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.state());
   }
 
-  /// What the stream is given from now on it does after this event of its place (memory/event.hpp). The host goes on.
+  /// Orders the stream's future work after this event of its place (memory/event.hpp), without blocking the host.
   template <detail::configured = detail::configuration>
   void wait(const event<P>& e) const {
     e.before(*this);
@@ -113,8 +113,8 @@ class stream {
     requires(!std::is_same_v<P, Other>)
   void wait(const event<Other>&) const = delete;
 
-  /// The cudaStream_t, for kernels and calls of CUDA of the program's own, by `static_cast<cudaStream_t>`; null where
-  /// there is none (cpu, simulated devices).
+  /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
+  /// and on simulated devices.
   void* native_handle() const { return handle_.state(); }
 
  private:
@@ -123,15 +123,15 @@ class stream {
   detail::stream_handle handle_;
 };
 
-/// Named in the message when a scope is made of a stream that ends with the statement.
+/// Appears in the compiler's message for a scope of a temporary stream.
 struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
 
-/// While it lives, what its thread asks of the stream's place goes to that stream, as `with torch.cuda.stream(s)`:
-/// operations, copies, events that are recorded or waited for, and memory, which is then given back in that stream's
-/// order, however long it lives. To be destroyed by the same thread, the last one first; the stream must stay.
+/// Makes a stream the current one of its place for this thread while the scope lives, as `with torch.cuda.stream(s)`:
+/// for operations, copies, recording and waiting for events, and for allocations, which are later freed in this
+/// stream's order. Must be destroyed by the same thread, in reverse order of construction; the stream must outlive it.
 class stream_scope {
  public:
-  /// Other places, and other threads, are not touched.
+  /// Does not affect other places or other threads.
   template <place P>
   [[nodiscard]] explicit stream_scope(const stream<P>& s)
       : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}

@@ -7,13 +7,13 @@
 
 namespace devplace::detail {
 
-/// A number of bytes for people: `0 B`, `796 B`, `1.5 KiB`, `203.5 MiB`, `1.0 EiB`; rounded to one decimal.
+/// A human-readable size: `0 B`, `796 B`, `1.5 KiB`, `203.5 MiB`, `1.0 EiB`; rounded to one decimal.
 inline std::string byte_text(std::size_t bytes) {
   constexpr const char* units[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
   if (bytes < 1024) return std::to_string(bytes) + " B";
   std::size_t unit = 0;
   std::size_t step = 1024;  // bytes in the unit
-  // The next unit where one decimal would round to 1024.0 of this one.
+  // Takes the next unit if this one would be rounded to 1024.0.
   while (unit + 1 < 6 && bytes >= step * 1024 - step / 20) {
     step *= 1024;
     ++unit;

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The stream to which this thread's work for the cuda place `ordinal` goes; null is the place's own.
+/// This thread's current stream on the cuda place `ordinal`; null: the place's own stream.
 inline void*& current_stream(int ordinal) {
   static thread_local std::array<void*, counted_ordinals> streams{};
   return streams[static_cast<std::size_t>(ordinal)];

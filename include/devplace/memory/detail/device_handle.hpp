@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// Sole owner of something that a backend made for a device: an event, a stream. Like a memory_block it carries the
-/// function that gives it back, so that its size is the same in every translation unit. `Op` keeps kinds apart.
+/// Sole owner of an object that a backend created for a device: an event, a stream. Like a memory_block it stores its
+/// release function, so that its size is the same in every translation unit. `Op` distinguishes the kinds.
 template <class Op>
 class device_handle {
  public:

@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// The purposes for which memory is in use, the unused ones left out: `parameters 795.1 KiB, workspace 1.2 MiB`.
+/// The memory in use by purpose, without unused purposes: `parameters 795.1 KiB, workspace 1.2 MiB`.
 inline std::string purposes_text(const memory_usage& usage) {
   std::string text;
   for (std::size_t i = 0; i < memory_purposes; ++i) {
@@ -23,17 +23,17 @@ inline std::string purposes_text(const memory_usage& usage) {
   return text;
 }
 
-/// A request that could not be met.
+/// An allocation that failed.
 struct failed_request {
-  std::string place;        ///< and the device behind it, where its number differs
-  std::size_t bytes;        ///< asked for
+  std::string place;        ///< with the device behind it if its number differs
+  std::size_t bytes;        ///< requested
   memory_usage usage;       ///< of the place, at that time
-  std::string limit;        ///< what the device says: the limit and where it comes from, what is free; may be empty
-  std::string also;         ///< what else helps on this backend; may be empty
-  std::string remedy = {};  ///< what helps there in place of what helps elsewhere; may be empty
+  std::string limit;        ///< limit of the device, where it comes from, and free memory; may be empty
+  std::string also;         ///< additional advice for this backend; may be empty
+  std::string remedy = {};  ///< advice that replaces the general one; may be empty
 };
 
-/// The one text of every out_of_memory.
+/// The message of every out_of_memory exception.
 inline std::string out_of_memory_text(const failed_request& request) {
   const memory_usage& usage = request.usage;
   std::string text = request.place + ": " + std::to_string(request.bytes) + " bytes (" + byte_text(request.bytes) +

@@ -74,7 +74,7 @@ struct update_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = widest_access<typename Update::value_type>;
 
-  static constexpr unsigned least_blocks = 3;  // registers: Adam in double needs 70
+  static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
   /// Fills a GPU several times over; a limit, because every block takes a ticket at the end.
   static constexpr std::size_t most_blocks = 2048;
