@@ -39,7 +39,7 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
   auto gradient = dp::matmul(dp::transposed(x), y);
   auto of_partial = dp::matmul(p, replica);
   auto total = dp::sum(x), columns_total = dp::sum(p);
-  auto classes = dp::argmax<1>(dp::softmax(x));
+  auto classes = dp::argmax(dp::softmax(x), dp::axis<1>{});
   doubles += 1.0;
   static_cast<void>(single.size() + elsewhere.size() + x_elsewhere.size() + split_vector.size());
 #if defined(ON_AND_REPLICATED)  // expect: devplace: the operands lie on different places
@@ -178,23 +178,26 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
 #if defined(TRANSPOSED_PLACED_TEMPORARY)  // expect: devplace: transposed: a temporary tensor would be gone
   dp::transposed(dp::softmax(x));
 #endif
+#if defined(DISTRIBUTED_SUM_ALONG_A_NUMBER)  // expect: NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1
+  dp::sum(x, 1);
+#endif
 #if defined(MEAN_OVER_SPLIT)  // expect: devplace: mean: the parts of the split axis can differ in size
-  dp::mean<0>(x);
+  dp::mean(x, dp::axis<0>{});
 #endif
 #if defined(MEAN_OF_ALL_SPLIT)  // expect: devplace: mean: the parts of the split axis can differ in size
   dp::mean(x + y);
 #endif
 #if defined(ARGMAX_OVER_SPLIT)  // expect: devplace: argmax, argmin: a position in a part is not the position
-  dp::argmax<0>(x);
+  dp::argmax(x, dp::axis<0>{});
 #endif
 #if defined(ARGMAX_OF_PARTIAL)  // expect: devplace: an operand is partial, and this operation on its summands
-  dp::argmax<1>(p);
+  dp::argmax(p, dp::axis<1>{});
 #endif
 #if defined(MAX_OF_PARTIAL_SUMS)  // expect: devplace: an operand is partial, and this operation on its summands
   dp::max(p);
 #endif
 #if defined(PLACED_AXIS)  // expect: devplace: the reduced axis does not exist
-  dp::sum<2>(x);
+  dp::sum(x, dp::axis<2>{});
 #endif
 #if defined(SOFTMAX_OF_PARTIAL)  // expect: devplace: an operand is partial, and this operation on its summands
   dp::softmax(p);

@@ -17,10 +17,25 @@ using labels = dp::tensor<std::int64_t, dp::extents<2>, on_cpu>;
 
 void operations(matrix& a, const labels& classes) {
   dp::matmul(a, dp::transposed(a));
-  dp::sum<1>(a);
+  dp::sum(a, dp::axis<1>{});
   dp::softmax_into(a, a);
   dp::cross_entropy(a, classes);
   dp::mse(a, a);
+#if defined(SUM_AXIS_TWICE)  // expect: devplace: an axis is reduced twice; name each axis once
+  dp::sum(a, dp::axis<1>{}, dp::axis<1>{});
+#endif
+#if defined(SUM_MORE_NUMBERS_THAN_AXES)  // expect: devplace: more axes are reduced than the array has
+  dp::sum(a, 0, 1, 2);
+#endif
+#if defined(SUM_AXES_AND_NUMBERS)  // expect: devplace: a reduction takes its axes either as axis<N>
+  dp::sum(a, dp::axis<0>{}, 1);
+#endif
+#if defined(ARGMAX_OF_AXES)  // expect: devplace: argmax and argmin: a position is one along one axis
+  dp::argmax(a, dp::axis<0>{}, dp::axis<1>{});
+#endif
+#if defined(STRIDED_WHERE_ROWS_ARE_NEEDED)  // expect: devplace: this operation takes tensors and row-major views
+  dp::cross_entropy(a.slice(dp::axis<1>{}, 0, 2), classes);
+#endif
 #if defined(MATMUL_INNER_EXTENTS)  // expect: devplace: matmul: the columns of the first operand
   dp::matmul(a, a);
 #endif
@@ -95,7 +110,7 @@ void operations(matrix& a, const labels& classes) {
   dp::permutation_into(a.reshape(dp::extents<6>{}), dp::seed{1});
 #endif
 #if defined(SUM_AXIS)  // expect: devplace: the reduced axis does not exist
-  dp::sum<2>(a);
+  dp::sum(a, dp::axis<2>{});
 #endif
 #if defined(MEAN_OF_INTEGERS)  // expect: devplace: mean: the mean of integers is not an integer
   dp::mean(classes);

@@ -31,7 +31,7 @@ TEST_CASE("docs/algebra.md: a layer by hand", "[docs]") {
   dp::tensor y = dp::relu(dp::matmul(x, w) + b);  // x sharded<axis<0>, 0, 1>, w and b replicated<0, 1>: y is sharded
   dp::tensor dy = y * 0.5f;                       // one pass on each GPU, both at the same time
   auto dw = dp::matmul(dp::transposed(x), dy);    // partial<reduction::sum, 0, 1>: every GPU saw its own rows
-  auto db = dp::sum<0>(dy);                       // partial as well: rows are what is summed over
+  auto db = dp::sum(dy, dp::axis<0>{});           // partial as well: rows are what is summed over
   dw *= 0.2f;                                     // the sum of the scaled summands is the scaled sum
   STATIC_REQUIRE(std::same_as<decltype(y)::placement_type, rows>);
   STATIC_REQUIRE(std::same_as<decltype(dw)::placement_type, sums>);

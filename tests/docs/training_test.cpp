@@ -87,7 +87,7 @@ TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
   dp::permutation_into(order, dp::seed{2}, dp::sampler::stream(epoch));  // what a loader's epoch visits, in its order
 
   CHECK(classes(2, 4) == ranking(2, 4));
-  CHECK(scores(1, 0) == output(1, static_cast<std::size_t>(dp::argmax<1>(output)(1))));
+  CHECK(scores(1, 0) == output(1, static_cast<std::size_t>(dp::argmax(output, dp::axis<1>{})(1))));
   CHECK(running(3) == 8);
   dp::sampler visited(100, dp::seed{2});
   const std::span<const std::int64_t> expected = visited.order(epoch);

@@ -193,8 +193,8 @@ TEMPLATE_TEST_CASE("a GPU makes of NaN and infinite logits what the CPU makes of
       const auto alone_there = dp::to<gpu>(alone);
       CHECK(error(dp::softmax(alone_there), dp::softmax(alone), 0) < few_roundings<T>);
       CHECK(error(dp::log_softmax(alone_there), dp::log_softmax(alone), 1) < few_roundings<T>);
-      CHECK(error(dp::max<1>(alone_there), dp::max<1>(alone), 0) == 0);
-      CHECK(error(dp::argmax<1>(alone_there), dp::argmax<1>(alone), 0) == 0);
+      CHECK(error(dp::max(alone_there, dp::axis<1>{}), dp::max(alone, dp::axis<1>{}), 0) == 0);
+      CHECK(error(dp::argmax(alone_there, dp::axis<1>{}), dp::argmax(alone, dp::axis<1>{}), 0) == 0);
       check_cross_entropy<T, std::int64_t>(dp::tensor<T, shape, host>(alone.clone()), dp::to<host>(labels.slice(0, 1)),
                                            -100, 0, false);
     }
@@ -245,8 +245,8 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
     const auto there = dp::to<gpu>(x);
     const double smallest = 1;  // below it summands of that size have cancelled each other
     CHECK(error(dp::sum(there), dp::sum(x), smallest) < few_roundings<T>);
-    CHECK(error(dp::sum<0>(there), dp::sum<0>(x), smallest) < few_roundings<T>);
-    CHECK(error(dp::mean<1>(there), dp::mean<1>(x), smallest) < few_roundings<T>);
+    CHECK(error(dp::sum(there, dp::axis<0>{}), dp::sum(x, dp::axis<0>{}), smallest) < few_roundings<T>);
+    CHECK(error(dp::mean(there, dp::axis<1>{}), dp::mean(x, dp::axis<1>{}), smallest) < few_roundings<T>);
     auto sums = random_values<T>(dp::extents<dp::dyn>{of.columns}, 2);
     auto sums_there = dp::to<gpu>(sums);
     dp::column_sum_into(sums, x, 1);
@@ -257,10 +257,10 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
     dp::sum_of_squares_into(squares, x);
     dp::sum_of_squares_into(squares_there, there);
     CHECK(error(squares_there, squares, 0) < few_roundings<T>);
-    CHECK(support::values_of(dp::argmin<1>(there)) == support::values_of(dp::argmin<1>(x)));
+    CHECK(support::values_of(dp::argmin(there, dp::axis<1>{})) == support::values_of(dp::argmin(x, dp::axis<1>{})));
     if (of.rows == 0) continue;  // nothing is the largest of no elements
     CHECK(support::values_of(dp::max(there)) == support::values_of(dp::max(x)));
-    CHECK(support::values_of(dp::min<0>(there)) == support::values_of(dp::min<0>(x)));
+    CHECK(support::values_of(dp::min(there, dp::axis<0>{})) == support::values_of(dp::min(x, dp::axis<0>{})));
   }
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("a sum over the split axis is partial", "[ops][algebra]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 20}) {
     const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto of_x = small_numbers(matrix(n), 1);
-    const auto columns = dp::sum<0>(x);
+    const auto columns = dp::sum(x, dp::axis<0>{});
     STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
     CHECK(value_of(columns) == over_columns(of_x, 0, plus));
     const auto total = dp::sum(x);
@@ -71,8 +71,8 @@ TEST_CASE("extrema over the split axis are partial; a place without rows changes
   for (const std::size_t n : std::vector<std::size_t>{1, 2, 3, 20}) {
     const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto of_x = small_numbers(matrix(n), 1);
-    const auto most = dp::max<0>(x);
-    const auto least = dp::min<0>(x);
+    const auto most = dp::max(x, dp::axis<0>{});
+    const auto least = dp::min(x, dp::axis<0>{});
     STATIC_REQUIRE(std::same_as<decltype(most), const dp::tensor<float, dp::extents<3>, maxima>>);
     STATIC_REQUIRE(std::same_as<decltype(least), const dp::tensor<float, dp::extents<3>, minima>>);
     CHECK(value_of(most, larger) == over_columns(of_x, -infinity, larger));
@@ -83,7 +83,7 @@ TEST_CASE("extrema over the split axis are partial; a place without rows changes
           static_cast<std::int64_t>(*std::min_element(of_x.begin(), of_x.end())));
   }
   const auto nothing = distributed_numbers<rows>(matrix(0), 1);
-  CHECK_THROWS_AS(dp::max<0>(nothing), dp::argument_error);
+  CHECK_THROWS_AS(dp::max(nothing, dp::axis<0>{}), dp::argument_error);
   CHECK_THROWS_AS(dp::min(nothing), dp::argument_error);
 }
 
@@ -91,17 +91,17 @@ TEST_CASE("along another axis the result is split as the operand", "[ops][algebr
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 20}) {
     const auto x = distributed_numbers<rows>(matrix(n), 1);
     const auto at = [](std::size_t i, std::size_t j) { return small_number(3 * i + j, 1); };
-    const auto total = dp::sum<1>(x);
+    const auto total = dp::sum(x, dp::axis<1>{});
     STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, dp::extents<dp::dyn>, rows>>);
     CHECK(value_of(total) == values_by_index(n, [&](std::size_t i) { return at(i, 0) + at(i, 1) + at(i, 2); }));
     CHECK(total.first_row(2) == x.first_row(2));
-    const auto mean = dp::mean<1>(x * 3.0f);
+    const auto mean = dp::mean(x * 3.0f, dp::axis<1>{});
     CHECK(value_of(mean) == value_of(total));
-    const auto most = dp::max<1>(x);
+    const auto most = dp::max(x, dp::axis<1>{});
     CHECK(value_of(most) == values_by_index(n, [&](std::size_t i) {
             return std::max({at(i, 0), at(i, 1), at(i, 2)});
           }));
-    const auto position = dp::argmax<1>(x);
+    const auto position = dp::argmax(x, dp::axis<1>{});
     STATIC_REQUIRE(std::same_as<decltype(position), const dp::tensor<std::int64_t, dp::extents<dp::dyn>, rows>>);
     CHECK(value_of(position) == values_by_index(n, [&](std::size_t i) {
             return static_cast<std::int64_t>(at(i, 0) >= at(i, 1) ? (at(i, 0) >= at(i, 2) ? 0 : 2)
@@ -109,20 +109,37 @@ TEST_CASE("along another axis the result is split as the operand", "[ops][algebr
           }));
   }
   const auto cube = distributed_numbers<rows>(dp::extents<4, 2, 3>{}, 1);
-  const auto middle = dp::sum<1>(cube);
+  const auto middle = dp::sum(cube, dp::axis<1>{});
   STATIC_REQUIRE(std::same_as<decltype(middle), const dp::tensor<float, dp::extents<4, 3>, rows>>);
   CHECK(value_of(middle) == values_by_index(12, [](std::size_t i) {
           return small_number(i / 3 * 6 + i % 3, 1) + small_number(i / 3 * 6 + 3 + i % 3, 1);
+        }));
+  const auto rows_of_cube = dp::sum(cube, dp::axis<2>{}, dp::axis<1>{});
+  STATIC_REQUIRE(std::same_as<decltype(rows_of_cube), const dp::tensor<float, dp::extents<4>, rows>>);
+  CHECK(value_of(rows_of_cube) == values_by_index(4, [](std::size_t i) {
+          float sum = 0;
+          for (std::size_t k = 0; k < 6; ++k)
+            sum += small_number(i * 6 + k, 1);
+          return sum;
+        }));
+  const auto summands = dp::sum(cube, dp::axis<0>{}, dp::axis<2>{});  // axes that do not follow each other
+  STATIC_REQUIRE(std::same_as<decltype(summands), const dp::tensor<float, dp::extents<2>, sums>>);
+  CHECK(value_of(summands) == values_by_index(2, [](std::size_t j) {
+          float sum = 0;
+          for (std::size_t i = 0; i < 4; ++i)
+            for (std::size_t k = 0; k < 3; ++k)
+              sum += small_number(i * 6 + j * 3 + k, 1);
+          return sum;
         }));
 }
 
 TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
   const auto x = distributed_numbers<whole>(fixed{}, 1);
   const auto of_x = small_numbers(fixed{}, 1);
-  const auto columns = dp::sum<0>(x);
+  const auto columns = dp::sum(x, dp::axis<0>{});
   STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, whole>>);
   CHECK(value_of(columns) == over_columns(of_x, 0, plus));
-  CHECK(value_of(dp::mean<0>(x * 7.0f)) == value_of(columns));
+  CHECK(value_of(dp::mean(x * 7.0f, dp::axis<0>{})) == value_of(columns));
   const auto position = dp::argmin(x);
   STATIC_REQUIRE(std::same_as<decltype(position), const dp::tensor<std::int64_t, scalar, whole>>);
   CHECK(value_of(position)[0] == std::min_element(of_x.begin(), of_x.end()) - of_x.begin());
@@ -130,12 +147,12 @@ TEST_CASE("reductions of replicated tensors are replicated", "[ops][algebra]") {
 
 TEST_CASE("reductions of partial tensors that commute with theirs are partial", "[ops][algebra]") {
   const auto p = distributed_numbers<sums>(fixed{}, 1);
-  const auto columns = dp::sum<0>(p);
+  const auto columns = dp::sum(p, dp::axis<0>{});
   STATIC_REQUIRE(std::same_as<decltype(columns), const dp::tensor<float, dp::extents<3>, sums>>);
   CHECK(value_of(columns) == over_columns(value_of(p), 0, plus));
-  CHECK(value_of(dp::mean<0>(p * 7.0f)) == value_of(columns));
+  CHECK(value_of(dp::mean(p * 7.0f, dp::axis<0>{})) == value_of(columns));
   const auto m = distributed_numbers<maxima>(fixed{}, 1);
-  const auto most = dp::max<0>(m);
+  const auto most = dp::max(m, dp::axis<0>{});
   STATIC_REQUIRE(std::same_as<decltype(most), const dp::tensor<float, dp::extents<3>, maxima>>);
   CHECK(value_of(most, larger) == over_columns(value_of(m, larger), -100, larger));
 }

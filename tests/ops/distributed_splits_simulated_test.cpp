@@ -73,10 +73,10 @@ TEST_CASE("results are split as their operands are", "[ops][algebra]") {
   dp::tensor expected = dp::matmul(on_host, w_on_host);
   CHECK(value_of(product) == elements(expected));
   CHECK(value_of(dp::matmul(dp::transposed(x), product)) == elements(dp::matmul(dp::transposed(on_host), expected)));
-  const auto total = dp::sum<1>(x);
+  const auto total = dp::sum(x, dp::axis<1>{});
   CHECK(sizes_of(total) == sizes);
-  CHECK(value_of(total) == elements(dp::sum<1>(on_host)));
-  CHECK(value_of(dp::sum<0>(x)) == elements(dp::sum<0>(on_host)));
+  CHECK(value_of(total) == elements(dp::sum(on_host, dp::axis<1>{})));
+  CHECK(value_of(dp::sum(x, dp::axis<0>{})) == elements(dp::sum(on_host, dp::axis<0>{})));
   const auto probabilities = dp::softmax(x);
   CHECK(sizes_of(probabilities) == sizes);
   CHECK(value_of(probabilities) == elements(dp::softmax(on_host)));
@@ -120,13 +120,13 @@ TEST_CASE("tensors that are split along columns", "[ops][algebra]") {
   STATIC_REQUIRE(std::same_as<decltype(inner), const dp::tensor<float, dp::extents<6, 6>, sums>>);
   CHECK(value_of(inner) == elements(dp::matmul(on_host, dp::transposed(other_on_host))));
 
-  const auto total = dp::sum<0>(x);
+  const auto total = dp::sum(x, dp::axis<0>{});
   STATIC_REQUIRE(std::same_as<decltype(total), const dp::tensor<float, dp::extents<4>, rows>>);
   CHECK(sizes_of(total) == sizes_of(x));
-  CHECK(value_of(total) == elements(dp::sum<0>(on_host)));
-  const auto of_rows = dp::sum<1>(x);
+  CHECK(value_of(total) == elements(dp::sum(on_host, dp::axis<0>{})));
+  const auto of_rows = dp::sum(x, dp::axis<1>{});
   STATIC_REQUIRE(std::same_as<decltype(of_rows), const dp::tensor<float, dp::extents<6>, sums>>);
-  CHECK(value_of(of_rows) == elements(dp::sum<1>(on_host)));
+  CHECK(value_of(of_rows) == elements(dp::sum(on_host, dp::axis<1>{})));
 }
 
 TEST_CASE("a whole matrix by the transposed of a split one is split along columns", "[ops][algebra]") {
@@ -150,7 +150,7 @@ TEST_CASE("results are split by their operands' rule, for later extents too", "[
   };
   check(x.clone());
   check(dp::tensor(x + x));
-  check(dp::sum<1>(x));
+  check(dp::sum(x, dp::axis<1>{}));
   check(dp::softmax(x));
   check(dp::matmul(x, dp::tensor<float, dp::extents<4, 2>, whole>(dp::extents<4, 2>{})));
 }

@@ -81,10 +81,10 @@ template <class T, std::size_t Axis>
 void check_axis() {
   const std::string name = "reductions/axis" + std::to_string(Axis);
   const auto x = read<T, 3>(name, "x");
-  check_close(dp::sum<Axis>(x), read<T, 2>(name, "sum"));
-  check_close(dp::mean<Axis>(x), read<T, 2>(name, "mean"));
-  check_close(dp::max<Axis>(x), read<T, 2>(name, "max"));
-  const auto positions = dp::argmax<Axis>(x);
+  check_close(dp::sum(x, dp::axis<Axis>{}), read<T, 2>(name, "sum"));
+  check_close(dp::mean(x, dp::axis<Axis>{}), read<T, 2>(name, "mean"));
+  check_close(dp::max(x, dp::axis<Axis>{}), read<T, 2>(name, "max"));
+  const auto positions = dp::argmax(x, dp::axis<Axis>{});
   const auto expected = read<std::int64_t, 2>(name, "argmax");
   REQUIRE(positions.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)

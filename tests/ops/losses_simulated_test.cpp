@@ -37,10 +37,10 @@ TEST_CASE("a simulated device computes the bits of the CPU", "[ops][simulated]")
   const auto x = random_values<float>(dp::extents<50, 10>{}, 1, -3, 3);
   const auto y = dp::to<on_device>(x);
   check_same(dp::sum(x), dp::sum(y));
-  check_same(dp::sum<0>(x), dp::sum<0>(y));
-  check_same(dp::mean<1>(x), dp::mean<1>(y));
+  check_same(dp::sum(x, dp::axis<0>{}), dp::sum(y, dp::axis<0>{}));
+  check_same(dp::mean(x, dp::axis<1>{}), dp::mean(y, dp::axis<1>{}));
   check_same(dp::max(x), dp::max(y));
-  check_same(dp::argmax<1>(x), dp::argmax<1>(y));
+  check_same(dp::argmax(x, dp::axis<1>{}), dp::argmax(y, dp::axis<1>{}));
   check_same(dp::softmax(x), dp::softmax(y));
   check_same(dp::log_softmax(x), dp::log_softmax(y));
   check_same(dp::mse(x, dp::softmax(x)), dp::mse(y, dp::softmax(y)));

@@ -43,16 +43,16 @@ void check_reductions_of(std::size_t rows, std::size_t columns) {
   const auto there = to<where>(x);
   using support::values_of;
   CHECK(values_of(sum(there)) == values_of(sum(x)));
-  CHECK(values_of(sum<0>(there)) == values_of(sum<0>(x)));
-  CHECK(values_of(sum<1>(there)) == values_of(sum<1>(x)));
-  CHECK(values_of(max<0>(there)) == values_of(max<0>(x)));
-  CHECK(values_of(min<1>(there)) == values_of(min<1>(x)));
-  CHECK(values_of(argmax<1>(there)) == values_of(argmax<1>(x)));
-  CHECK(values_of(argmin<0>(there)) == values_of(argmin<0>(x)));
+  CHECK(values_of(sum(there, axis<0>{})) == values_of(sum(x, axis<0>{})));
+  CHECK(values_of(sum(there, axis<1>{})) == values_of(sum(x, axis<1>{})));
+  CHECK(values_of(max(there, axis<0>{})) == values_of(max(x, axis<0>{})));
+  CHECK(values_of(min(there, axis<1>{})) == values_of(min(x, axis<1>{})));
+  CHECK(values_of(argmax(there, axis<1>{})) == values_of(argmax(x, axis<1>{})));
+  CHECK(values_of(argmin(there, axis<0>{})) == values_of(argmin(x, axis<0>{})));
   CHECK(values_of(argmax(there)) == values_of(argmax(x)));
-  auto there_sums = to<where>(tensor<float, extents<dyn>, on<cpu>>(sum<0>(x)));
+  auto there_sums = to<where>(tensor<float, extents<dyn>, on<cpu>>(sum(x, axis<0>{})));
   column_sum_into(there_sums, there, 0.5F);
-  auto sums = sum<0>(x);
+  auto sums = sum(x, axis<0>{});
   column_sum_into(sums, x, 0.5F);
   CHECK(values_of(there_sums) == values_of(sums));
 }

@@ -51,11 +51,11 @@ line reduce_line(const X& x, std::size_t outer, std::size_t inner, std::size_t c
 template <std::size_t Axis, class X>
 void check_axis(const X& x) {
   using value = typename X::value_type;
-  const auto sums = dp::sum<Axis>(x);
-  const auto largest = dp::max<Axis>(x);
-  const auto smallest = dp::min<Axis>(x);
-  const auto largest_at = dp::argmax<Axis>(x);
-  const auto smallest_at = dp::argmin<Axis>(x);
+  const auto sums = dp::sum(x, dp::axis<Axis>{});
+  const auto largest = dp::max(x, dp::axis<Axis>{});
+  const auto smallest = dp::min(x, dp::axis<Axis>{});
+  const auto largest_at = dp::argmax(x, dp::axis<Axis>{});
+  const auto smallest_at = dp::argmin(x, dp::axis<Axis>{});
   const std::size_t count = x.extent(Axis), stride = x.extents().stride(Axis);
   REQUIRE(sums.size() * count == x.size());
   std::size_t position = 0;
@@ -70,7 +70,7 @@ void check_axis(const X& x) {
     CHECK(largest_at.data()[i] == expected.largest_at);
     CHECK(smallest_at.data()[i] == expected.smallest_at);
     if constexpr (dp::floating_element<value>) {
-      const auto means = dp::mean<Axis>(x);
+      const auto means = dp::mean(x, dp::axis<Axis>{});
       CHECK(static_cast<double>(means.data()[i]) ==
             Catch::Approx(static_cast<double>(expected.sum) / static_cast<double>(count)).margin(1e-6));
     }
@@ -109,12 +109,13 @@ TEST_CASE("small sums by hand", "[ops]") {
   const dp::tensor<float, dp::extents<2, 3>, on_cpu> x{{1, 2, 3}, {4, 5, 6}};
   CHECK(dp::sum(x)() == 21);
   CHECK(dp::mean(x)() == 3.5f);
-  CHECK(dp::sum<0>(x)(2) == 9);
-  CHECK(dp::sum<1>(x)(1) == 15);
-  CHECK(dp::mean<1>(x)(0) == 2);
+  CHECK(dp::sum(x, dp::axis<0>{})(2) == 9);
+  CHECK(dp::sum(x, dp::axis<1>{})(1) == 15);
+  CHECK(dp::mean(x, dp::axis<1>{})(0) == 2);
   CHECK(dp::argmax(x)() == 5);
-  static_assert(std::is_same_v<decltype(dp::sum<1>(x)), dp::tensor<float, dp::extents<2>, on_cpu>>);
-  static_assert(std::is_same_v<decltype(dp::argmax<0>(x)), dp::tensor<std::int64_t, dp::extents<3>, on_cpu>>);
+  static_assert(std::is_same_v<decltype(dp::sum(x, dp::axis<1>{})), dp::tensor<float, dp::extents<2>, on_cpu>>);
+  static_assert(
+      std::is_same_v<decltype(dp::argmax(x, dp::axis<0>{})), dp::tensor<std::int64_t, dp::extents<3>, on_cpu>>);
 }
 
 TEST_CASE("sums of integers are int64 and wrap around", "[ops]") {
@@ -143,7 +144,7 @@ TEST_CASE("a long sum keeps the digits that a plain loop loses", "[ops]") {
   CHECK(std::fabs(static_cast<double>(plain) - expected) > 1e-5 * expected);
   CHECK(std::fabs(static_cast<double>(dp::sum(x)()) - expected) <= 1e-7 * expected);
   const auto columns = x.slice(0, n / 8 * 8).reshape(dp::extents<dp::dyn, 8>(n / 8));
-  const auto column_sums = dp::sum<0>(columns);
+  const auto column_sums = dp::sum(columns, dp::axis<0>{});
   for (std::size_t c = 0; c < 8; ++c) {
     long double column = 0;
     for (std::size_t r = 0; r < n / 8; ++r)
@@ -162,7 +163,7 @@ TEST_CASE("the error of a double sum is that of a pairwise one", "[ops]") {
   const double epsilon = std::numeric_limits<double>::epsilon();
   CHECK(std::fabs(dp::sum(x)() - expected) <= 4 * epsilon * expected);  // plain: typically 100, at worst 1e6 epsilon
   const auto rows = random_values<double>(dp::extents<dp::dyn, 3>(300000), 9, 0, 1);
-  const auto sums = dp::sum<0>(rows);
+  const auto sums = dp::sum(rows, dp::axis<0>{});
   for (std::size_t c = 0; c < 3; ++c) {
     long double column = 0;
     for (std::size_t r = 0; r < 300000; ++r)
@@ -184,13 +185,13 @@ TEST_CASE("the bits of reductions do not depend on the number of threads", "[ops
     keep(dp::sum(line));
     keep(dp::argmax(line));
     const auto tall = random_values<double>(dp::dextents<2>{70000, 10}, 2);
-    keep(dp::sum<0>(tall));
-    keep(dp::mean<0>(tall));
-    keep(dp::sum<1>(tall));
-    keep(dp::argmax<0>(tall));
+    keep(dp::sum(tall, dp::axis<0>{}));
+    keep(dp::mean(tall, dp::axis<0>{}));
+    keep(dp::sum(tall, dp::axis<1>{}));
+    keep(dp::argmax(tall, dp::axis<0>{}));
     const auto wide = random_values<double>(dp::dextents<2>{10, 70000}, 3);
-    keep(dp::sum<0>(wide));
-    keep(dp::sum<1>(wide));
+    keep(dp::sum(wide, dp::axis<0>{}));
+    keep(dp::sum(wide, dp::axis<1>{}));
     auto squares = scalar<double>();
     dp::sum_of_squares_into(squares, wide);
     keep(squares);
@@ -207,17 +208,17 @@ TEST_CASE("the bits of reductions do not depend on the number of threads", "[ops
 TEST_CASE("NaN and infinities in reductions", "[ops]") {
   const dp::tensor<float, dp::extents<3, 4>, on_cpu> x{
       {1, nan_value, 9, nan_value}, {-infinity, -infinity, -infinity, -infinity}, {infinity, 1, infinity, -infinity}};
-  CHECK(std::isnan(dp::max<1>(x)(0)));
-  CHECK(std::isnan(dp::min<1>(x)(0)));
-  CHECK(dp::max<1>(x)(1) == -infinity);
-  CHECK(dp::max<1>(x)(2) == infinity);
-  CHECK(dp::min<1>(x)(2) == -infinity);
-  CHECK(dp::argmax<1>(x)(0) == 1);  // the first NaN
-  CHECK(dp::argmin<1>(x)(0) == 1);
-  CHECK(dp::argmax<1>(x)(1) == 0);
-  CHECK(dp::argmax<1>(x)(2) == 0);
-  CHECK(std::isnan(dp::sum<1>(x)(0)));
-  CHECK(std::isnan(dp::sum<1>(x)(2)));
+  CHECK(std::isnan(dp::max(x, dp::axis<1>{})(0)));
+  CHECK(std::isnan(dp::min(x, dp::axis<1>{})(0)));
+  CHECK(dp::max(x, dp::axis<1>{})(1) == -infinity);
+  CHECK(dp::max(x, dp::axis<1>{})(2) == infinity);
+  CHECK(dp::min(x, dp::axis<1>{})(2) == -infinity);
+  CHECK(dp::argmax(x, dp::axis<1>{})(0) == 1);  // the first NaN
+  CHECK(dp::argmin(x, dp::axis<1>{})(0) == 1);
+  CHECK(dp::argmax(x, dp::axis<1>{})(1) == 0);
+  CHECK(dp::argmax(x, dp::axis<1>{})(2) == 0);
+  CHECK(std::isnan(dp::sum(x, dp::axis<1>{})(0)));
+  CHECK(std::isnan(dp::sum(x, dp::axis<1>{})(2)));
   for (const std::size_t at : {std::size_t{0}, std::size_t{77}, std::size_t{99999}, std::size_t{150000}}) {
     auto line = random_values<float>(dp::dextents<1>{150001}, 4);
     line(at) = nan_value;
@@ -241,18 +242,18 @@ TEST_CASE("reductions of nothing", "[ops]") {
   const dp::tensor<float, dp::dextents<2>, on_cpu> no_rows(dp::dextents<2>(0, 3));
   CHECK(dp::sum(no_rows)() == 0);
   CHECK(std::isnan(dp::mean(no_rows)()));
-  CHECK(dp::sum<0>(no_rows)(2) == 0);
-  CHECK(std::isnan(dp::mean<0>(no_rows)(1)));
-  CHECK(dp::sum<1>(no_rows).size() == 0);
-  CHECK(dp::max<1>(no_rows).size() == 0);
+  CHECK(dp::sum(no_rows, dp::axis<0>{})(2) == 0);
+  CHECK(std::isnan(dp::mean(no_rows, dp::axis<0>{})(1)));
+  CHECK(dp::sum(no_rows, dp::axis<1>{}).size() == 0);
+  CHECK(dp::max(no_rows, dp::axis<1>{}).size() == 0);
   CHECK_THROWS_AS(dp::max(no_rows), dp::argument_error);
-  CHECK_THROWS_AS(dp::min<0>(no_rows), dp::argument_error);
+  CHECK_THROWS_AS(dp::min(no_rows, dp::axis<0>{}), dp::argument_error);
   CHECK_THROWS_AS(dp::argmax(no_rows), dp::argument_error);
-  CHECK_THROWS_AS(dp::argmin<0>(no_rows), dp::argument_error);
+  CHECK_THROWS_AS(dp::argmin(no_rows, dp::axis<0>{}), dp::argument_error);
 }
 
 TEST_CASE("an expression is evaluated and reduced", "[ops]") {
   const dp::tensor<float, dp::extents<2, 3>, on_cpu> x{{1, 2, 3}, {4, 5, 6}};
   CHECK(dp::sum(x * x)() == 91);
-  CHECK(dp::mean<1>(2.0f * x)(1) == 10);
+  CHECK(dp::mean(2.0f * x, dp::axis<1>{})(1) == 10);
 }

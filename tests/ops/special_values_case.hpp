@@ -145,9 +145,9 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
   const values_on<Backend, std::int64_t> positions(std::vector<std::int64_t>(4));
   const auto reduce = [&](const auto& reducer) {
     if (as_row)
-      detail::reduce_along<1>(x.matrix(2), reducer);
+      detail::reduce_axes<false>(x.matrix(2), {false, true}, reducer);
     else
-      detail::reduce_along<0>(x.matrix(n), reducer);
+      detail::reduce_axes<false>(x.matrix(n), {true, false}, reducer);
   };
   reduce(detail::sum_reducer<float>{results.data(), 0});
   reduce(detail::extremum_reducer<float, true>{results.data() + 2});

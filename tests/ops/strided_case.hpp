@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <numeric>
 #include <random>
+#include <sstream>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/core.hpp>
@@ -200,6 +203,110 @@ void check_overlap() {
   CHECK(values_of(x) == std::vector<float>{4, 1, 4, 5, 2, 5, 9, 3, 6});
   dp::copy(x.permute(axis<1>{}, axis<0>{}), x);
   CHECK(values_of(x) == std::vector<float>{4, 5, 9, 1, 2, 3, 4, 5, 6});
+}
+
+/// What a reduction of the axes in `which` (a bit for each) makes of a table, in row-major order of the others.
+template <class T, class Combine>
+std::vector<double> brute_force(const table<T>& x, unsigned which, double first, const Combine& combine) {
+  const auto reduced = [&](std::size_t axis) { return (which >> axis & 1U) != 0; };
+  std::size_t results = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    results *= reduced(axis) ? 1 : x.sizes[axis];
+  std::vector<double> values(results, first);
+  for_each_index(x.sizes, [&](const index3& i) {
+    std::size_t result = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (!reduced(axis)) result = result * x.sizes[axis] + i[axis];
+    values[result] = combine(values[result], static_cast<double>(x.at(i)));
+  });
+  return values;
+}
+
+template <class X>
+std::vector<double> doubles_of(const X& x) {
+  const auto values = values_of(x);
+  return {values.begin(), values.end()};
+}
+
+/// sum, max, min along axes that are named by types and by numbers.
+template <unsigned Which, class X, class T, class... Axes>
+void check_axes(const X& x, const table<T>& of, Axes... axes) {
+  const auto sums = brute_force(of, Which, 0, [](double a, double b) { return a + b; });
+  const auto largest = brute_force(of, Which, -1000, [](double a, double b) { return std::max(a, b); });
+  const auto smallest = brute_force(of, Which, 1000, [](double a, double b) { return std::min(a, b); });
+  REQUIRE(doubles_of(dp::sum(x, axes...)) == sums);
+  REQUIRE(doubles_of(dp::max(x, axes...)) == largest);
+  REQUIRE(doubles_of(dp::min(x, axes...)) == smallest);
+  if constexpr (sizeof...(Axes) > 0) {
+    REQUIRE(doubles_of(dp::sum(x, static_cast<int>(Axes::index)...)) == sums);
+    REQUIRE(doubles_of(dp::max(x, (static_cast<int>(Axes::index) - 3)...)) == largest);
+    static_assert(std::is_same_v<typename decltype(dp::sum(x, static_cast<int>(Axes::index)...))::extents_type,
+                                 dp::dextents<3 - sizeof...(Axes)>>);
+  }
+}
+
+/// Reductions of tensors and windows along every set of axes.
+template <class Where>
+void check_reductions() {
+  std::mt19937 random(3);
+  const auto check_all = [](const auto& x, const auto& of) {
+    check_axes<7>(x, of);
+    check_axes<1>(x, of, axis<0>{});
+    check_axes<2>(x, of, axis<1>{});
+    check_axes<4>(x, of, axis<2>{});
+    check_axes<3>(x, of, axis<0>{}, axis<1>{});
+    check_axes<6>(x, of, axis<2>{}, axis<1>{});
+    check_axes<5>(x, of, axis<0>{}, axis<2>{});
+    check_axes<7>(x, of, axis<0>{}, axis<2>{}, axis<1>{});
+  };
+  for (int round = 0; round < 12; ++round) {
+    const auto a = random_table<float>(random_sizes(random), random);
+    const window_rule rule = random_window(a.sizes, random);
+    const auto x = placed<Where>(a);
+    check_all(x, a);
+    check_all(window(x, rule), shown(a, rule));
+
+    const table<float> part = shown(a, rule);
+    const auto means = dp::mean(window(x, rule), axis<0>{}, axis<2>{});
+    auto expected = brute_force(part, 5, 0, [](double p, double q) { return p + q; });
+    for (double& value : expected)
+      value = static_cast<float>(value / static_cast<double>(part.sizes[0] * part.sizes[2]));
+    REQUIRE(doubles_of(means) == expected);
+    const auto positions = values_of(dp::argmax(window(x, rule), axis<1>{}));
+    for_each_index({part.sizes[0], 1, part.sizes[2]}, [&](const index3& i) {
+      std::size_t best = 0;
+      for (std::size_t j = 1; j < part.sizes[1]; ++j)
+        if (part.at({i[0], j, i[2]}) > part.at({i[0], best, i[2]})) best = j;
+      REQUIRE(positions[i[0] * part.sizes[2] + i[2]] == static_cast<std::int64_t>(best));
+    });
+  }
+}
+
+/// softmax and its relatives along the last axis: windows get the bits of row-major copies.
+template <class Where>
+void check_softmax() {
+  std::mt19937 random(4);
+  for (int round = 0; round < 12; ++round) {
+    const auto a = random_table<float>(random_sizes(random), random);
+    const window_rule rule = random_window(a.sizes, random);
+    auto x = placed<Where>(a);
+    const auto copy = dp::to<Where>(window(x, rule));
+    const auto expected = dp::softmax(copy);
+    REQUIRE(values_of(dp::softmax(window(x, rule))) == values_of(expected));
+    REQUIRE(values_of(dp::log_softmax(window(x, rule))) == values_of(dp::log_softmax(copy)));
+    auto gradient = dp::to<Where>(copy);
+    dp::softmax_backward_into(gradient, expected, window(x, rule));
+    auto expected_gradient = dp::to<Where>(copy);
+    dp::softmax_backward_into(expected_gradient, expected, copy);
+    REQUIRE(values_of(gradient) == values_of(expected_gradient));
+    dp::softmax_into(window(x, rule), window(x, rule));  // in place
+    REQUIRE(values_of(window(x, rule)) == values_of(expected));
+    table<float> whole = a;
+    const auto values = values_of(expected);
+    std::size_t next = 0;
+    for_each_index(rule.count, [&](const index3& i) { whole.at(rule.position(i)) = values[next++]; });
+    REQUIRE(values_of(x) == whole.values);
+  }
 }
 
 /// Copies from windows to windows, between any two places.

@@ -27,3 +27,11 @@ TEST_CASE("copies take strided views between places", "[ops][strided]") {
   strided_case::check_copies<device, page_locked>();
   strided_case::check_copies<host, page_locked>();
 }
+
+TEST_CASE("reductions along any axes take strided views on a device", "[ops][strided]") {
+  strided_case::check_reductions<device>();
+}
+
+TEST_CASE("softmax takes strided views on a device", "[ops][strided]") {
+  strided_case::check_softmax<device>();
+}

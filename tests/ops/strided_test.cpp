@@ -18,3 +18,11 @@ TEST_CASE("strided views may overlap in an assignment", "[ops][strided]") {
 TEST_CASE("copies take strided views", "[ops][strided]") {
   strided_case::check_copies<host, host>();
 }
+
+TEST_CASE("reductions along any axes take strided views", "[ops][strided]") {
+  strided_case::check_reductions<host>();
+}
+
+TEST_CASE("softmax takes strided views", "[ops][strided]") {
+  strided_case::check_softmax<host>();
+}

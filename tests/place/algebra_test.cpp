@@ -61,11 +61,14 @@ template <class A, class B>
 using matmul = dp::detail::matmul_result<A, B>;
 template <class X>
 using transposed = typename dp::detail::transposed_placement<X>::type;
+constexpr std::size_t all = static_cast<std::size_t>(-1);
 template <reducing Op, std::size_t Axis, class X>
-using reduced = dp::detail::reduction_result<Op, Axis, X>;
+using reduced =
+    std::conditional_t<Axis == all, dp::detail::reduction_result<Op, X>, dp::detail::reduction_result<Op, X, Axis>>;
+template <class X, std::size_t... Axis>
+using summed = dp::detail::reduction_result<reducing::sum, X, Axis...>;
 template <std::size_t Axis, class X>
 using row_function = dp::detail::row_function_result<Axis, X>;
-constexpr std::size_t all = dp::detail::all_axes;
 
 }  // namespace
 
@@ -184,6 +187,11 @@ TEST_CASE("reductions: along the split axis, and along others", "[place][algebra
   STATIC_REQUIRE(gives<reduced<reducing::sum, 0, columns>, rows>);
   STATIC_REQUIRE(gives<reduced<reducing::sum, 1, planes>, columns>);
   STATIC_REQUIRE(gives<reduced<reducing::sum, 1, columns>, sums>);
+  STATIC_REQUIRE(gives<summed<planes, 0, 1>, rows>);
+  STATIC_REQUIRE(gives<summed<planes, 0, 3>, columns>);
+  STATIC_REQUIRE(gives<summed<columns, 2, 0>, rows>);
+  STATIC_REQUIRE(gives<summed<columns, 0, 1>, sums>);
+  STATIC_REQUIRE(gives<summed<whole, 0, 2>, whole>);
   STATIC_REQUIRE(fails<reduced<reducing::mean, 0, rows>, mismatch::mean_of_parts>);
   STATIC_REQUIRE(fails<reduced<reducing::mean, all, rows>, mismatch::mean_of_parts>);
   STATIC_REQUIRE(fails<reduced<reducing::position, 0, rows>, mismatch::position_in_parts>);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 #include <devplace/ops/assign.hpp>
@@ -12,41 +13,14 @@
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/reduce.hpp>
 
-namespace devplace::detail {
+namespace devplace {
 
-// What the functions below compute: which reduction it is for the algebra, the result's elements, and how one place
-// does it (ops/reduce.hpp).
+/// Named in the message when an axis of what lies over several places is a number.
+struct NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1;
 
-struct distributed_sum {
-  static constexpr reducing kind = reducing::sum;
-  template <class T>
-  using result = sum_result_t<T>;
-  template <class T>
-  using maker = make_sum<T>;
-};
-struct distributed_mean {
-  static constexpr reducing kind = reducing::mean;
-  template <class T>
-  using result = T;
-  template <class T>
-  using maker = make_mean<T>;
-};
-template <bool Largest>
-struct distributed_extremum {
-  static constexpr reducing kind = Largest ? reducing::max : reducing::min;
-  template <class T>
-  using result = T;
-  template <class T>
-  using maker = make_extremum<T, Largest>;
-};
-template <bool Largest>
-struct distributed_extremum_position {
-  static constexpr reducing kind = reducing::position;
-  template <class T>
-  using result = std::int64_t;
-  template <class T>
-  using maker = make_extremum_position<T, Largest>;
-};
+}  // namespace devplace
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The largest or smallest of no elements: what changes no other place's.
 template <class T, bool Largest>
@@ -57,62 +31,36 @@ constexpr T extremum_of_nothing() {
     return Largest ? lowest_number<T> : highest_number<T>;
 }
 
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
-/// Reduces place k's part x, which may have no elements where the whole has some.
-template <class Operation, std::size_t Axis, class To, class X>
-void reduce_part(const To& to, const X& x, std::size_t count_of_whole) {
-  using value = typename X::value_type;
-  constexpr reducing kind = Operation::kind;
-  std::size_t count = x.size();
-  if constexpr (Axis != all_axes) count = x.extent(Axis);
-  if constexpr (kind == reducing::max || kind == reducing::min) {
-    if (count == 0 && count_of_whole != 0) {
-      fill(to, extremum_of_nothing<value, kind == reducing::max>());
-      return;
-    }
-  }
-  const auto reducer = typename Operation::template maker<value>{}(to.data(), count);
-  if constexpr (Axis == all_axes)
-    reduce_all(x, reducer);
-  else
-    reduce_along<Axis>(x, reducer);
-}
-
-/// The extents of a reduction's result.
-template <std::size_t Axis, class E>
-constexpr auto reduced_extents(const E& extents) {
-  if constexpr (Axis == all_axes)
-    return devplace::extents<>{};
-  else
-    return without_axis<Axis, E>::from(extents);
-}
-
-template <class Operation, std::size_t Axis, class T, class E, class Where>
-auto reduced_on_places(const tensor<T, E, Where>& x) {
-  using rule = reduction_result<Operation::kind, Axis, Where>;
-  if constexpr (Operation::kind == reducing::mean) require_floating_mean<T>();
-  static_assert(Axis == all_axes || Axis < E::rank,
-                "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
-  if constexpr (common_result<rule>::value && (Axis == all_axes || Axis < E::rank)) {
+template <class Operation, class T, class E, class Where, std::size_t... N>
+auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
+  using rule = reduction_result<Operation::kind, Where, N...>;
+  Operation::template check<T>();
+  constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
+  if constexpr (common_result<rule>::value) {
     using result_element = typename Operation::template result<T>;
-    auto result = make_like<result_element, typename rule::type>(reduced_extents<Axis>(x.extents()), x);
-    std::size_t count = x.size();
-    if constexpr (Axis != all_axes) count = x.extent(Axis);
-    for (std::size_t k = 0; k != x.places; ++k)
-      reduce_part<Operation, Axis>(result.local(k), x.local(k), count);
+    auto result = make_like<result_element, typename rule::type>(remaining_extents(x.extents(), reduced, axes...), x);
+    const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
+    for (std::size_t k = 0; k != x.places; ++k) {
+      const auto from = x.local(k);
+      const auto to = result.local(k);
+      const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
+      constexpr bool largest = Operation::kind == reducing::max;
+      if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
+        fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
+      else
+        reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
+                                                             Operation::template reducer<T>(to.data(), count));
+    }
     return result;
   }
 }
 
 /// An expression becomes a tensor first.
-template <class Operation, std::size_t Axis, class Where, class F, class... Operands>
-auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x) {
+template <class Operation, class Where, class F, class... Operands, class... Axes>
+auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x, Axes... axes) {
   using source = distributed_expression<Where, F, Operands...>;
-  return reduced_on_places<Operation, Axis>(
-      tensor<typename source::value_type, typename source::extents_type, Where>(x));
+  return reduced_on_places<Operation>(tensor<typename source::value_type, typename source::extents_type, Where>(x),
+                                      axes...);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -124,27 +72,26 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 // along an axis that stays, and partial where the split axis is reduced: partial<sum> for sum, partial<max> for max,
 // partial<min> for min; a mean or a position has no such form. Sums and means of partial sums are partial. Errors and
 // element types are as on one place.
-#define DEVPLACE_DETAIL_PLACED_REDUCTION(name, operation)                     \
-  template <detail::distributed_operand X>                                    \
-  auto name(const X& x) {                                                     \
-    return detail::reduced_on_places<detail::operation, detail::all_axes>(x); \
-  }                                                                           \
-  template <std::size_t Axis, detail::distributed_operand X>                  \
-  auto name(const X& x) {                                                     \
-    return detail::reduced_on_places<detail::operation, Axis>(x);             \
-  }                                                                           \
-  static_assert(true)
+#define DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(name, operation)                                                   \
+  template <detail::distributed_operand X, std::size_t... N>                                                     \
+  auto name(const X& x, axis<N>... axes) {                                                                       \
+    return detail::reduced_on_places<detail::operation>(x, axes...);                                             \
+  }                                                                                                              \
+  template <detail::distributed_operand X, class FIX = NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1, std::integral... N> \
+    requires(sizeof...(N) > 0)                                                                                   \
+  void name(const X&, N...) = delete
 
-/// Reductions over all elements, or along one axis, of what lies over several places.
+/// Reductions over all elements, or along axes, of what lies over several places. An axis is named by its type, since
+/// it decides where the result lies.
 ///@{
-DEVPLACE_DETAIL_PLACED_REDUCTION(sum, distributed_sum);
-DEVPLACE_DETAIL_PLACED_REDUCTION(mean, distributed_mean);
-DEVPLACE_DETAIL_PLACED_REDUCTION(max, distributed_extremum<true>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(min, distributed_extremum<false>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(argmax, distributed_extremum_position<true>);
-DEVPLACE_DETAIL_PLACED_REDUCTION(argmin, distributed_extremum_position<false>);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(sum, sum_operation);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(mean, mean_operation);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(max, extremum_operation<true>);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(min, extremum_operation<false>);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(argmax, position_operation<true>);
+DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(argmin, position_operation<false>);
 ///@}
 
-#undef DEVPLACE_DETAIL_PLACED_REDUCTION
+#undef DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

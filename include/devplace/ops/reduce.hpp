@@ -2,24 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/place/algebra.hpp>
+#include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace {
 
-// sum, mean, max, min and argmax, argmin over all elements, `sum(x)`, or along one axis, `sum<1>(x)`: the axis is part
-// of the result's type. Results are new tensors on x's place; reading one on the CPU is `to<on<cpu>>(sum(x))()`.
-// reduce_into.hpp has those that write into memory that is there already.
+// sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
+// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, from the last axis on if they are
+// negative; the type does not know them then, so that the extents of the result are all dynamic: dextents<rank - 1>.
+// Results are new tensors on x's place; reading one on the CPU is `item(sum(x))`. reduce_into.hpp has those that write
+// into memory that is there already.
 // Sums are accumulated in double (int64 for integers) in blocks of fixed size, so that their error grows with the
 // logarithm of the number of elements and their bits depend neither on the number of threads nor on the run. An
-// expression is evaluated into a temporary first.
+// expression is evaluated into a temporary first, and so is a view whose elements do not lie row by row, and an array
+// of which axes are reduced that do not follow each other.
 
 /// What can be reduced on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For what lies over
 /// several places: distributed_reduce.hpp.
@@ -28,68 +36,76 @@ concept reducible = (tensor_like<X> && !detail::distributed_tensor<X>) || requir
   requires std::remove_cvref_t<X>::is_expression;
 };
 
+/// An axis to be reduced: `axis<1>{}`, or a number.
+template <class A>
+concept axis_argument = detail::is_axis<A> || std::integral<A>;
+
 }  // namespace devplace
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// A view of a tensor or view; an expression becomes a tensor.
 template <reducible X>
 auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
-    return as_view(x);
+    return as_window(x);
   else
     return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(x);
 }
 
-template <reducible X>
-using evaluated_t = decltype(evaluated(std::declval<const X&>()));
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
-/// Reduces all elements of x.
-template <class X, class Reducer>
-void reduce_all(const X& x, const Reducer& reducer) {
+/// Reduces the axes of a view that `reduced` names. `MayBeScattered`: these may not follow each other.
+template <bool MayBeScattered, class X, class Reducer>
+void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
-  reduce<typename X::backend_type>(x.ordinal(), reduction_plan<source, Reducer>{1, x.size(), 1, {x.data()}, reducer});
+  const auto carry_out = [&](const auto& elements, std::size_t outer, std::size_t count, std::size_t inner) {
+    reduce<typename X::backend_type>(x.ordinal(),
+                                     reduction_plan<source, Reducer>{outer, count, inner, {elements.data()}, reducer});
+  };
+  const reduction_extents of = reduction_extents_of(sizes_of(x.extents()), reduced);
+  if constexpr (MayBeScattered) {
+    if (!of.one_run) {
+      shape order;  // the axes that stay, then the others
+      std::array<std::size_t, X::rank> strides{};
+      for (const bool which : {false, true})
+        for (std::size_t axis = 0; axis != X::rank; ++axis)
+          if (reduced[axis] == which)
+            strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
+      using all = dextents<X::rank>;
+      const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
+          x.data(), extents_from<all>(order), strides, x.device());
+      const auto copy = packed(permuted);
+      carry_out(copy.view, of.outer * of.inner, of.count, 1);
+      return;
+    }
+  }
+  const auto in_order = packed(x);
+  carry_out(in_order.view, of.outer, of.count, of.inner);
 }
 
-/// Reduces x along an axis.
-template <std::size_t Axis, class X, class Reducer>
-void reduce_along(const X& x, const Reducer& reducer) {
-  using source = element_source<typename X::value_type>;
-  std::size_t outer = 1;
-  for (std::size_t axis = 0; axis != Axis; ++axis)
-    outer *= x.extent(axis);
-  const reduction_plan<source, Reducer> plan{outer, x.extent(Axis), x.extents().stride(Axis), {x.data()}, reducer};
-  reduce<typename X::backend_type>(x.ordinal(), plan);
-}
-
-/// A tensor for the result of a reduction of x over everything, made by `reducer(result data, number of elements)`.
-template <class R, class X, class MakeReducer>
-auto reduced_all(const X& x, MakeReducer make_reducer) {
-  result_beside_t<X, R, extents<>> result(extents<>{});
-  reduce_all(as_view(x), make_reducer(result.data(), x.size()));
+/// A reduction on one place, as a new tensor.
+template <class Operation, class X, class... Axes>
+auto reduced_on_place(const X& operand, Axes... axes) {
+  const auto x = evaluated(operand);
+  const auto window = as_window(x);
+  using view_type = std::remove_const_t<decltype(window)>;
+  using value = typename view_type::value_type;
+  constexpr std::size_t rank = view_type::rank;
+  static_assert((is_axis<Axes> && ...) || (std::integral<Axes> && ...),
+                "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
+  Operation::template check<value>();
+  const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
+  using remaining = decltype(remaining_extents(x.extents(), reduced, axes...));
+  result_beside_t<view_type, typename Operation::template result<value>, remaining> result(
+      remaining_extents(x.extents(), reduced, axes...));
+  const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
+  reduce_axes<may_be_scattered<rank, Axes...>()>(window, reduced,
+                                                 Operation::template reducer<value>(result.data(), count));
   return result;
 }
 
-/// The same along an axis.
-template <std::size_t Axis, class R, class X, class MakeReducer>
-auto reduced_along(const X& x, MakeReducer make_reducer) {
-  using x_extents = operand_extents_t<X>;
-  static_assert(Axis < x_extents::rank, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
-  using remaining = without_axis<Axis, x_extents>;
-  result_beside_t<X, R, typename remaining::type> result(remaining::from(x.extents()));
-  reduce_along<Axis>(as_view(x), make_reducer(result.data(), x.extent(Axis)));
-  return result;
-}
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-template <class R>
-void require_floating_mean() {
-  static_assert(floating_element<R>,
-                "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
-}
+namespace devplace::detail {
 
 inline void require_elements(const char* operation, std::size_t count) {
   if (count == 0)
@@ -98,120 +114,110 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-/// Makers of reducers, for the functions above.
-template <class T>
-struct make_sum {
-  auto operator()(sum_result_t<T>* result, std::size_t) const { return sum_reducer<T>{result, 0}; }
+// What the functions below compute: which reduction it is for the algebra of placements, the result's elements, and how
+// one place makes them of `count` elements each.
+
+struct sum_operation {
+  static constexpr reducing kind = reducing::sum;
+  template <class T>
+  using result = sum_result_t<T>;
+  template <class T>
+  static void check() {}
+  template <class T>
+  static auto reducer(sum_result_t<T>* result, std::size_t) {
+    return sum_reducer<T>{result, 0};
+  }
 };
-template <class T>
-struct make_mean {
-  auto operator()(T* result, std::size_t count) const { return mean_reducer<T>{result, static_cast<double>(count)}; }
+struct mean_operation {
+  static constexpr reducing kind = reducing::mean;
+  template <class T>
+  using result = T;
+  template <class T>
+  static void check() {
+    static_assert(floating_element<T>,
+                  "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
+  }
+  template <class T>
+  static auto reducer(T* result, std::size_t count) {
+    return mean_reducer<T>{result, static_cast<double>(count)};
+  }
 };
-template <class T, bool Largest>
-struct make_extremum {
-  auto operator()(T* result, std::size_t count) const {
+template <bool Largest>
+struct extremum_operation {
+  static constexpr reducing kind = Largest ? reducing::max : reducing::min;
+  template <class T>
+  using result = T;
+  template <class T>
+  static void check() {}
+  template <class T>
+  static auto reducer(T* result, std::size_t count) {
     require_elements(Largest ? "max" : "min", count);
     return extremum_reducer<T, Largest>{result};
   }
 };
-template <class T, bool Largest>
-struct make_extremum_position {
-  auto operator()(std::int64_t* result, std::size_t count) const {
+template <bool Largest>
+struct position_operation {
+  static constexpr reducing kind = reducing::position;
+  template <class T>
+  using result = std::int64_t;
+  template <class T>
+  static void check() {}
+  template <class T>
+  static auto reducer(std::int64_t* result, std::size_t count) {
     require_elements(Largest ? "argmax" : "argmin", count);
     return extremum_position_reducer<T, Largest>{result};
   }
 };
 
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+template <class... Axes>
+constexpr void check_one_axis() {
+  static_assert(sizeof...(Axes) <= 1,
+                "devplace: argmax and argmin: a position is one along one axis, or in the whole "
+                "array; name one axis, or reshape those that belong together to one.");
+}
+
+}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sum of all elements: a scalar tensor on x's place, of x's element type, int64 for integers. 0 without elements.
-template <reducible X>
-auto sum(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<detail::sum_result_t<value>>(detail::evaluated(x), detail::make_sum<value>{});
+/// Sums, of x's element type, int64 for integers. 0 without elements.
+template <reducible X, axis_argument... Axes>
+auto sum(const X& x, Axes... axes) {
+  return detail::reduced_on_place<detail::sum_operation>(x, axes...);
 }
 
-/// Sums along an axis.
-template <std::size_t Axis, reducible X>
-auto sum(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, detail::sum_result_t<value>>(detail::evaluated(x), detail::make_sum<value>{});
+/// Means of float or double elements. NaN without elements.
+template <reducible X, axis_argument... Axes>
+auto mean(const X& x, Axes... axes) {
+  return detail::reduced_on_place<detail::mean_operation>(x, axes...);
 }
 
-/// Mean of all elements of a float or double array: a scalar tensor on x's place. NaN without elements.
-template <reducible X>
-auto mean(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  detail::require_floating_mean<value>();
-  return detail::reduced_all<value>(detail::evaluated(x), detail::make_mean<value>{});
+/// Largest elements, NaN where there is one. Throws argument_error without elements.
+template <reducible X, axis_argument... Axes>
+auto max(const X& x, Axes... axes) {
+  return detail::reduced_on_place<detail::extremum_operation<true>>(x, axes...);
 }
 
-/// Means along an axis.
-template <std::size_t Axis, reducible X>
-auto mean(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  detail::require_floating_mean<value>();
-  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_mean<value>{});
+/// Smallest elements, NaN where there is one. Throws argument_error without elements.
+template <reducible X, axis_argument... Axes>
+auto min(const X& x, Axes... axes) {
+  return detail::reduced_on_place<detail::extremum_operation<false>>(x, axes...);
 }
 
-/// Largest element, NaN if there is one: a scalar tensor on x's place. Throws argument_error without elements.
-template <reducible X>
-auto max(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<value>(detail::evaluated(x), detail::make_extremum<value, true>{});
-}
-
-/// Largest elements along an axis.
-template <std::size_t Axis, reducible X>
-auto max(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_extremum<value, true>{});
-}
-
-/// Smallest element, NaN if there is one: a scalar tensor on x's place. Throws argument_error without elements.
-template <reducible X>
-auto min(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<value>(detail::evaluated(x), detail::make_extremum<value, false>{});
-}
-
-/// Smallest elements along an axis.
-template <std::size_t Axis, reducible X>
-auto min(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, value>(detail::evaluated(x), detail::make_extremum<value, false>{});
-}
-
-/// Position, in row-major order, of the largest element: the first of equal ones; a NaN counts as largest. A scalar
-/// int64 tensor on x's place. Throws argument_error without elements.
-template <reducible X>
-auto argmax(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, true>{});
-}
-
-/// Positions of the largest elements along an axis: `argmax<1>(logits)` is the class of each row.
-template <std::size_t Axis, reducible X>
-auto argmax(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, true>{});
+/// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
+/// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
+/// argument_error without elements.
+template <reducible X, axis_argument... Axes>
+auto argmax(const X& x, Axes... axes) {
+  detail::check_one_axis<Axes...>();
+  return detail::reduced_on_place<detail::position_operation<true>>(x, axes...);
 }
 
 /// Position of the smallest element, otherwise as argmax.
-template <reducible X>
-auto argmin(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_all<std::int64_t>(detail::evaluated(x), detail::make_extremum_position<value, false>{});
-}
-
-/// Positions of the smallest elements along an axis.
-template <std::size_t Axis, reducible X>
-auto argmin(const X& x) {
-  using value = typename detail::evaluated_t<X>::value_type;
-  return detail::reduced_along<Axis, std::int64_t>(detail::evaluated(x),
-                                                   detail::make_extremum_position<value, false>{});
+template <reducible X, axis_argument... Axes>
+auto argmin(const X& x, Axes... axes) {
+  detail::check_one_axis<Axes...>();
+  return detail::reduced_on_place<detail::position_operation<false>>(x, axes...);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -15,7 +15,8 @@
 namespace devplace {
 
 // Reductions into memory that is there already, for steps that allocate nothing. Sums are accumulated as in reduce.hpp;
-// results and operands are tensors or views on one place.
+// results and operands are tensors or views on one place. The result is row-major; an operand with strides goes through
+// a temporary.
 
 }  // namespace devplace
 
@@ -31,6 +32,17 @@ struct equality_source {
   }
 };
 
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Reduces all elements of a tensor or view.
+template <class X, class Reducer>
+void reduce_everything(const X& x, const Reducer& reducer) {
+  const auto from = as_window(x);
+  reduce_axes<false>(from, reduced_axes<std::remove_const_t<decltype(from)>::rank>(), reducer);
+}
+
 template <class Y, class T, class X>
 constexpr void check_reduction_result() {
   static_assert(on_one_device<Y, X>,
@@ -41,7 +53,7 @@ constexpr void check_reduction_result() {
                 "integers), positions and counts are int64.");
 }
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -52,8 +64,8 @@ void sum_into(Result&& result, const X& x) {
   detail::check_reduction_result<Result, detail::sum_result_t<value>, X>();
   static_assert(detail::operand_extents_t<Result>::rank == 0, "devplace: sum_into: the result must be a scalar.");
   const auto to = detail::as_view(result);
-  detail::require_one_device("sum", to, detail::as_view(x));
-  detail::reduce_all(detail::as_view(x), detail::sum_reducer<value>{to.data(), 0});
+  detail::require_one_device("sum", to, detail::as_window(x));
+  detail::reduce_everything(x, detail::sum_reducer<value>{to.data(), 0});
 }
 
 /// result = sum of the squares of all elements of x, a float or double array; `result` is a scalar (extents<>).
@@ -65,8 +77,8 @@ void sum_of_squares_into(Result&& result, const X& x) {
   static_assert(detail::operand_extents_t<Result>::rank == 0,
                 "devplace: sum_of_squares_into: the result must be a scalar.");
   const auto to = detail::as_view(result);
-  detail::require_one_device("sum_of_squares", to, detail::as_view(x));
-  detail::reduce_all(detail::as_view(x), detail::square_sum_reducer<value>{to.data()});
+  detail::require_one_device("sum_of_squares", to, detail::as_window(x));
+  detail::reduce_everything(x, detail::square_sum_reducer<value>{to.data()});
 }
 
 /// y = beta * y + the sums of the columns of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not
@@ -77,16 +89,16 @@ void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_ele
   detail::check_reduction_result<Y, detail::sum_result_t<value>, X>();
   static_assert(detail::operand_extents_t<Y>::rank == 1 && detail::operand_extents_t<X>::rank == 2,
                 "devplace: column_sum_into: the result must have rank 1 and the operand rank 2.");
-  using x_shape = detail::without_axis<0, detail::operand_extents_t<X>>;
-  static_assert(detail::compatible<detail::operand_extents_t<Y>, typename x_shape::type>,
-                "devplace: column_sum_into: the result must have one element for each column.");
+  static_assert(
+      detail::compatible<detail::operand_extents_t<Y>, detail::extents_without_t<detail::operand_extents_t<X>, 0>>,
+      "devplace: column_sum_into: the result must have one element for each column.");
   const auto to = detail::as_view(y);
-  const auto from = detail::as_view(x);
+  const auto from = detail::as_window(x);
   detail::require_one_device("column_sum", to, from);
   if (to.extent(0) != from.extent(1))
     throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(1)) + " columns; they must agree.");
-  detail::reduce_along<0>(from, detail::sum_reducer<value>{to.data(), beta});
+  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value>{to.data(), beta});
 }
 
 /// y = positions of the largest elements along the last axis of x: the predicted class of each row. Shapes: y [m], x
@@ -97,17 +109,17 @@ void argmax_into(Y&& y, const X& x) {
   detail::check_reduction_result<Y, std::int64_t, X>();
   static_assert(detail::operand_extents_t<Y>::rank == 1 && detail::operand_extents_t<X>::rank == 2,
                 "devplace: argmax_into: the result must have rank 1 and the operand rank 2.");
-  using x_shape = detail::without_axis<1, detail::operand_extents_t<X>>;
-  static_assert(detail::compatible<detail::operand_extents_t<Y>, typename x_shape::type>,
-                "devplace: argmax_into: the result must have one element for each row.");
+  static_assert(
+      detail::compatible<detail::operand_extents_t<Y>, detail::extents_without_t<detail::operand_extents_t<X>, 1>>,
+      "devplace: argmax_into: the result must have one element for each row.");
   const auto to = detail::as_view(y);
-  const auto from = detail::as_view(x);
+  const auto from = detail::as_window(x);
   detail::require_one_device("argmax", to, from);
   if (to.extent(0) != from.extent(0))
     throw shape_error("argmax: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(0)) + " rows; they must agree.");
   detail::require_elements("argmax", from.extent(1));
-  detail::reduce_along<1>(from, detail::extremum_position_reducer<value, true>{to.data()});
+  detail::reduce_axes<false>(from, {false, true}, detail::extremum_position_reducer<value, true>{to.data()});
 }
 
 /// count = beta * count + in how many places two integer arrays of equal extents agree, as a scalar (extents<>) of
@@ -126,8 +138,10 @@ void count_equal_into(Count&& count, const A& a, const B& b, std::int64_t beta =
   static_assert(detail::compatible<detail::operand_extents_t<A>, detail::operand_extents_t<B>>,
                 "devplace: count_equal_into: the operands must have the same extents.");
   const auto to = detail::as_view(count);
-  const auto first = detail::as_view(a);
-  const auto second = detail::as_view(b);
+  const auto first_elements = detail::packed(detail::as_window(a));
+  const auto second_elements = detail::packed(detail::as_window(b));
+  const auto& first = first_elements.view;
+  const auto& second = second_elements.view;
   detail::require_one_device("count_equal", to, first, second);
   detail::require_same_extents("count_equal", "the first operand", first, "the second", second);
   using source = detail::equality_source<a_value, b_value>;

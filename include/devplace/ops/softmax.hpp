@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
+#include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace::detail {
 
@@ -99,12 +101,19 @@ void for_rows_of(const char* operation, const Y& y, const X&... x) {
                 "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first.");
   static_assert((compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...),
                 "devplace: softmax: result and operands must have the same extents.");
-  const auto result = as_view(y);
-  require_one_device(operation, result, as_view(x)...);
-  (require_same_extents(operation, "the result", result, "an operand", as_view(x)), ...);
-  const row_shape shape = rows_of(result.extents());
-  for_each_row<operand_backend_t<Y>>(result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-                                     Row<operand_element_t<Y>>{result.data(), as_view(x).data()..., shape.columns});
+  const auto result = as_window(y);
+  require_one_device(operation, result, as_window(x)...);
+  (require_same_extents(operation, "the result", result, "an operand", as_window(x)), ...);
+  if constexpr (!operand_view_t<Y>::is_row_major) {
+    const auto rows = packed_beside(result);
+    for_rows_of<Row>(operation, rows.view, x...);
+    assign(result.erased(), rows.view.erased());
+  } else {
+    const row_shape shape = rows_of(result.extents());
+    for_each_row<operand_backend_t<Y>>(
+        result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
+        Row<operand_element_t<Y>>{result.data(), packed(as_window(x)).view.data()..., shape.columns});
+  }
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -113,30 +122,31 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = softmax(x) along the last axis: exp(x_c) / sum of exp(x_k), computed from x minus its row's maximum.
 /// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its work. Rows that hold NaN
-/// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error.
+/// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error. Views with
+/// strides go through row-major temporaries.
 template <tensor_like Y, tensor_like X>
 void softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::softmax_row>("softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::softmax_row>("softmax", detail::as_window(y), detail::as_window(x));
 }
 
 /// y = log(softmax(x)) along the last axis, without the loss of digits of the two in a row. Otherwise as softmax_into.
 template <tensor_like Y, tensor_like X>
 void log_softmax_into(Y&& y, const X& x) {
-  detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_view(y), detail::as_view(x));
+  detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_window(y), detail::as_window(x));
 }
 
 /// dx = y * (dy - sum of dy * y) along the last axis: the gradient through y = softmax(x). dx may be dy or y.
 template <tensor_like DX, tensor_like Y, tensor_like DY>
 void softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_view(dx), detail::as_view(y),
-                                                    detail::as_view(dy));
+  detail::for_rows_of<detail::softmax_backward_row>("softmax_backward", detail::as_window(dx), detail::as_window(y),
+                                                    detail::as_window(dy));
 }
 
 /// dx = dy - exp(y) * sum of dy along the last axis: the gradient through y = log_softmax(x). dx may be dy or y.
 template <tensor_like DX, tensor_like Y, tensor_like DY>
 void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
-  detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_view(dx), detail::as_view(y),
-                                                        detail::as_view(dy));
+  detail::for_rows_of<detail::log_softmax_backward_row>("log_softmax_backward", detail::as_window(dx),
+                                                        detail::as_window(y), detail::as_window(dy));
 }
 
 /// softmax(x) along the last axis, as a new tensor on x's place. See softmax_into.

@@ -195,12 +195,10 @@ constexpr auto matmul_of() {
 template <class A, class B>
 struct matmul_result : decltype(matmul_of<A, B>()) {};
 
-/// The axis of a reduction over all axes.
-inline constexpr std::size_t all_axes = static_cast<std::size_t>(-1);
-
-template <reducing Op, std::size_t Axis, class Where>
+template <reducing Op, class Where, std::size_t... Axis>
 constexpr auto reduction_of() {
   using rules = rules_of<Where>;
+  constexpr bool stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);  // the axis that is split
   if constexpr (rules::whole) {
     return lies_on<Where>{};
   } else if constexpr (rules::partial) {
@@ -210,8 +208,8 @@ constexpr auto reduction_of() {
       return lies_on<Where>{};
     else
       return refused<mismatch::nonlinear>{};
-  } else if constexpr (Axis != all_axes && Axis != rules::axis) {
-    return lies_on<with_kind_t<Where, split_along<rules::axis - (Axis < rules::axis ? 1 : 0)>>>{};
+  } else if constexpr (stays) {
+    return lies_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
   } else if constexpr (Op == reducing::mean) {
     return refused<mismatch::mean_of_parts>{};
   } else if constexpr (Op == reducing::position) {
@@ -224,9 +222,9 @@ constexpr auto reduction_of() {
   }
 }
 
-/// Where the result of a reduction along `Axis`, or over all_axes, lies.
-template <reducing Op, std::size_t Axis, class Where>
-struct reduction_result : decltype(reduction_of<Op, Axis, Where>()) {};
+/// Where the result of a reduction along some axes, or over all where none is named, lies.
+template <reducing Op, class Where, std::size_t... Axis>
+struct reduction_result : decltype(reduction_of<Op, Where, Axis...>()) {};
 
 template <std::size_t Axis, class Where>
 constexpr auto rows_of_placement() {

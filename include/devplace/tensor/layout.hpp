@@ -79,6 +79,10 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
     return result(e.extent(Axis)...);
 }
 
+/// An extents type without some of its axes.
+template <class E, std::size_t... Left>
+using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
+
 /// Elements from the first to the last one that strides reach, both counted; 0 where there is no element.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;

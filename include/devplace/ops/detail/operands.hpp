@@ -20,7 +20,7 @@ namespace detail {
 
 /// The view of an operand, which is a tensor or a view.
 template <class X>
-using operand_view_t = std::remove_const_t<decltype(as_view(std::declval<std::remove_reference_t<X>&>()))>;
+using operand_view_t = std::remove_const_t<decltype(as_window(std::declval<std::remove_reference_t<X>&>()))>;
 
 /// The element type of an operand, without const.
 template <class X>

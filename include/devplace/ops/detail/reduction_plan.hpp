@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 
 #include <devplace/place/backend.hpp>
-#include <devplace/tensor/extents.hpp>
 
 namespace devplace {
 
@@ -45,19 +43,6 @@ template <class Backend, class Source, class Reducer>
 void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
   if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend>(ordinal, plan);
 }
-
-template <std::size_t Axis, class E, class = std::make_index_sequence<E::rank - 1>>
-struct without_axis;
-template <std::size_t Axis, class E, std::size_t... K>
-struct without_axis<Axis, E, std::index_sequence<K...>> {
-  using type = extents<E::static_extent(K < Axis ? K : K + 1)...>;
-  static constexpr type from([[maybe_unused]] const E& e) {
-    if constexpr (sizeof...(K) == 0)
-      return type{};
-    else
-      return type(e.extent(K < Axis ? K : K + 1)...);
-  }
-};
 
 }  // namespace detail
 }  // namespace devplace

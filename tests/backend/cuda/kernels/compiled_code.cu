@@ -45,15 +45,15 @@ template <class T>
 void lines(matrix<T>& y, const matrix<T>& x, dp::tensor<T, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>>& bias,
            const dp::optim::clip_arguments<T>& gradients) {
   dp::sum(x);
-  dp::max<1>(x);
+  dp::max(x, dp::axis<1>{});
   dp::column_sum_into(bias, x);
-  dp::argmax<1>(x);
+  dp::argmax(x, dp::axis<1>{});
   dp::optim::clip_norm_into<dp::backend::cuda>({}, gradients);
   y = x + y;
   y = dp::relu(x);
   y = x + bias;
   dp::fill(y, T{1});
-  dp::take_rows_into(y, x, dp::argmax<1>(x));
+  dp::take_rows_into(y, x, dp::argmax(x, dp::axis<1>{}));
 }
 
 template <class T>

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/place/axis.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/layout.hpp>
+
+namespace devplace::detail {
+
+// The axes of a reduction as its caller names them: `axis<1>{}, axis<2>{}`, whose result has an extents type, or
+// numbers.
+
+template <class A>
+inline constexpr bool is_axis = false;
+template <std::size_t N>
+inline constexpr bool is_axis<axis<N>> = true;
+
+[[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
+  throw argument_error("the reduced axis " + std::to_string(axis) +
+                       " does not exist, or is named twice; an array of rank " + std::to_string(rank) +
+                       " has the axes 0 to rank - 1, or -rank to -1 from the last one on.");
+}
+
+/// For every axis of an array whether it is reduced; without arguments all are.
+template <std::size_t Rank, std::size_t... N>
+constexpr std::array<bool, Rank> reduced_axes(axis<N>...) {
+  static_assert(((N < Rank) && ...), "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
+  static_assert(all_different<N...>(), "devplace: an axis is reduced twice; name each axis once.");
+  std::array<bool, Rank> result{};
+  for (std::size_t which = 0; which != Rank; ++which)
+    result[which] = sizeof...(N) == 0 || (... || (which == N));
+  return result;
+}
+template <std::size_t Rank, std::integral... N>
+  requires(sizeof...(N) > 0)
+std::array<bool, Rank> reduced_axes(N... axes) {
+  static_assert(sizeof...(N) <= Rank, "devplace: more axes are reduced than the array has.");
+  std::array<bool, Rank> result{};
+  for (long long which : {static_cast<long long>(axes)...}) {
+    const auto found = static_cast<std::size_t>(which < 0 ? which + static_cast<long long>(Rank) : which);
+    if (found >= Rank || result[found]) throw_reduced_axis(which, Rank);
+    result[found] = true;
+  }
+  return result;
+}
+
+/// The extents of what is left. Axes named by numbers leave extents that are all dynamic, as the type does not know
+/// them.
+template <class E, std::size_t... N>
+constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, axis<N>...) {
+  if constexpr (sizeof...(N) == 0)
+    return extents<>{};
+  else
+    return extents_of_axes(e, axes_without_t<E::rank, N...>{});
+}
+template <class E, std::integral... N>
+  requires(sizeof...(N) > 0)
+auto remaining_extents(const E& e, const std::array<bool, E::rank>& reduced, N...) {
+  shape left;
+  for (std::size_t which = 0; which != E::rank; ++which)
+    if (!reduced[which]) left.extents[left.rank++] = e.extent(which);
+  return extents_from<dextents<(sizeof...(N) < E::rank ? E::rank - sizeof...(N) : 0)>>(left);
+}
+
+/// Row-major elements as outer x count x inner, of which `count` are reduced. Where the reduced axes do not follow each
+/// other, `inner` is only the part of the others that comes after the first of them.
+struct reduction_extents {
+  std::size_t outer = 1, count = 1, inner = 1;
+  bool one_run = true;  // the reduced axes follow each other
+};
+template <std::size_t Rank>
+constexpr reduction_extents reduction_extents_of(const std::array<std::size_t, Rank>& extents,
+                                                 const std::array<bool, Rank>& reduced) {
+  reduction_extents result;
+  bool begun = false, ended = false;
+  for (std::size_t which = 0; which != Rank; ++which) {
+    if (reduced[which]) result.one_run = result.one_run && !ended;
+    ended = begun && !reduced[which];
+    begun = begun || reduced[which];
+    (reduced[which] ? result.count : begun ? result.inner : result.outer) *= extents[which];
+  }
+  return result;
+}
+
+/// Whether the types leave open that reduced axes of an array do not follow each other.
+template <std::size_t Rank, class... Axes>
+constexpr bool may_be_scattered() {
+  if constexpr ((is_axis<Axes> && ...) && Rank > 2)
+    return !reduction_extents_of(std::array<std::size_t, Rank>{}, reduced_axes<Rank>(Axes{}...)).one_run;
+  else
+    return Rank > 2;
+}
+
+}  // namespace devplace::detail
