@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations with kernels of their own give on a GPU what they give on the CPU, within what another order of sums and
-// fused products make of it: on empty, single, odd and large shapes, on both sides of every limit between kernels.
+// Operations with their own kernels agree on GPU and CPU, up to the effects of summation order and FMA: for empty,
+// single, odd and large shapes, on both sides of every limit between kernels.
 
 #include <algorithm>
 #include <cmath>
@@ -41,12 +41,12 @@ struct size {
 constexpr size sizes[] = {{0, 10},  {1, 1},   {1, 10},   {10, 10},  {33, 16},    {33, 17},
                           {10, 33}, {5, 129}, {3, 1024}, {3, 1025}, {2, 50'000}, {1003, 997}};
 
-/// Rounding errors of a few operations, as a share of the result.
+/// A few rounding errors, relative to the result.
 template <class T>
 constexpr double few_roundings = sizeof(T) == sizeof(float) ? 4e-6 : 1e-13;
 
-/// The largest difference between elements on the GPU and on the CPU, as a share of the CPU's where that is `smallest`
-/// at least; infinite where one alone is NaN or infinite.
+/// The largest difference between elements on the GPU and on the CPU, relative to the CPU's if that is at least
+/// `smallest`; infinite if only one of them is NaN or infinite.
 template <class There, class Here>
 double error(const There& there, const Here& here, double smallest) {
   const auto a = support::values_of(there);
@@ -63,7 +63,7 @@ double error(const There& there, const Here& here, double smallest) {
   return worst;
 }
 
-/// The same as a share of the CPU's largest element: where elements are differences of numbers of that size.
+/// The same relative to the CPU's largest element: for elements that are differences of numbers of that size.
 template <class There, class Here>
 double error_of_largest(const There& there, const Here& here) {
   double largest = std::numeric_limits<double>::min();
@@ -72,7 +72,7 @@ double error_of_largest(const There& there, const Here& here) {
   return error(there, here, largest);
 }
 
-/// What cross_entropy_into writes.
+/// The results of cross_entropy_into.
 template <class T, class Where>
 struct losses {
   dp::tensor<T, dp::extents<2>, Where> sums{dp::extents<2>{}};
@@ -187,7 +187,7 @@ TEMPLATE_TEST_CASE("a GPU makes of NaN and infinite logits what the CPU makes of
       x(7, c) = c == target ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
     dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> labels(dp::extents<dp::dyn>{9});
     dp::fill(labels, target);
-    for (std::size_t row = 0; row < 9; ++row) {  // each alone, as one NaN takes the others' sums
+    for (std::size_t row = 0; row < 9; ++row) {  // one at a time, because a single NaN makes the sums NaN
       INFO("row " << row);
       const auto alone = dp::to<host>(x.slice(row, row + 1));
       const auto alone_there = dp::to<gpu>(alone);
@@ -243,7 +243,7 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
     INFO(of.rows << " rows of " << of.columns);
     const auto x = random_values<T>(shape{of.rows, of.columns}, 1);
     const auto there = dp::to<gpu>(x);
-    const double smallest = 1;  // below it summands of that size have cancelled each other
+    const double smallest = 1;  // smaller results are affected by cancellation
     CHECK(error(dp::sum(there), dp::sum(x), smallest) < few_roundings<T>);
     CHECK(error(dp::sum(there, dp::axis<0>{}), dp::sum(x, dp::axis<0>{}), smallest) < few_roundings<T>);
     CHECK(error(dp::mean(there, dp::axis<1>{}), dp::mean(x, dp::axis<1>{}), smallest) < few_roundings<T>);
@@ -258,7 +258,7 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
     dp::sum_of_squares_into(squares_there, there);
     CHECK(error(squares_there, squares, 0) < few_roundings<T>);
     CHECK(support::values_of(dp::argmin(there, dp::axis<1>{})) == support::values_of(dp::argmin(x, dp::axis<1>{})));
-    if (of.rows == 0) continue;  // nothing is the largest of no elements
+    if (of.rows == 0) continue;  // extrema of no elements do not exist
     CHECK(support::values_of(dp::max(there)) == support::values_of(dp::max(x)));
     CHECK(support::values_of(dp::min(there, dp::axis<0>{})) == support::values_of(dp::min(x, dp::axis<0>{})));
   }

@@ -11,7 +11,7 @@
 
 namespace ops_test {
 
-/// An index functor as operations have them: one body for the CPU, simulated and real devices, and plain loops.
+/// An index functor as operations use it: one body for the CPU, simulated and real devices, and plain loops.
 struct bias_relu {
   float* x;
   const float* bias;
@@ -35,7 +35,7 @@ struct bias_relu_input {
 
   bias_relu functor(float* x, const float* b) const { return {x, b, bias.size()}; }
 
-  /// The functor's second context; checked against the definition.
+  /// Calls the functor in a plain loop; its result is checked against the definition.
   std::vector<float> in_plain_loop() const {
     std::vector<float> result = values;
     const bias_relu f = functor(result.data(), bias.data());

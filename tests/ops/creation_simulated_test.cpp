@@ -18,7 +18,7 @@ namespace {
 
 constexpr dp::extents<5, 3> shape;
 
-/// Copies equal `whole`; parts are what `whole` has there.
+/// Checks that copies equal `whole` and parts equal the corresponding parts of it.
 template <class X, class T>
 void check_values(const X& x, const std::vector<T>& whole) {
   for (std::size_t k = 0; k < X::places; ++k) {

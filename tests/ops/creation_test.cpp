@@ -46,7 +46,7 @@ TEST_CASE("zeros_like takes type, extents and placement", "[ops][creation]") {
   CHECK(dp::zeros_like(x.slice(0, 2)).extent(0) == 2);
 }
 
-// Expected are numpy.arange's results.
+// Expected values are the results of numpy.arange.
 TEST_CASE("arange counts as numpy does", "[ops][creation]") {
   CHECK(values(dp::arange<std::int32_t, on<cpu>>(4)) == std::vector<std::int32_t>{0, 1, 2, 3});
   CHECK(values(dp::arange<std::int32_t, on<cpu>>(2, 9, 3)) == std::vector<std::int32_t>{2, 5, 8});

@@ -23,7 +23,7 @@ namespace {
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 2e-6 : 1e-13;
 
-// The formula of PyTorch's documentation, by plain loops in long double.
+// The formula of PyTorch's documentation in plain loops and long double.
 template <class T>
 struct reference {
   std::vector<double> dlogits, losses;
@@ -176,7 +176,7 @@ TEST_CASE("rows of infinities and NaN", "[ops]") {
   CHECK(out.losses(3) == inf);
   CHECK(out.dlogits(3, 0) == 0.5f);
   CHECK(out.dlogits(3, 1) == -1);
-  CHECK(out.losses(4) == 0);  // ignored, whatever it holds
+  CHECK(out.losses(4) == 0);  // ignored, whatever its logits
   for (std::size_t c = 0; c < 3; ++c) {
     CHECK(std::isnan(out.dlogits(0, c)));
     CHECK(std::isnan(out.dlogits(1, c)));

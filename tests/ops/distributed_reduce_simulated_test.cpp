@@ -33,7 +33,7 @@ using scalar = dp::extents<>;
 const auto larger = [](auto a, auto b) { return std::max(a, b); };
 const auto smaller = [](auto a, auto b) { return std::min(a, b); };
 
-/// `combine` over column j of n rows of three numbers, which start with `first`.
+/// Combines column j of n rows of three numbers, starting from `first`.
 template <class Combine>
 auto over_columns(const std::vector<float>& values, float first, Combine combine) {
   return values_by_index(3, [&](std::size_t j) {

@@ -28,7 +28,7 @@ std::vector<double> probabilities(const std::vector<float>& x) {
   return y;
 }
 
-/// Whether softmax and log_softmax of numbers on Where lie as those do, and have the right values.
+/// Whether softmax and log_softmax of numbers on Where have the same placement and the right values.
 template <dp::placement Where>
 bool softmax_is_right(std::size_t n) {
   using matrix = dp::extents<dp::dyn, 3>;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Operations on tensors that are not split evenly, and on such that are split along another axis than the first.
+// Operations on tensors that are split unevenly or along another axis than the first.
 
 #include <array>
 #include <concepts>

@@ -11,7 +11,7 @@ TEST_CASE("a GPU computes expressions as the CPU does", "[ops][elementwise]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   CHECK(dp::test::exact_formulas_differ_by<device>() == 0);
   CHECK(dp::test::approximate_formulas_differ_by<device>() < 1e-6);
-  CHECK(dp::test::assignments_differ_by<device>() < 1e-6);  // products and differences may be fused
+  CHECK(dp::test::assignments_differ_by<device>() < 1e-6);  // products and differences may be contracted to FMA
 }
 
 TEST_CASE("a GPU draws the CPU's random numbers and scales bytes alike, to the bit", "[ops][random]") {

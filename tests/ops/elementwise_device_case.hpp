@@ -21,7 +21,7 @@ namespace devplace::test {
 
 using host = on<cpu>;
 
-/// Largest difference between two tensors' elements, relative where they are above 1; infinite when one is NaN alone.
+/// Largest difference between two tensors' elements, relative for elements above 1; infinite if only one is NaN.
 template <class A, class B>
 double difference(const A& a, const B& b) {
   const auto x = to<host>(a);
@@ -36,7 +36,7 @@ double difference(const A& a, const B& b) {
   return largest;
 }
 
-/// How far a formula's result on a device is from the one on the CPU.
+/// Difference between a formula's result on a device and on the CPU.
 template <class Where, class Formula, class... Operands>
 double formula_differs_by(const Formula& formula, const Operands&... operands) {
   const tensor expected = formula(operands...);
@@ -52,7 +52,7 @@ struct sum_and_product {
   DEVPLACE_HD float operator()(float a, std::int64_t b) const { return weight * (a + static_cast<float>(b)); }
 };
 
-/// Formulas whose steps are each rounded once, so that results have the same bits everywhere.
+/// Formulas in which every step is rounded once, so that the bits are the same everywhere.
 template <class Where>
 double exact_formulas_differ_by() {
   const auto m = normal<float, host>(extents<dyn, 77>{301}, seed{1});
@@ -75,7 +75,7 @@ double exact_formulas_differ_by() {
   return largest;
 }
 
-/// Formulas with functions of the mathematics library.
+/// Formulas with functions of the math library.
 template <class Where>
 double approximate_formulas_differ_by() {
   const auto x = normal<float, host>(extents<1001>{}, seed{1});
@@ -88,7 +88,7 @@ double approximate_formulas_differ_by() {
   return largest;
 }
 
-/// Assigning, compound assignment, parts and overlap.
+/// Assignment, compound assignment, slices and overlapping operands.
 template <class Where>
 double assignments_differ_by() {
   const auto work = [](auto x) {
@@ -104,7 +104,7 @@ double assignments_differ_by() {
   return difference(work(to<Where>(x)), work(x.clone()));
 }
 
-/// Random numbers have the same bits on every place.
+/// Random numbers, which must be bitwise equal on every place.
 template <class Where>
 double random_numbers_differ_by() {
   double largest = 0;
@@ -129,7 +129,7 @@ double random_numbers_differ_by() {
   return largest;
 }
 
-/// So have bytes that are made numbers.
+/// Scaled bytes, which must be bitwise equal on every place.
 template <class Where>
 double scaled_bytes_differ_by() {
   tensor<std::uint8_t, extents<dyn>, host> bytes(extents<dyn>{10007});
@@ -143,7 +143,7 @@ double scaled_bytes_differ_by() {
   return difference(found, expected);
 }
 
-/// What a small tensor on a place prints.
+/// The printed form of a small tensor on a place.
 template <class Where>
 std::string printed() {
   std::ostringstream out;

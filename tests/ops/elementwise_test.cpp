@@ -31,7 +31,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 template <class T, std::size_t... E>
 using host = dp::tensor<T, extents<E...>, on<cpu>>;
 
-/// Elements in order, of a tensor, view or expression.
+/// The elements of a tensor, view or expression, in order.
 template <class X>
 auto values(const X& x) {
   if constexpr (dp::tensor_like<X>) {
@@ -56,7 +56,7 @@ bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// What broadcasting means, element by element: operands of at most four axes aligned at the last.
+/// The definition of broadcasting, element by element: operands of at most four axes, aligned at the last.
 template <class A, class B>
 std::vector<float> broadcast_sum(const A& a, const B& b, const std::vector<std::size_t>& shape) {
   const auto at = [&shape](const auto& x, std::vector<std::size_t> index) {
@@ -322,7 +322,7 @@ TEST_CASE("assigning computes into existing elements", "[ops][elementwise]") {
   host<float, dyn, 3> three{extents<dyn, 3>{3}};
   CHECK_THROWS_AS(three = wrong + 1.0f, dp::shape_error);
   auto single = numbered(extents<dyn, 3>{1});
-  CHECK_THROWS_AS(single = wrong + 1.0f, dp::shape_error);  // the destination is not broadcast
+  CHECK_THROWS_AS(single = wrong + 1.0f, dp::shape_error);  // the destination must not be broadcast
   CHECK(values(single) == std::vector<float>{1, 2, 3});
 }
 
@@ -385,7 +385,7 @@ TEST_CASE("in place and into other memory nothing is allocated", "[ops][elementw
 }
 
 TEST_CASE("an expression owns the temporaries in it", "[ops][elementwise]") {
-  // AddressSanitizer sees any of these reading released memory.
+  // AddressSanitizer detects if any of these reads freed memory.
   const auto make = [](float first) { return numbered(extents<1000>{}, first); };
   auto temporary = make(1) + make(2);
   CHECK(values(temporary)[999] == 2001);

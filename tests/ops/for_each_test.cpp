@@ -14,7 +14,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Counts how often each index is asked for, one by one or by ranges.
+/// Counts the calls for each index, single or in ranges.
 struct count_index {
   std::atomic<int>* counts;
   void operator()(std::size_t i) const { ++counts[i]; }

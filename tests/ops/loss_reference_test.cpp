@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Losses, softmax and reductions against the results of PyTorch in tests/reference.
+// Losses, softmax and reductions against PyTorch's results in tests/reference.
 
 #include "support/catch.hpp"
 #include "support/reference.hpp"
@@ -44,7 +44,7 @@ void check_close(const X& x, const Expected& expected) {
   CHECK(worst <= tolerance<value>);
 }
 
-// The gradient of a loss divided like the loss.
+// Divides a gradient in the same way as its loss.
 template <class T>
 void divide(dp::tensor<T, dp::dextents<2>, on_cpu>& gradient, bool mean, T divisor) {
   if (!mean || divisor == 0) return;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Reductions, softmax, losses and products on simulated devices: the bits of the CPU, and errors that come back.
+// Reductions, softmax, losses and products on simulated devices give the CPU's bits and report errors.
 
 #include "support/catch.hpp"
 #include "support/random_values.hpp"

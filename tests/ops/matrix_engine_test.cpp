@@ -23,7 +23,7 @@ using dp::detail::gemm_arguments;
 
 namespace {
 
-/// The built-in engine held to one instruction set.
+/// The built-in engine, restricted to one instruction set.
 template <cpu_isa Isa>
 struct builtin_of {
   template <class T>
@@ -39,7 +39,7 @@ struct cblas : dp::detail::gemm_cblas {
 };
 #endif
 
-/// What is asked of an engine, and the matrices for it. Rows have `gap` elements between them that nobody may touch.
+/// The arguments of a product and its matrices. Between rows are `gap` elements that must not be modified.
 template <class T>
 struct problem {
   gemm_arguments<T> g;
@@ -56,7 +56,7 @@ struct problem {
     a.resize((transpose_a ? k : m) * g.lda + 1);
     b.resize((transpose_b ? n : k) * g.ldb + 1);
     c.resize(m * g.ldc + 1);
-    // Small integers: every sum is exact in float, so engines must agree to the last bit.
+    // Small integers: every sum is exact in float, so engines must agree bitwise.
     fill(a, 1);
     fill(b, 2);
     fill(c, 3);
@@ -66,7 +66,7 @@ struct problem {
   problem(const problem& other) : g(other.g), a(other.a), b(other.b), c(other.c), bias(other.bias) { attach(); }
   problem& operator=(const problem&) = delete;
 
-  /// Pointers one element past an aligned address, since no alignment is promised.
+  /// Pointers one element past an aligned address, because engines must not assume alignment.
   void attach() {
     const bool with_bias = g.bias != nullptr;
     g.a = a.data() + 1, g.b = b.data() + 1, g.c = c.data() + 1;
@@ -92,8 +92,8 @@ bool same_bits(const void* a, const void* b, std::size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }
 
-/// Runs `Engine` on a copy of `given` and returns how many elements are wrong: off the reference by more than
-/// `tolerance` times the summands' magnitude, or changed between the rows.
+/// Runs `Engine` on a copy of `given` and returns the number of wrong elements: those whose error exceeds `tolerance`
+/// times the magnitude of the summands, and modified elements between the rows.
 template <class Engine, class T>
 std::size_t wrong_elements(const problem<T>& given, double tolerance) {
   problem<T> p = given;
@@ -144,7 +144,7 @@ using cblas_double = engine_of<cblas, double>;
   #define ENGINES BUILTIN_ENGINES
 #endif
 #define ENGINE_TEST(name) TEMPLATE_TEST_CASE(name, "[ops][matrix_engine]", ENGINES)
-// An instruction set that this processor lacks cannot be run on it.
+// An instruction set that this processor lacks is skipped.
 #define ENGINE_OR_RETURN                    \
   using engine = typename TestType::engine; \
   using T = typename TestType::element;     \
@@ -207,7 +207,7 @@ ENGINE_TEST("blocks in all three directions") {
       p.g.bias = p.bias.data();
       p.g.then = variant % 2 == 0 ? epilogue::relu : epilogue::none;
       CAPTURE(m, n, k, variant);
-      // A sum of k terms is off by at most k roundings of its summands' magnitude; in practice by a few.
+      // The error of a sum of k terms is at most k roundings of the summands' magnitude; in practice a few.
       CHECK(wrong_elements<engine>(p, 32 * static_cast<double>(std::numeric_limits<T>::epsilon())) == 0);
     }
   }
@@ -230,7 +230,7 @@ ENGINE_TEST("with beta zero C is not read; NaN and infinity go through") {
           for (std::size_t j = 0; j < n; ++j)
             CHECK(!std::isnan(clean.g.c[i * clean.g.ldc + j]));
 
-        // One NaN in A's last row, one infinity in B's first column: that row and that column, nothing else.
+        // A NaN in A's last row and an infinity in B's first column must affect only that row and that column.
         problem<T> dirty = p;
         const std::size_t row = m - 1, depth = 36;
         dirty.a[1 + (p.g.transpose_a ? depth * p.g.lda + row : row * p.g.lda + depth)] = nan;

@@ -15,7 +15,7 @@ TEST_CASE("mse by hand", "[ops]") {
   dp::tensor<float, dp::extents<2, 2>, on_cpu> y{{1, 2}, {3, 4}};
   const dp::tensor<float, dp::extents<2, 2>, on_cpu> target{{0, 4}, {3, 1}};
   dp::tensor<float, dp::extents<2>, on_cpu> sums(dp::extents<2>{}), losses(dp::extents<2>{});
-  dp::mse_into(sums, y.view().erased(), losses, y, target);  // the gradient in the place of y
+  dp::mse_into(sums, y.view().erased(), losses, y, target);  // the gradient overwrites y
   CHECK(sums(0) == 14);
   CHECK(sums(1) == 4);
   CHECK(losses(0) == 5);

@@ -45,8 +45,8 @@ std::vector<T> normal_numbers(std::size_t n, dp::seed seed, std::uint64_t stream
   return copied(x);
 }
 
-/// Largest distance between the numbers' distribution and the given one (Kolmogorov and Smirnov), times sqrt(n): above
-/// 1.95 in one of a thousand cases where the distributions are the same.
+/// Kolmogorov-Smirnov statistic: the largest distance between the numbers' distribution and the given one, times
+/// sqrt(n). If the distributions are the same, it exceeds 1.95 with probability 0.001.
 template <class T, class Distribution>
 double distance(std::vector<T> x, const Distribution& distribution) {
   std::sort(x.begin(), x.end());
@@ -74,7 +74,7 @@ double correlation(const std::vector<T>& a, const std::vector<T>& b, std::size_t
 
 }  // namespace
 
-// Expected numbers of the next two cases: the definition written down in Python, with its integers and math module.
+// The expected numbers of the next two cases were computed from the definition in Python.
 TEST_CASE("uniform numbers are the words' leading bits", "[ops][random]") {
   CHECK(uniform_numbers<float>(6, known_seed, known_stream, 0, 1) ==
         std::vector<float>{0.20584452152252197f, 0.5576818585395813f, 0.9912044405937195f, 0.6513698101043701f,
@@ -108,7 +108,7 @@ TEST_CASE("logarithm, cosine and sine are accurate to some units in the last pla
     }
     const auto pair = dp::detail::portable_cosine_and_sine(x);
     const double angle = x * 6.28318530717958648;
-    REQUIRE(std::fabs(pair.cosine - std::cos(angle)) <= 8 * units);  // the angle itself is rounded
+    REQUIRE(std::fabs(pair.cosine - std::cos(angle)) <= 8 * units);  // the angle is rounded
     REQUIRE(std::fabs(pair.sine - std::sin(angle)) <= 8 * units);
   }
   CHECK(dp::detail::portable_log(1) == 0);
@@ -143,7 +143,7 @@ TEST_CASE("neighbours, streams and seeds are independent", "[ops][random]") {
 TEST_CASE("bounds hold for every number", "[ops][random]") {
   for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2))
     REQUIRE((x >= 1 && x < 2));
-  // All but the last float below 1: rounding would give the upper bound itself.
+  // Few floats lie in this interval: rounding could return the upper bound itself.
   const float low = 1 - 0x1p-23f;
   for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1))
     REQUIRE((x >= low && x < 1));
@@ -300,5 +300,5 @@ TEST_CASE("all orders are equally likely", "[ops][random]") {
   double chi_square = 0;
   for (const auto& [order, count] : counts)
     chi_square += (count - rounds / 24.0) * (count - rounds / 24.0) / (rounds / 24.0);
-  CHECK(chi_square < 49.7);  // one in a thousand for 23 degrees of freedom
+  CHECK(chi_square < 49.7);  // exceeded with probability 0.001 for 23 degrees of freedom
 }

@@ -28,7 +28,7 @@ dp::tensor<T, dp::extents<>, on_cpu> scalar() {
 TEST_CASE("column_sum_into adds to beta times what is there", "[ops]") {
   const dp::tensor<float, dp::extents<3, 2>, on_cpu> x{{1, 2}, {3, 4}, {5, 6}};
   dp::tensor<float, dp::extents<2>, on_cpu> y{nan_value, nan_value};
-  dp::column_sum_into(y, x);  // does not read y
+  dp::column_sum_into(y, x);  // must not read y
   CHECK(y(0) == 9);
   CHECK(y(1) == 12);
   dp::column_sum_into(y.view(), x.view(), 1);

@@ -30,7 +30,7 @@ dp::tensor<T, dp::extents<>, on_cpu> scalar() {
   return dp::tensor<T, dp::extents<>, on_cpu>(dp::extents<>{});
 }
 
-// One result of a reduction of [outer, count, inner] by plain loops.
+// One result of a reduction of [outer, count, inner], computed in plain loops.
 struct line {
   long double sum = 0;
   double largest = -1e300, smallest = 1e300;
@@ -161,7 +161,7 @@ TEST_CASE("the error of a double sum is that of a pairwise one", "[ops]") {
     exact += static_cast<long double>(x(i));
   const auto expected = static_cast<double>(exact);
   const double epsilon = std::numeric_limits<double>::epsilon();
-  CHECK(std::fabs(dp::sum(x)() - expected) <= 4 * epsilon * expected);  // plain: typically 100, at worst 1e6 epsilon
+  CHECK(std::fabs(dp::sum(x)() - expected) <= 4 * epsilon * expected);  // a plain loop: often 100 epsilon, at worst 1e6
   const auto rows = random_values<double>(dp::extents<dp::dyn, 3>(300000), 9, 0, 1);
   const auto sums = dp::sum(rows, dp::axis<0>{});
   for (std::size_t c = 0; c < 3; ++c) {

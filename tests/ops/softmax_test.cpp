@@ -47,8 +47,8 @@ struct reference {
   }
 };
 
-// What rounding x - max costs: a probability loses as many units of its last place as its logit is below the largest,
-// and a logarithm near 0 is a difference of numbers near 1.
+// Tolerates the rounding of x - max: the relative error of a probability grows with the distance of its logit from the
+// largest, and a logarithm near 0 is a difference of numbers near 1.
 template <class X>
 void check_softmax(const X& y, const reference& expected, double relative) {
   double worst = 0;
@@ -110,7 +110,7 @@ TEST_CASE("rows with NaN, with infinity, of minus infinity", "[ops]") {
       {0, nan, 1}, {0, inf, 1}, {-inf, -inf, -inf}, {0, -inf, 0}, {-inf, 7, -inf}};
   const auto y = dp::softmax(x);
   const auto log_y = dp::log_softmax(x);
-  for (std::size_t row = 0; row < 3; ++row) {  // as PyTorch
+  for (std::size_t row = 0; row < 3; ++row) {  // as in PyTorch
     for (std::size_t c = 0; c < 3; ++c) {
       CHECK(std::isnan(y(row, c)));
       CHECK(std::isnan(log_y(row, c)));

@@ -18,12 +18,12 @@
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
 
-// What every place is held to, against brute force on the host.
+// Tests of sorting for every place, against brute force on the host.
 namespace devplace::test {
 
 using host = on<cpu>;
 
-/// Elements with many equal ones, both zeros, infinities, NaNs of both signs, and the ends of integers' ranges.
+/// Elements with many duplicates, both zeros, infinities, NaNs of both signs, and the extremes of integer types.
 template <class T>
 std::vector<T> mixed_values(std::size_t n) {
   std::vector<T> values(n);
@@ -48,14 +48,14 @@ std::vector<T> mixed_values(std::size_t n) {
   return values;
 }
 
-/// Whether a comes before b in ascending order: numbers by value, NaN last.
+/// Whether a is before b in ascending order: numbers by value, NaN last.
 template <class T>
 bool less(T a, T b) {
   if (a != a) return false;
   return b != b || a < b;
 }
 
-/// The positions that a stable sort of each row gives.
+/// The positions after a stable sort of each row.
 template <class T>
 std::vector<std::int64_t> sorted_positions(const std::vector<T>& x, std::size_t columns, sort_order order) {
   std::vector<std::int64_t> positions(x.size());
@@ -181,7 +181,7 @@ void check_all_sums() {
   CHECK(support::values_of(wraps)[1] == std::numeric_limits<std::int64_t>::min());
 }
 
-/// The indices by their Philox keys.
+/// The indices sorted by their Philox keys.
 inline std::vector<std::int64_t> order_by_keys(std::size_t n, seed start, std::uint64_t stream) {
   std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);

@@ -18,9 +18,8 @@
 #include "support/catch.hpp"
 #include "support/values_on.hpp"
 
-// What operations make of NaN, infinities, -0 and subnormal numbers, on any backend. Expected values are what PyTorch
-// 2.x gives on its CPU for the same numbers (torch.relu(x) and so on; the number of each case was read off there),
-// except where a line says otherwise.
+// Results of operations for NaN, infinities, -0 and subnormal numbers, on any backend. The expected values are those of
+// PyTorch 2.x on its CPU for the same numbers (torch.relu(x) and so on), unless noted otherwise.
 
 namespace devplace::test::special_values {
 
@@ -29,7 +28,7 @@ inline constexpr float inf = std::numeric_limits<float>::infinity();
 inline constexpr float largest = std::numeric_limits<float>::max();
 inline constexpr float tiny = std::numeric_limits<float>::denorm_min();
 
-/// NaN for NaN, zero of the same sign for zero, infinity for infinity; others within a few units in the last place.
+/// NaN equals NaN, zeros must have the same sign, infinities must be equal; others may differ by a few ulp.
 template <class T>
 bool alike(T result, T expected) {
   if constexpr (std::is_integral_v<T>) {
@@ -82,7 +81,7 @@ void check_functions() {
   check("tanh", of([](auto a) { return tanh(a); }), {nan, 1, -1, -0.0F, 0, tanh1, -tanh1, tiny, 1, -1});
   check("sigmoid", of([](auto a) { return sigmoid(a); }),
         {nan, 1, 0, 0.5F, 0.5F, sigmoid1, 0.2689414322376251F, 0.5F, 1, 0});
-  // PyTorch leaves conversions of what does not fit undefined; ours are the documented ones of cast.
+  // Out-of-range conversions are undefined in PyTorch; expected are the results that cast documents.
   check("cast to int32", elements<Backend, std::int32_t>([](auto a) { return cast<std::int32_t>(a); }, x),
         {0, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0, 0, 1, -1, 0,
          std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()});
@@ -90,7 +89,7 @@ void check_functions() {
         {nan, inf, -inf, -0.0, 0, 1, -1, tiny, largest, -largest});
 }
 
-/// For results whose zeros may have either sign.
+/// Removes the sign of zeros, for results that may have either.
 inline floats without_sign_of_zero(floats x) {
   for (float& value : x)
     value = value == 0 ? 0 : value;
@@ -107,7 +106,7 @@ void check_operators() {
   check("*", of([](auto x, auto y) { return x * y; }), {nan, nan, -inf, -inf, inf, nan, -0.0F, -0.0F, inf});
   check("/", of([](auto x, auto y) { return x / y; }), {nan, nan, nan, nan, nan, nan, nan, nan, 0});
   check("/ 0", elements<Backend, float>([](auto x) { return 1.0F / x; }, floats{0, -0.0F}), {inf, -inf});
-  // Of +0 and -0 either may come.
+  // For +0 and -0 either may be returned.
   check("maximum", without_sign_of_zero(of([](auto x, auto y) { return maximum(x, y); })),
         {nan, nan, inf, inf, inf, nan, 0, 0, inf});
   check("minimum", without_sign_of_zero(of([](auto x, auto y) { return minimum(x, y); })),
@@ -132,7 +131,7 @@ struct reduced {
   std::int64_t argmax, argmin;
 };
 
-/// Reductions of a line that lies in memory as a row, or as a column, beside one of ordinary numbers.
+/// Reductions of a line that is a row or a column in memory, next to a line of ordinary numbers.
 template <class Backend>
 void check_line(const char* name, const floats& line, bool as_row, const reduced& expected) {
   const std::size_t n = line.size();
@@ -160,8 +159,8 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
         {expected.argmax, static_cast<std::int64_t>(n / 2), expected.argmin, static_cast<std::int64_t>(n / 3)});
 }
 
-/// Lines on both sides of what a thread, a warp and a block of a GPU reduce; of the longest, which takes the emulator
-/// its time, not every case.
+/// Lengths on both sides of what a thread, a warp and a block of a GPU reduce; fewer cases for the longest, which is
+/// slow in the emulator.
 template <class Backend>
 void check_reductions() {
   for (const std::size_t n : {7u, 300u, 4500u})
@@ -188,7 +187,7 @@ void check_reductions() {
     }
 }
 
-/// Rows of three numbers, made longer by -infinity, which takes no part in a softmax.
+/// Rows of three numbers, extended by -infinity, which does not affect a softmax.
 inline floats rows_of(std::size_t columns, float rest, const std::vector<std::array<float, 3>>& rows) {
   floats x(columns * rows.size(), rest);
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -197,7 +196,7 @@ inline floats rows_of(std::size_t columns, float rest, const std::vector<std::ar
   return x;
 }
 
-/// Rows of one number each; where it is not NaN, of the three and the rest.
+/// Rows of one number each: all NaN if their first number is, otherwise the three numbers and the rest.
 inline floats rows_or_nan(std::size_t columns, float rest, const std::vector<std::array<float, 3>>& rows) {
   floats x = rows_of(columns, rest, rows);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -211,7 +210,7 @@ inline const std::vector<std::array<float, 3>>& logits() {
   return rows;
 }
 
-/// Row lengths for a few lanes, a warp and a block of a GPU.
+/// Row lengths for a few lanes, a warp, and a block of a GPU.
 inline constexpr std::array<std::size_t, 3> row_lengths{3, 200, 1500};
 
 template <class Backend>
@@ -250,7 +249,7 @@ void check_cross_entropy() {
     CHECK(std::isnan(sums.read()[0]));
   };
   for (const std::size_t n : row_lengths) {
-    // Rows that are ignored have no gradient, as cross_entropy_into documents; PyTorch's is NaN in those of NaN.
+    // Ignored rows have gradient 0, as cross_entropy_into documents; PyTorch's is NaN for rows with NaN.
     losses(n, {-100, -100, 0, -100, -100, -100, 2}, {0, 0, nan, 0, 0, 0, 1000},
            {{0, 0, 0}, {0, 0, 0}, undefined, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {1, 0, -1}});
     if (n > 1000) continue;

@@ -27,5 +27,5 @@ TEST_CASE("an index out of range on a simulated device is an error of the next c
   const auto indices = dp::to<device>(indices_of_two{2, 3});
   const auto y = dp::take_rows(x, indices);
   CHECK_THROWS_WITH(dp::to<host>(y), ContainsSubstring("take_rows: index 3 at position 1"));
-  CHECK(support::values_of(x).size() == 6);  // the device goes on
+  CHECK(support::values_of(x).size() == 6);  // the device is still usable
 }

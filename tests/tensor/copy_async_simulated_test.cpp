@@ -24,7 +24,7 @@ using values = std::vector<float>;
 
 namespace {
 
-/// cuda<0> does nothing of what it is asked to from here on until `go()` or the end.
+/// Blocks the work of cuda<0> until `go()` or destruction.
 class held_up {
  public:
   held_up() { dp::detail::for_each_index<cuda>(0, 1, 1, dp::test::wait_for_host{&go_}); }
@@ -120,8 +120,8 @@ TEST_CASE("what fails on the device is thrown where a copy is waited for", "[ten
   dp::detail::for_each_index<cuda>(0, 1, 1, refuse{});
   auto copy = dp::to_async<device>(counted());
   CHECK_THROWS_AS(copy.get(), dp::argument_error);
-  CHECK_THROWS_AS(copy.get(), dp::argument_error);  // what was not copied is given to nobody
-  CHECK_NOTHROW(dp::to_async<device>(counted()));   // the destructor is quiet
+  CHECK_THROWS_AS(copy.get(), dp::argument_error);  // a tensor that was not copied is never returned
+  CHECK_NOTHROW(dp::to_async<device>(counted()));   // the destructor does not throw
   CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::argument_error);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 using sizes = std::vector<std::size_t>;
 
-/// Extents of the parts along the axis that is split.
+/// The parts' extents along the split axis.
 template <class Tensor>
 sizes part_sizes(const Tensor& x, std::size_t axis = 0) {
   sizes result;

@@ -52,7 +52,7 @@ TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
         "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"
         "the same on every place\n"
         "[0. 1.]");
-  // -0 == 0, and yet the replicas have gone apart
+  // -0 equals 0 but differs in bits: the copies have diverged
   dp::copy(x.local(1), dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{-0.0f, 1});
   CHECK(printed(x) ==
         "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"

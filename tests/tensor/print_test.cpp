@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Expected texts are what numpy 2.4 prints for the same arrays.
+// Expected texts are those that numpy 2.4 prints for the same arrays.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ std::string text(const X& x) {
   return out.str();
 }
 
-/// What follows the head line.
+/// The text after the head line.
 template <class X>
 std::string body(const X& x) {
   const std::string all = text(x);

@@ -18,7 +18,7 @@ namespace {
 
 using sizes = std::vector<std::size_t>;
 
-/// Sizes of the parts, from their begins.
+/// Sizes of the parts, computed from their first indices.
 template <std::size_t Places, class Split>
 sizes parts(std::size_t size, const Split& how) {
   const auto begins = dp::detail::divide<Places>(size, how);
@@ -30,8 +30,7 @@ sizes parts(std::size_t size, const Split& how) {
   return result;
 }
 
-/// torch.chunk as its documentation puts it, dealing out one index after the other: pieces of ceil(size / n), until
-/// nothing is left.
+/// torch.chunk as its documentation defines it, index by index: pieces of ceil(size / n) until nothing is left.
 sizes chunks(std::size_t size, std::size_t n) {
   std::size_t most = 0;
   while (most * n < size)
@@ -44,7 +43,7 @@ sizes chunks(std::size_t size, std::size_t n) {
   return result;
 }
 
-/// Dealt out in turns, like cards: no place gets a second one before all have one.
+/// Deals out the indices in turns: no place gets a second one before all have one.
 sizes dealt(std::size_t size, std::size_t n) {
   sizes result(n, 0);
   for (std::size_t index = 0; index < size; ++index)
@@ -102,5 +101,5 @@ TEST_CASE("given sizes are taken when they add up", "[tensor]") {
   CHECK_THROWS_AS(parts<3>(6, dp::split::sizes{7, 0, 0}), dp::argument_error);
   CHECK_THROWS_WITH((dp::split::sizes{3, -3, 1}), "devplace: split::sizes: -3 is no size; sizes count from 0.");
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-  CHECK_THROWS_AS(parts<2>(1, dp::split::sizes{most, std::size_t{2}}), dp::argument_error);  // the sum wraps to 1
+  CHECK_THROWS_AS(parts<2>(1, dp::split::sizes{most, std::size_t{2}}), dp::argument_error);  // the sum overflows to 1
 }

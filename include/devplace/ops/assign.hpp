@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// Tensors in an expression.
+/// Number of tensors in an expression.
 template <class X>
 inline constexpr std::size_t tensor_count = 0;
 template <class T, class E, class W, class L>
@@ -47,7 +47,7 @@ template <class Backend>
                        "; move one of them first with to<placement>(x).");
 }
 
-/// Notes how the tensors of an expression lie, and that they live on the destination's device.
+/// Records the layout of an expression's tensors and checks that they are on the destination's device.
 struct layout_reader {
   const shape& result;
   int ordinal;
@@ -188,11 +188,11 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, in the order
-/// of the device's work, without allocating. The expression's extents must be the destination's or be broadcast to
-/// them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
-/// had been computed before anything was written: an operand that is the destination is read element by element, and
-/// one that overlaps it in another way is allowed for by a temporary, which does allocate.
+/// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
+/// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
+/// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
+/// had been computed before anything is written: an operand that is the destination itself is read element by element,
+/// and one that overlaps it otherwise causes a temporary, which is allocated.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(Expression::is_expression)
 void assign(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
@@ -206,7 +206,7 @@ void assign(const view<T, Extents, Where, Layout>& destination, const View& sour
   detail::evaluate(destination, detail::viewed(source));
 }
 
-/// Sets every element to `value`, in the order of the device's work.
+/// Sets every element to `value`, in the order of the device's current stream.
 template <tensor_like To>
 void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) {
   const auto to = detail::as_window(destination);

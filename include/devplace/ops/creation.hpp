@@ -18,13 +18,13 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. Elements are written by the place
-// itself, in the order of its work; nothing but `permutation`, `from_span` and random
-// numbers in parts crosses to it.
+// New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. The place itself writes them, in the
+// order of its current stream; only `permutation`, `from_span` and random numbers of split tensors are computed on the
+// host and copied.
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the same elements to every place: `write(view)` for each part.
+/// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
 template <element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write& write) {
   tensor<T, Extents, Where> result(extents);
@@ -33,7 +33,7 @@ tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write
   return result;
 }
 
-/// Random elements: whole on every place, or parts of what one place would have, which is made in ordinary memory.
+/// Random elements: the whole on every place, or parts of the tensor that one place would have, made in host memory.
 template <element T, placement Where, extents_like Extents, class Write>
 tensor<T, Extents, Where> written_once(const Extents& extents, const Write& write) {
   constexpr form how = form_of<Where>;
@@ -55,7 +55,7 @@ tensor<T, Extents, Where> written_once(const Extents& extents, const Write& writ
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A tensor of one value, on one place or several. As summands a value other than 0 is possible for max and min only.
+/// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
 template <element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
   using kind = typename placement_traits<Where>::kind;
@@ -66,7 +66,7 @@ tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> v
   return detail::written_everywhere<T, Where>(extents, [value](const auto& part) { fill(part, value); });
 }
 
-/// A tensor of zeros, on one place or several: copies, parts or summands.
+/// A tensor of zeros, on one or several places: copies, parts or summands.
 template <element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> zeros(const Extents& extents) {
   return detail::written_everywhere<T, Where>(extents, [](const auto& part) { fill(part, T{0}); });
@@ -78,7 +78,7 @@ tensor<T, Extents, Where> ones(const Extents& extents) {
   return full<T, Where>(extents, T{1});
 }
 
-/// Zeros with the element type, extents, placement and split of a tensor, or of a view at one place.
+/// Zeros with the element type, extents, placement and split of a tensor or view.
 template <tensor_like X>
 auto zeros_like(const X& x) {
   using T = typename X::value_type;
@@ -121,7 +121,7 @@ std::size_t arange_size(T start, T stop, T step) {
   } else {
     if (step == 0) throw argument_error("arange: the step is 0; there is no end to the numbers.");
     if (step > 0 ? stop <= start : stop >= start) return 0;
-    // In unsigned arithmetic differences of int64 do not overflow.
+    // Unsigned, so that differences of int64 do not overflow.
     const auto wide = [](T x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
     const std::uint64_t distance = step > 0 ? wide(stop) - wide(start) : wide(start) - wide(stop);
     const std::uint64_t stride = step > 0 ? wide(step) : 0 - wide(step);
@@ -133,8 +133,8 @@ std::size_t arange_size(T start, T stop, T step) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// start, start + step, start + 2 step, ... as long as it is before stop, as numpy.arange; element i is computed as
-/// start + i * step, rounded once.
+/// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
+/// step, rounded once.
 template <element T, single_place Where>
 tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
                                       std::type_identity_t<T> step = 1) {
@@ -145,14 +145,14 @@ tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> start, std::type_i
   return result;
 }
 
-/// 0, 1, 2, ... before stop.
+/// 0, 1, 2, ... up to but not including stop.
 template <element T, single_place Where>
 tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> stop) {
   return arange<T, Where>(T{0}, stop, T{1});
 }
 
-/// Numbers uniform in [low, high); see uniform_into. Over several places: copies of the same numbers, or parts of what
-/// one place would have, which are made in ordinary memory and copied to them.
+/// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
+/// parts of the tensor that one place would have, made in host memory and copied.
 template <floating_element T, placement Where, extents_like Extents>
 tensor<T, Extents, Where> uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0,
                                   std::type_identity_t<T> high = 1) {
@@ -167,8 +167,8 @@ tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_i
                                         [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); });
 }
 
-/// The numbers 0 to n-1 in random order; see permutation_into. They are drawn on the CPU and moved to `Where`;
-/// permutation.hpp lets the place draw them.
+/// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
+/// has a version that the place computes itself.
 template <single_place Where = on<cpu>>
 tensor<std::int64_t, extents<dyn>, Where> permutation(std::size_t n, seed start) {
   tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n});

@@ -16,11 +16,11 @@
 
 namespace devplace {
 
-/// What PyTorch's cross_entropy can be told, under the same names.
+/// Options of PyTorch's cross_entropy, under the same names.
 template <floating_element T>
 struct cross_entropy_options {
-  std::int64_t ignore_index = -100;  ///< rows with this label count for nothing
-  T label_smoothing = 0;             ///< share of the target that is spread evenly over all classes, 0 to 1
+  std::int64_t ignore_index = -100;  ///< rows with this label are ignored
+  T label_smoothing = 0;             ///< share of the target distribution spread evenly over all classes, 0 to 1
   const T* class_weights = nullptr;  ///< one weight per class, on the logits' place; null: all 1
 };
 
@@ -35,7 +35,7 @@ namespace devplace::detail {
                        ", or the ignore_index of the options for rows that shall not count.");
 }
 
-/// One index is one row: its loss, and its gradient where `dlogits` is not null.
+/// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label>
 struct cross_entropy_row {
   T* dlogits;  // may be `logits`
@@ -74,7 +74,7 @@ struct cross_entropy_row {
     const T smooth = options.label_smoothing / static_cast<T>(n);
     const T sharp = 1 - options.label_smoothing;
 
-    // The smoothing terms, before the gradient may overwrite x: sum of w_c, and of w_c (x_c - max).
+    // The smoothing terms: sum of w_c and of w_c (x_c - max). Computed first, because the gradient may overwrite x.
     double all_weights = 0, weighted_logits = 0;
     if (smooth != 0) {
       all_weights = w == nullptr ? static_cast<double>(n) : row_sum<T>(n, [w](std::size_t c) { return w[c]; });
@@ -83,8 +83,8 @@ struct cross_entropy_row {
       });
     }
 
-    // `others` is the sum without the target's share: 1 - softmax(x)_y = others / sum keeps its digits when it is
-    // small, in the loss as in the gradient. Where the target has the smaller share, there is nothing to lose.
+    // `others` is the sum without the target's term: 1 - softmax(x)_y = others / sum avoids cancellation if it is
+    // small, in loss and gradient. If the target's term is the smaller part, subtracting it loses no digits.
     T* const dx = dlogits == nullptr ? nullptr : dlogits + row * n;
     const double sum = row_exponentials<T>(dx, x, max, n);
     const T share = fast_exp<T>(target);
@@ -114,7 +114,7 @@ struct cross_entropy_row {
   }
 };
 
-/// The loss of a row, and the weight by which its mean counts it.
+/// The loss of a row and its weight in the mean.
 template <class T, class Label>
 struct cross_entropy_terms {
   const T* losses;
@@ -164,18 +164,18 @@ constexpr void check_cross_entropy_types() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Cross-entropy of softmax(logits) against class numbers, as sums, and its gradient, as torch.nn.functional's
+/// Sums of the cross-entropy of softmax(logits) against class numbers, and their gradient, as torch.nn.functional's
 /// cross_entropy with reduction="sum" (mean = sums[0] / sums[1]).
 /// Shapes: sums [2], dlogits and logits [rows, n], row_losses and labels [rows]. Labels int64, int32 or uint8.
 /// - sums[0] = sum of the rows' losses, with e the label smoothing, w the class weights, y the label:
 ///   loss = (1 - e) w_y (log sum exp x - x_y) + e / n * sum over c of w_c (log sum exp x - x_c);
 /// - sums[1] = sum of w_y over rows that are not ignored, the divisor of the mean;
-/// - dlogits = gradient of sums[0], not divided; it may be `logits`. A view with null data: the loss alone;
+/// - dlogits = gradient of sums[0], not divided; it may be `logits`. With null data it is not computed;
 /// - row_losses = each row's loss (0 where ignored).
-/// Ignored rows get gradient 0, whatever their logits are. Without rows, or with ignored ones alone, both sums are 0.
-/// A label outside 0..n-1 that is not ignore_index throws argument_error on the CPU and on simulated devices (there
-/// from the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range
-/// throw argument_error, extents that disagree shape_error. Works on the logits' place, in the order of its work.
+/// Ignored rows get gradient 0, whatever their logits are. If all rows are ignored, or there are none, both sums are 0.
+/// A label outside 0..n-1 other than ignore_index throws argument_error on the CPU and on simulated devices (there from
+/// the next call that waits); on CUDA devices it makes sums[0] and the row's gradient NaN. Options out of range throw
+/// argument_error, different extents shape_error. Enqueued on the current stream of the logits' place.
 template <tensor_like Sums, tensor_like DLogits, tensor_like RowLosses, tensor_like Logits, tensor_like Labels>
 void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, const Logits& logits,
                         const Labels& labels,

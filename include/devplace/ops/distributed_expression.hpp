@@ -15,18 +15,18 @@
 
 namespace devplace {
 
-/// Elementwise operations on tensors over several places that were not yet carried out: what `a + 2.0f * b` is for
-/// those. `at(k)` is an ordinary expression on place k, and the whole is computed as one such pass per place, when it
-/// is assigned to a tensor or a tensor is made from it; nothing crosses places, and the places work at the same time.
+/// A lazily evaluated elementwise expression of distributed tensors, such as `a + 2.0f * b`. `at(k)` is an ordinary
+/// expression on place k; the whole is computed in one pass per place when it is assigned to a tensor or a tensor is
+/// made from it. Nothing crosses places, and the places work concurrently.
 ///
-/// It holds tensors that are temporaries, or were moved in, and refers to all others, which must outlive it and stay
-/// where they are. `Where` is as the algebra of placements says (docs/algebra.md).
+/// It owns tensors that were temporaries or were moved in, and refers to all others, which must outlive it and not be
+/// moved. `Where` follows from the algebra of placements (docs/algebra.md).
 template <class Where, class F, class... Operands>
 class distributed_expression {
  public:
-  /// Tells it from an expression on one place.
+  /// Distinguishes it from an expression on one place.
   static constexpr bool is_distributed_expression = true;
-  /// What the type says: element, extents of the whole, placement.
+  /// The properties given by the type: element type, extents of the whole, placement.
   ///@{
   using value_type = typename detail::result_of_functor<
       F, std::remove_cvref_t<std::invoke_result_t<const F&, typename Operands::value_type...>>>::type;
@@ -38,7 +38,7 @@ class distributed_expression {
   /// Number of places.
   static constexpr std::size_t places = local_place_count<Where>;
 
-  /// Throws shape_error where run-time extents cannot be broadcast, or not without crossing places.
+  /// Throws shape_error if run-time extents cannot be broadcast, or only by crossing places.
   explicit distributed_expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
@@ -55,7 +55,7 @@ class distributed_expression {
   /// Number of elements of the whole.
   std::size_t size() const { return extents_.size(); }
 
-  /// The expression on place k's parts; this one must outlive it.
+  /// The expression of place k's local tensors; this object must outlive it.
   auto at(std::size_t k) const {
     return std::apply(
         [this, k](const Operands&... operands) {
@@ -64,7 +64,7 @@ class distributed_expression {
         operands_);
   }
 
-  /// The same expression without ownership; this one must outlive it.
+  /// A non-owning version of the expression; the original must outlive it.
   auto borrowed() const {
     return std::apply(
         [this](const Operands&... operands) {
@@ -73,10 +73,10 @@ class distributed_expression {
         operands_);
   }
 
-  /// The first of its tensors that lies as the result does.
+  /// The first of its tensors that is distributed like the result.
   const auto& like() const { return like_from<0>(); }
 
-  /// Computes into the elements of a tensor of the same placement, place by place.
+  /// Computes the expression into a tensor of the same placement, place by place.
   template <class T, class Extents, class To, detail::configured = detail::configuration>
   void into(tensor<T, Extents, To>& destination) const {
     static_assert(std::is_same_v<To, Where>,
@@ -95,7 +95,7 @@ class distributed_expression {
     }
   }
 
-  /// An uninitialised tensor for the result; `Result` is its type.
+  /// An uninitialised tensor of type `Result` for the result.
   template <class Result, detail::configured = detail::configuration>
   Result storage() const {
     static_assert(std::is_same_v<typename Result::placement_type, Where>,
@@ -132,8 +132,8 @@ tensor(const distributed_expression<Where, F, Operands...>&)
 
 namespace devplace::detail {
 
-/// What an elementwise function does to summands whose elements are T. Integer quotients are cut off, and so are no
-/// summands.
+/// How an elementwise function acts on summands with elements of type T. Integer quotients are truncated, so they are
+/// not linear.
 template <class F, class T>
 inline constexpr arithmetic arithmetic_of = arithmetic::pointwise;
 template <class T>
@@ -156,7 +156,7 @@ auto make_distributed_expression(const F& function, Operands... operands) {
   return distributed_expression<Where, F, Operands...>(function, std::move(operands)...);
 }
 
-/// The element types that the operands of a function have, one after the other.
+/// The element types of a function's operands, in order.
 template <class... T>
 struct elements_are {};
 

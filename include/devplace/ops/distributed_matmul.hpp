@@ -11,19 +11,18 @@
 
 namespace devplace {
 
-/// A matrix over several places to be read with rows and columns exchanged, without moving an element. Made by
-/// transposed().
+/// A distributed matrix with rows and columns exchanged, without copying. Made by transposed().
 template <class Tensor>
 struct distributed_transposed {
-  /// Extents of the whole after the exchange.
+  /// Extents of the whole after transposition.
   using extents_type =
       devplace::extents<Tensor::extents_type::static_extent(1), Tensor::extents_type::static_extent(0)>;
   const Tensor* matrix;  ///< as it is stored
-  /// Extents of the whole after the exchange.
+  /// Extents of the whole after transposition.
   auto extents() const { return extents_type(matrix->extent(1), matrix->extent(0)); }
 };
 
-/// x with rows and columns exchanged, as an operand of matmul: on every place its part. x must outlive it.
+/// x with rows and columns exchanged on every place, as an operand of matmul. Not a copy: x must outlive it.
 template <detail::distributed_tensor X>
 auto transposed(X&& x) {
   static_assert(std::is_lvalue_reference_v<X>,
@@ -59,16 +58,16 @@ inline constexpr bool is_distributed_transposed = false;
 template <class Tensor>
 inline constexpr bool is_distributed_transposed<distributed_transposed<Tensor>> = true;
 
-/// A tensor over several places, or one transposed().
+/// A distributed tensor, possibly transposed().
 template <class X>
 concept distributed_matrix = distributed_tensor<X> || is_distributed_transposed<std::remove_cvref_t<X>>;
 
-/// Operands of a product of which one lies over several places; the other is refused with a sentence if it does not.
+/// Operands of a product, at least one of them distributed; if the other is not, it is rejected with an error message.
 template <class A, class B>
 concept distributed_matrix_pair = (distributed_matrix<A> && (distributed_matrix<B> || matrix_operand<B>)) ||
                                   (matrix_operand<A> && distributed_matrix<B>);
 
-/// The operand whose rows or columns a product has: the split one, if there is one.
+/// The operand that determines a product's split: the split one, if there is one.
 template <class A, class B>
 const auto& split_operand(const A& a, const B& b) {
   if constexpr (rules_of<typename B::placement_type>::split) {
@@ -91,7 +90,7 @@ struct distributed_product<A, B> : matmul_result<typename distributed_matrix_tra
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// In the operands' own precision where P is void.
+/// Makes a product in precision P; void stands for the operands' own one.
 template <class P, class A, class B>
 auto make_distributed_product(const A& a, const B& b) {
   using rule = distributed_product<A, B>;
@@ -121,18 +120,18 @@ auto make_distributed_product(const A& a, const B& b) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The matrix product a b of tensors over several places, one product on each and nothing across: replicated by
-/// replicated is replicated; split along rows by replicated is split along rows, as a is; transposed(a) b of two that
-/// are split along rows is partial, a summand on each place; partial by replicated, in either order, is partial.
-/// Shapes: a [m, k], b [k, n], the result [m, n], of the wholes; a and b may be transposed(x). Asynchronous, in the
-/// order of each place's work. Run-time extents that disagree, and different splits, throw shape_error.
+/// The matrix product a b of distributed tensors, one product per place without communication: replicated by replicated
+/// is replicated; split along rows by replicated is split along rows like a; transposed(a) b of two tensors that are
+/// split along rows is partial, a summand on each place; partial by replicated, in either order, is partial. Shapes of
+/// the wholes: a [m, k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each
+/// place's current stream. Different run-time extents, and different splits, throw shape_error.
 template <class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
   return detail::make_distributed_product<void>(a, b);
 }
 
-/// The same in a precision: `matmul<tf32>(a, b)`.
+/// The same in a given precision: `matmul<tf32>(a, b)`.
 template <precision P, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {

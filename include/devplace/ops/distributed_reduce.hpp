@@ -22,7 +22,7 @@ struct NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1;
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The largest or smallest of no elements: what changes no other place's.
+/// The extremum of no elements: the neutral element, which does not affect other places' results.
 template <class T, bool Largest>
 constexpr T extremum_of_nothing() {
   if constexpr (std::is_floating_point_v<T>)
@@ -55,7 +55,7 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   }
 }
 
-/// An expression becomes a tensor first.
+/// An expression is evaluated into a tensor first.
 template <class Operation, class Where, class F, class... Operands, class... Axes>
 auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x, Axes... axes) {
   using source = distributed_expression<Where, F, Operands...>;
@@ -67,11 +67,11 @@ auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x, A
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-// The reductions of ops/reduce.hpp on tensors over several places, each reducing what it has: nothing crosses places,
-// and the places work at the same time. Of a replicated tensor the result is replicated. Of a split one it is split
-// along an axis that stays, and partial where the split axis is reduced: partial<sum> for sum, partial<max> for max,
-// partial<min> for min; a mean or a position has no such form. Sums and means of partial sums are partial. Errors and
-// element types are as on one place.
+// The reductions of ops/reduce.hpp for distributed tensors. Each place reduces its local tensor without communication,
+// all places concurrently. The result for a replicated tensor is replicated. For a split one it is split along an axis
+// that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min> for
+// min; mean and positions have no such form. Sums and means of partial sums are partial. Errors and element types are
+// as on one place.
 #define DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(name, operation)                                                   \
   template <detail::distributed_operand X, std::size_t... N>                                                     \
   auto name(const X& x, axis<N>... axes) {                                                                       \

@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// `Row` on the rows of every place's part.
+/// Applies `Row` to the rows of every place's local tensor.
 template <template <class> class Row, class T, class E, class Where>
 auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
@@ -27,8 +27,8 @@ auto rows_on_places(const char* operation, const tensor<T, E, Where>& x) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// softmax(x) along the last axis of a replicated tensor, or of one that is split along another axis: a new tensor that
-/// lies as x does. Asynchronous, in the order of each place's work. See softmax_into.
+/// softmax(x) along the last axis of a replicated tensor, or of one that is split along another axis, as a new tensor
+/// that is distributed like x. Asynchronous, in the order of each place's current stream. See softmax_into.
 template <detail::distributed_tensor X>
 auto softmax(const X& x) {
   return detail::rows_on_places<detail::softmax_row>("softmax", x);

@@ -12,27 +12,27 @@
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/distributed_expression.hpp>
 
-// Elementwise operations on tensors, views and expressions of one place, and on tensors over several places as far as
-// docs/algebra.md says. They return expressions, which are computed in one pass (per place) when they are assigned or a
-// tensor is made from them:
+// Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
+// docs/algebra.md allows. They return expressions, which are computed in one pass (per place) when they are assigned or
+// a tensor is made from them:
 //
 //   dp::tensor c = a + 2.0f * dp::exp(-b);   // a new tensor, on the place of a and b
-//   c = dp::relu(c - mean);                  // into its elements; nothing is allocated
+// c = dp::relu(c - mean); // into its elements, without allocating
 //   c[0] += 1.0f;                            // into a view
 //
-// Extents broadcast as in numpy. The element types of all operands are the same (cast<T> converts); a number takes the
-// type of the tensor beside it. Comparisons give uint8 elements, 1 where true. NaN, infinities and the sign of zero
-// follow IEEE 754; integers wrap around, and dividing one by 0 gives 0.
+// Extents broadcast as in numpy. All operands must have the same element type (cast<T> converts); a number adopts the
+// type of the tensors. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero follow IEEE
+// 754; integers wrap around, and division of an integer by 0 gives 0.
 
 namespace devplace {
 
-/// Named in the message when operands live on different places.
+/// Appears in the compiler's message when operands are on different places.
 struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
-/// Named in the message when operands have different element types.
+/// Appears in the compiler's message when operands have different element types.
 struct CONVERT_ONE_OPERAND_FIRST_with_cast;
 
-// Defines a function or operator of two operands, one of which may be a number, and deletes it, with the fix in the
-// message, where the operands do not fit together.
+// Defines a function or operator of two operands, one of which may be a number, and a deleted overload, whose name
+// shows the fix, for operands that do not match.
 #define DEVPLACE_DETAIL_BINARY(name, functor)                                                                 \
   template <class A, class B>                                                                                 \
     requires detail::matching_pair<A, B>                                                                      \
@@ -59,13 +59,13 @@ DEVPLACE_DETAIL_BINARY(operator*, times);
 DEVPLACE_DETAIL_BINARY(operator/, divide);
 ///@}
 
-/// The greater and the smaller of two elements; NaN if one of them is. Of +0 and -0 either.
+/// The larger and the smaller of two elements; NaN if either is NaN. For +0 and -0, either of them.
 ///@{
 DEVPLACE_DETAIL_BINARY(maximum, maximum);
 DEVPLACE_DETAIL_BINARY(minimum, minimum);
 ///@}
 
-/// Comparisons: 1 where true, 0 elsewhere, as uint8. With NaN only != is true.
+/// Comparisons: 1 if true, 0 if not, as uint8. With NaN only != is true.
 ///@{
 DEVPLACE_DETAIL_BINARY(operator==, equal);
 DEVPLACE_DETAIL_BINARY(operator!=, not_equal);
@@ -75,7 +75,7 @@ DEVPLACE_DETAIL_BINARY(operator>, greater);
 DEVPLACE_DETAIL_BINARY(operator>=, greater_equal);
 ///@}
 
-/// a to the power b, as std::pow; float and double.
+/// a to the power b, as std::pow; for float and double.
 DEVPLACE_DETAIL_BINARY(pow, power);
 
 #undef DEVPLACE_DETAIL_BINARY
@@ -99,7 +99,7 @@ DEVPLACE_DETAIL_UNARY(abs, absolute);
 DEVPLACE_DETAIL_UNARY(square, square);
 /// max(x, 0); NaN stays NaN and -0 stays -0, as in PyTorch.
 DEVPLACE_DETAIL_UNARY(relu, relu);
-/// e to the power x; float and double, as the following.
+/// e to the power x; like the following functions for float and double.
 DEVPLACE_DETAIL_UNARY(exp, exponential);
 /// Natural logarithm.
 DEVPLACE_DETAIL_UNARY(log, logarithm);
@@ -112,13 +112,13 @@ DEVPLACE_DETAIL_UNARY(sigmoid, sigmoid);
 
 #undef DEVPLACE_DETAIL_UNARY
 
-/// The elements as type T. Floating-point ones become integers by truncation towards zero, clamped to T's range, NaN
-/// becoming 0; integers that are too large keep their low bits.
+/// Converts the elements to type T. From floating point to integers truncates towards zero, clamps to T's range and
+/// maps NaN to 0; integers that are too large keep their low bits.
 template <element T, detail::elementwise_operand X>
 constexpr auto cast(X&& x) {
   return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
-/// The same over several places.
+/// The same for distributed tensors.
 template <element T, detail::distributed_operand X>
 auto cast(X&& x) {
   return detail::distributed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
@@ -138,20 +138,20 @@ template <class Condition, class A, class B>
 inline constexpr bool choice_on_one_place =
     same_placements<Condition, A>&& same_placements<Condition, B>&& same_placements<A, B>;
 
-/// A choice in which some operand has elements over several places.
+/// Arguments of where(), at least one of which is over several places.
 template <class Condition, class A, class B>
 concept distributed_choice = beside_distributed_operand<Condition> && !number<Condition> &&
                              beside_distributed_operand<A> && beside_distributed_operand<B> &&
                              (distributed_operand<Condition> || distributed_operand<A> || distributed_operand<B>);
 
-/// A functor of the user's for elements of these operands.
+/// A user's functor that can be called with elements of these operands.
 template <class F, class... X>
 concept elementwise_functor = !elementwise_operand<F> && (elementwise_operand<X> && ...) && sizeof...(X) > 0 &&
                               requires(const std::remove_cvref_t<F>& f, const value_type_of<X>&... x) {
   f(x...);
 };
 
-/// The same, where some operand has elements over several places.
+/// The same if some operand is over several places.
 template <class F, class... X>
 concept distributed_functor = !beside_distributed_operand<F> && (distributed_operand<X> || ...) &&
                               ((distributed_operand<X> || elementwise_operand<X>)&&...) &&
@@ -162,12 +162,12 @@ concept distributed_functor = !beside_distributed_operand<F> && (distributed_ope
 template <class First, class... Rest>
 inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
 
-/// What compound assignment writes to: a tensor that is not a temporary, or a view.
+/// Targets of compound assignment: a tensor that is not a temporary, or a view.
 template <class X>
 concept assignable = is_view<std::remove_cvref_t<X>> ||
     (std::is_lvalue_reference_v<X>&& is_tensor_on_one_place<std::remove_cvref_t<X>>);
 
-/// Compound assignment over several places. One that is on one place on either side is refused with a sentence.
+/// Compound assignment over several places. If either side is on one place, it is rejected with an error message.
 template <class To, class X>
 concept distributed_compound_pair = (std::is_lvalue_reference_v<To> && is_distributed_tensor<std::remove_cvref_t<To>> &&
                                      beside_distributed_operand<X>) ||
@@ -178,7 +178,7 @@ concept distributed_compound_pair = (std::is_lvalue_reference_v<To> && is_distri
 namespace devplace {
 
 /// Elements of `a` where the condition's element, a uint8, is not 0, elements of `b` elsewhere: `where(x > 0, x, 0)`.
-/// Only the chosen one reaches the result, so NaN in the other does no harm. `a` and `b` may be numbers.
+/// Only the selected element is used, so NaN in the other has no effect. `a` and `b` may be numbers.
 template <class Condition, class A, class B>
   requires(detail::choice<Condition, A, B>&& detail::choice_on_one_place<Condition, A, B>&& detail::same_values<A, B>)
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
@@ -189,7 +189,7 @@ constexpr auto where(Condition&& condition, A&& a, B&& b) {
       detail::elementary::select{}, detail::make_operand<std::uint8_t>(std::forward<Condition>(condition)),
       detail::make_operand<value>(std::forward<A>(a)), detail::make_operand<value>(std::forward<B>(b)));
 }
-/// The same over several places.
+/// The same for distributed tensors.
 template <class Condition, class A, class B>
   requires detail::distributed_choice<Condition, A, B>
 auto where(Condition&& condition, A&& a, B&& b) {
@@ -214,15 +214,15 @@ void where(Condition&& condition, A&& a, B&& b) = delete;
 /// };
 /// dp::tensor y = dp::map(clipped{3}, x);
 /// ```
-/// The functor is a trivially copyable struct whose const call operator is marked DEVPLACE_HD, which makes it run on
-/// every place. It must not depend on the order in which elements are computed.
+/// The functor is a trivially copyable struct whose const call operator is marked DEVPLACE_HD, so that it runs on every
+/// place. It must not depend on the order in which elements are computed.
 template <class F, class... X>
   requires(detail::elementwise_functor<F, X...>&& detail::all_on_one_place<X...>)
 constexpr auto map(F&& functor, X&&... x) {
   return detail::make_expression<std::remove_cvref_t<F>>(
       functor, detail::make_operand<detail::value_type_of<X>>(std::forward<X>(x))...);
 }
-/// The same over several places.
+/// The same for distributed tensors.
 template <class F, class... X>
   requires detail::distributed_functor<F, X...>
 auto map(F&& functor, X&&... x) {
@@ -256,7 +256,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
     requires detail::pair_of_different_elements<To, X>                                              \
   void name(To&& destination, X&& x) = delete
 
-/// Changes the elements of a tensor or view in place; the other operand broadcasts to it, not the other way.
+/// Modifies the elements of a tensor or view in place; the other operand is broadcast to it if necessary.
 ///@{
 DEVPLACE_DETAIL_COMPOUND(operator+=, plus);
 DEVPLACE_DETAIL_COMPOUND(operator-=, minus);

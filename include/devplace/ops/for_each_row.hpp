@@ -12,7 +12,7 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, rows, columns, grain, f)`: f(row) for every row below `rows`, in any order, at the same time.
+/// `run(ordinal, rows, columns, grain, f)`: f(row) for every row below `rows`, in any order and concurrently.
 struct for_each_row {};
 
 }  // namespace op

@@ -12,24 +12,24 @@
 #include <devplace/ops/detail/relu_gradient_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
 
-// What the backward pass of a linear layer and of a relu behind it consists of beside plain products. The views are
-// those of a layer's pass, whose extents fit by construction.
+// Operations of the backward pass of a linear layer, and of a relu after it, besides plain products. The views come
+// from a layer's pass, whose extents match by construction.
 
 namespace devplace::op {
 
-/// `run(ordinal, gemm_arguments<T>, T* bias_gradient)`: the product of a weight's gradient, dY^T X, together with the
-/// sums of dY's columns.
+/// `run(ordinal, gemm_arguments<T>, T* bias_gradient)`: the gradient of a weight, dY^T X, together with the column sums
+/// of dY.
 struct linear_gradients {};
 
-/// `run(ordinal, relu_gradient_arguments<T>)`: the gradient of a relu's input together with the sums of its columns.
+/// `run(ordinal, relu_gradient_arguments<T>)`: the gradient of a relu's input together with its column sums.
 struct relu_gradient {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// weight = dy^T x + beta weight, bias = the sums of the columns of dy + beta bias. Shapes: weight [out, in], bias
-/// [out], dy [n, out], x [n, in]. The product is in precision P, the sums are in its element type.
+/// weight = dy^T x + beta weight, bias = column sums of dy + beta bias. Shapes: weight [out, in], bias [out], dy [n,
+/// out], x [n, in]. The product is in precision P, the sums are in its element type.
 template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
 void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, T beta) {
   gemm_arguments<T> g;
@@ -42,8 +42,8 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
   dispatch<op::linear_gradients, typename Weight::backend_type>(weight.ordinal(), g, bias.data());
 }
 
-/// to = dy where y > 0, else 0, and sums = the sums of the columns of `to` + beta sums. Shapes: sums [n], the others
-/// [m, n]; `to` may be `dy`.
+/// to = dy where y > 0, else 0, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
+/// may be `dy`.
 template <class To, class Dy, class Y, class Sums, class T = typename To::value_type>
 void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {
   dispatch<op::relu_gradient, typename To::backend_type>(

@@ -21,31 +21,31 @@ struct matmul {};
 
 namespace devplace {
 
-/// What is applied to each element of a product: `epilogue::none` or `epilogue::relu`.
+/// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
 /// c = then(alpha a b + beta c + bias), in precision P: the operands' element type, or `tf32` for float operands.
 template <precision P>
 struct matmul_options {
-  /// What the matrices are made of.
+  /// The element type of the matrices.
   using value_type = element_of_t<P>;
   value_type alpha = 1;              ///< multiplies the product
-  value_type beta = 0;               ///< with 0, c is not read
-  const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on c's place; null: none
+  value_type beta = 0;               ///< if 0, c is not read
+  const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on its place; null: none
   epilogue then = epilogue::none;    ///< applied last
 };
 
-/// A matrix to be read with rows and columns exchanged, without moving an element. Made by transposed().
+/// A matrix with rows and columns exchanged, without copying. Made by transposed().
 template <class View>
 struct transposed_view {
-  /// Extents after the exchange.
+  /// Extents after transposition.
   using extents_type = devplace::extents<View::extents_type::static_extent(1), View::extents_type::static_extent(0)>;
-  View matrix;  ///< as it is stored
-  /// Extents after the exchange.
+  View matrix;  ///< the matrix as stored
+  /// Extents after transposition.
   constexpr auto extents() const { return extents_type(matrix.extent(1), matrix.extent(0)); }
 };
 
-/// x with rows and columns exchanged, as an operand of matmul. Nothing is copied: x must outlive it.
+/// x with rows and columns exchanged, as an operand of matmul. Not a copy: x must outlive it.
 template <tensor_like X>
 constexpr auto transposed(X&& x) {
   static_assert(!detail::is_tensor<X>,
@@ -91,7 +91,7 @@ constexpr auto stored_matrix(const X& x) {
 template <matrix_operand X>
 using stored_matrix_t = std::remove_const_t<decltype(stored_matrix(std::declval<const std::remove_cvref_t<X>&>()))>;
 
-/// The extents type that an operand has in the product.
+/// The extents type of an operand as the product sees it.
 template <matrix_operand X>
 using matrix_extents_t = typename std::remove_cvref_t<X>::extents_type;
 
@@ -99,7 +99,7 @@ using matrix_extents_t = typename std::remove_cvref_t<X>::extents_type;
 template <class A, class B>
 concept multipliable_places = on_one_device<stored_matrix_t<A>, stored_matrix_t<B>>;
 
-/// How products are multiplied in a precision.
+/// The arithmetic of products in a precision.
 template <precision P>
 inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
 
@@ -132,7 +132,7 @@ constexpr void check_matmul_operands() {
   }
 }
 
-/// Rows and columns of a matrix, free of the extents' type.
+/// Rows and columns of a matrix, independent of the extents type.
 struct matrix_size {
   std::size_t rows;
   std::size_t columns;
@@ -162,12 +162,12 @@ inline void require_product(const matrix_size& c, const matrix_size& a, const ma
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
+/// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue.
 /// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double; with
-/// `matmul_options<tf32>{...}` float operands are rounded to TF32 where the place has it. c must not overlap a, b or
-/// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
-/// nothing after the first product of a thread, on a GPU nothing after the first product of each size. Run-time extents
-/// that disagree throw shape_error.
+/// `matmul_options<tf32>{...}` float operands are rounded to TF32 if the place supports it. c must not overlap a, b or
+/// bias. k = 0 gives then(beta c + bias). All on one place, in the order of its current stream. On the CPU it does not
+/// allocate after the first product of a thread, on a GPU not after the first product of each size. Different run-time
+/// extents throw shape_error.
 template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;
@@ -236,7 +236,7 @@ auto matmul(const A& a, const B& b) {
   return detail::make_product<detail::matrix_element_t<A>>(a, b);
 }
 
-/// The same in a precision: `matmul<tf32>(a, b)`. That of the operands' element type is the default.
+/// The same in a given precision: `matmul<tf32>(a, b)`. The default is that of the operands' element type.
 template <precision P, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
@@ -244,7 +244,7 @@ auto matmul(const A& a, const B& b) {
   return detail::make_product<P>(a, b);
 }
 
-/// Operands on two places: move one to the placement of the other first, by to<placement_of_A>(b).
+/// Operands on different places: move one to the other's placement first, with to<placement_of_A>(b).
 template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(!detail::multipliable_places<A, B>)
 void matmul(const A& a, const B& b) = delete;

@@ -12,7 +12,7 @@
 
 namespace devplace::detail {
 
-/// One index is one row: its sum of squared differences, and its gradient where `dy` is not null.
+/// Row functor: computes a row's sum of squared differences, and its gradient unless `dy` is null.
 template <class T>
 struct mse_row {
   T* dy;  // may be `y`
@@ -35,7 +35,7 @@ struct mse_row {
   }
 };
 
-/// The loss of a row, which counts for all its elements.
+/// The loss of a row, whose weight is its number of elements.
 template <class T>
 struct mse_terms {
   const T* losses;
@@ -69,11 +69,11 @@ constexpr void check_mse_types() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Squared differences of y and target, as sums, and their gradient.
+/// Sums of the squared differences of y and target, and their gradient.
 /// Shapes: y, target and dy the same, [rows, ...]; row_losses [rows]; sums [2].
 /// sums[0] = sum of (y - target)^2, sums[1] = number of elements (mean = sums[0] / sums[1]); row_losses = each row's
-/// sum; dy = 2 (y - target), the gradient of sums[0], not divided. dy may be y, and a view with null data leaves it
-/// out. Works on y's place, in the order of its work. Extents that disagree throw shape_error.
+/// sum; dy = 2 (y - target), the gradient of sums[0], not divided. dy may be y; with null data it is not computed.
+/// Enqueued on the current stream of y's place. Different extents throw shape_error.
 template <tensor_like Sums, tensor_like DY, tensor_like RowLosses, tensor_like Y, tensor_like Target>
 void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Target& target) {
   detail::check_mse_types<Sums, DY, RowLosses, Y, Target>();

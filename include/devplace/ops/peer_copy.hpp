@@ -12,16 +12,16 @@ namespace devplace {
 
 namespace op {
 
-/// `run(to_ordinal, to, from_ordinal, from, bytes)`: copies between two devices in the order of the destination's work;
-/// events order it with the source's. `why_apart(a, b)`, where devices may have memory that others cannot reach: why
-/// kernels of device a cannot read memory of b; empty if they can, from then on.
+/// `run(to_ordinal, to, from_ordinal, from, bytes)`: copies between two devices in the order of the destination's
+/// current stream; events order it with the source's work. `why_apart(a, b)`, for backends whose devices may lack peer
+/// access: why kernels of device a cannot access memory of b; empty if they can, once it has been called.
 struct peer_copy {};
 
 }  // namespace op
 
 namespace detail {
 
-/// Copies between two devices of one backend, later, as part of the destination's work.
+/// Enqueues a copy between two devices of one backend on the destination's current stream.
 template <class Backend>
 void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (bytes != 0) dispatch<op::peer_copy, Backend>(to_ordinal, to, from_ordinal, from, bytes);
@@ -32,7 +32,7 @@ concept says_why_apart = requires(int ordinal) {
   implementation<Backend, op::peer_copy>::why_apart(ordinal, ordinal);
 };
 
-/// Why kernels of device `ordinal` cannot read and write another device's memory; empty if they can.
+/// Why kernels of device `ordinal` cannot access another device's memory; empty if they can.
 template <class Backend>
 std::string why_apart(int ordinal, int other) {
   if constexpr (says_why_apart<Backend>)

@@ -23,27 +23,27 @@ struct permutation {};
 
 namespace devplace::detail {
 
-/// Numbers of 64 bits that are enough for every backend: keys, and as many again to sort them.
+/// Number of 64-bit words of scratch memory, enough for every backend: keys, and as many again to sort them.
 constexpr std::size_t permutation_workspace(std::size_t size) {
   return 2 * size + 1;
 }
 
-/// Writes 0 to size-1 in the order of their random keys.
+/// Computes the order of 0 to size-1 by their random keys.
 struct permutation_plan {
   std::int64_t* order;
   std::size_t size;
   random_sequence random;
-  std::uint64_t* workspace;  ///< permutation_workspace(size) numbers
+  std::uint64_t* workspace;  ///< permutation_workspace(size) words
 };
 
 }  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Writes the numbers 0 to n-1 in random order, n being the number of elements of `order`, a tensor or view of int64
-/// with one axis. Its place draws them itself, in the order of its work, and every place draws the same: those of
-/// permutation(n, seed) for stream 0, those of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is the
-/// place's own and counted as workspace.
+/// Writes a random permutation of 0 to n-1, where n is the size of `order`, a rank-1 tensor or view of int64. Its place
+/// computes it, in the order of its current stream, with the same result on every place: that of permutation(n, seed)
+/// for stream 0, that of a sampler's epoch for `sampler::stream(epoch)`. Scratch memory is allocated on the place and
+/// counted as workspace.
 template <tensor_like Order>
   requires detail::none_distributed<Order>
 void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
@@ -63,7 +63,7 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
                         to.data(), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
 }
 
-/// Named in the message when a random order is drawn on several places.
+/// Appears in the compiler's message for a permutation on several places.
 struct DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT;
 template <class FIX = DRAW_IT_ON_ONE_PLACE_AND_broadcast_OR_scatter_IT, tensor_like Order>
   requires(!detail::none_distributed<Order>)

@@ -21,8 +21,8 @@
 #include <devplace/tensor/view.hpp>
 
 // Random numbers are counter based (Philox4x32-10): element i is a function of (seed, stream, i). It depends neither on
-// the number of threads nor on the place, and is the same to the bit on CPUs and GPUs, with and without FMA
-// instructions. Streams of one seed are independent: give each parameter or purpose its own.
+// the number of threads nor on the place, and is bitwise equal on CPUs and GPUs, with and without FMA instructions.
+// Streams of one seed are independent: use one for each parameter or purpose.
 
 namespace devplace::op {
 
@@ -64,8 +64,8 @@ using value_of_destination = typename std::remove_cvref_t<Destination>::value_ty
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Fills a tensor or view with numbers uniform in [low, high), of 2^24 equally spaced ones for float and 2^53 for
-/// double. Element i is element i of the seed's stream. Throws argument_error unless low <= high are finite.
+/// Fills a tensor or view with uniformly distributed numbers in [low, high), from 2^24 equally spaced values for float
+/// and 2^53 for double. Element i is that of the seed's stream. Throws argument_error unless low <= high are finite.
 template <tensor_like To>
 void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> low,
                   detail::value_of_destination<To> high) {
@@ -79,7 +79,7 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
-/// stream by Box and Muller's transform, computed in double and rounded once. Throws argument_error unless the mean is
+/// stream by the Box-Muller transform, computed in double and rounded once. Throws argument_error unless the mean is
 /// finite and the standard deviation finite and not negative.
 template <tensor_like To>
 void normal_into(To&& destination, seed start, std::uint64_t stream, detail::value_of_destination<To> mean,
@@ -97,11 +97,11 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
 
 namespace devplace {
 
-/// What decides which elements a dropout keeps, beside their own place.
+/// Together with an element's position, determines whether a dropout keeps it.
 struct dropout_key {
-  std::uint64_t seed = 0;   ///< start of the numbers
-  std::uint64_t layer = 0;  ///< tells several dropouts of one network apart
-  std::uint64_t step = 0;   ///< counts training steps
+  std::uint64_t seed = 0;   ///< seed of the random numbers
+  std::uint64_t layer = 0;  ///< distinguishes the dropouts of a network
+  std::uint64_t step = 0;   ///< number of the training step
 };
 
 }  // namespace devplace
@@ -110,9 +110,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sets elements of x to 0 with the given probability and multiplies the others by 1 / (1 - probability); the gradient
 /// is the same function of dy with the same key. x and y are [samples, ...] of equal extents and may be the same.
-/// What is dropped depends on the key, the element's place within its sample and `first_sample` + the sample's index:
-/// pieces of a batch drop what the whole batch would. NaN that is dropped becomes 0. Throws argument_error unless
-/// 0 <= probability <= 1, and shape_error for different extents.
+/// Whether an element is dropped depends on the key, its position within the sample and `first_sample` + the sample's
+/// index, so pieces of a batch drop the same elements as the whole batch. NaN that is dropped becomes 0. Throws
+/// argument_error unless 0 <= probability <= 1, and shape_error for different extents.
 template <tensor_like To, tensor_like From>
 void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
   const auto to = detail::random_destination(y);
@@ -138,7 +138,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   if (probability == 0)
     return detail::copy_within<typename to_view::backend_type>(to.ordinal(), to.data(), from.data(),
                                                                to.size() * sizeof(value_type));
-  // Layer and step are mixed into the key once, as the counter holds sample and column.
+  // Layer and step are mixed into the key here, because the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
   detail::dispatch<op::dropout, typename to_view::backend_type>(
@@ -152,8 +152,8 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                                        static_cast<value_type>(kept > 0 ? 1 / kept : 0)});
 }
 
-/// Writes the numbers 0 to n-1 in random order, in ordinary memory: index i comes where the i-th number of 64 bits of
-/// the seed's stream does when these are sorted. Every order is equally likely as far as the seed's 64 bits reach.
+/// Writes a random permutation of 0 to n-1 to host memory: the order in which index i has the i-th 64-bit number of the
+/// seed's stream as its sort key. All permutations are equally likely, within the limits of a 64-bit seed.
 /// permutation.hpp has it for every place.
 inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend::cpu>(

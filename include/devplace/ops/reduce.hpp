@@ -44,7 +44,7 @@ concept axis_argument = detail::is_axis<A> || std::integral<A>;
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A view of a tensor or view; an expression becomes a tensor.
+/// The view of a tensor or view; an expression is evaluated into a tensor.
 template <reducible X>
 auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)

@@ -22,7 +22,7 @@ namespace devplace {
 
 namespace devplace::detail {
 
-/// 1 where two arrays of integers agree.
+/// 1 where two arrays of integers are equal, 0 elsewhere.
 template <class A, class B>
 struct equality_source {
   const A* a;
@@ -81,8 +81,8 @@ void sum_of_squares_into(Result&& result, const X& x) {
   detail::reduce_everything(x, detail::square_sum_reducer<value>{to.data()});
 }
 
-/// y = beta * y + the sums of the columns of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not
-/// read. The sums of no rows are 0.
+/// y = beta * y + column sums of x: the gradient of a bias. Shapes: y [n], x [m, n]. With beta 0, y is not read. Sums
+/// of no rows are 0.
 template <tensor_like Y, tensor_like X>
 void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_element_t<X>> beta = 0) {
   using value = detail::operand_element_t<X>;
@@ -122,8 +122,8 @@ void argmax_into(Y&& y, const X& x) {
   detail::reduce_axes<false>(from, {false, true}, detail::extremum_position_reducer<value, true>{to.data()});
 }
 
-/// count = beta * count + in how many places two integer arrays of equal extents agree, as a scalar (extents<>) of
-/// int64: `argmax_into(classes, logits); count_equal_into(correct, classes, labels);` counts the correct predictions.
+/// count = beta * count + number of elements in which two integer arrays of equal extents agree, as an int64 scalar
+/// (extents<>): `argmax_into(classes, logits); count_equal_into(correct, classes, labels);` counts correct predictions.
 /// With beta 0, count is not read.
 template <tensor_like Count, tensor_like A, tensor_like B>
 void count_equal_into(Count&& count, const A& a, const B& b, std::int64_t beta = 0) {

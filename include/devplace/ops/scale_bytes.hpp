@@ -22,9 +22,9 @@ struct scale_bytes {};
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = the bytes of x as numbers, each of them what `scale` makes of it: pixels as a network takes them. y is float or
-/// double, x uint8 of the same extents on the same place; the same bits on every place. In the order of the place's
-/// work, without allocation. Throws shape_error for different extents.
+/// y = the bytes of x converted by the table `scale`: pixels as input of a network. y is float or double, x uint8 with
+/// the same extents on the same place; the bits are the same on every place. In the order of the place's current
+/// stream, without allocation. Throws shape_error for different extents.
 template <tensor_like Y, tensor_like X>
 void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_cvref_t<Y>::value_type>& scale) {
   const auto to = detail::as_view(y);

@@ -15,7 +15,7 @@
 
 namespace devplace {
 
-/// Named in the message when running sums are taken of what lies over several places.
+/// Appears in the compiler's message for cumulative sums of a distributed tensor.
 struct ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
 
 }  // namespace devplace
@@ -27,7 +27,7 @@ constexpr std::size_t scan_chunks(std::size_t size) {
   return (size + scan_chunk - 1) / scan_chunk;
 }
 
-/// Numbers that the sums of all levels of chunks take.
+/// Number of elements for the sums of chunks on all levels.
 constexpr std::size_t scan_workspace(std::size_t size) {
   std::size_t all = 0;
   while (size > scan_chunk) {
@@ -37,7 +37,7 @@ constexpr std::size_t scan_workspace(std::size_t size) {
   return all;
 }
 
-/// Running sums of n numbers in the fixed order; `workspace` has scan_workspace(n) doubles.
+/// Cumulative sums of n numbers in the fixed order; `workspace` has scan_workspace(n) doubles.
 template <bool Inclusive, class Backend, class T>
 void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* workspace) {
   constexpr std::size_t grain = 512;
@@ -54,12 +54,12 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: y and x the same, of rank 1. y has the type of x's sums: x's own
-/// for float and double, int64 for integers; it may be x. In the order of the place's work. Floating-point sums are
-/// accumulated in double in an order that depends on the size alone, so that their bits are the same on every place;
-/// sums of integers are exact, modulo 2^64, and CUB's on CUDA devices. Scratch memory is the place's own and counted as
-/// workspace. Different run-time extents throw shape_error; so do 2^31 integers or more on CUDA devices where the
-/// program is built with a CUDA Toolkit before 13.0.
+/// y[i] = x[0] + ... + x[i], as torch.cumsum. Shapes: x and y equal, of rank 1. y has x's type for float and double,
+/// int64 for integers; it may be x. In the order of the place's current stream. Floating-point sums are accumulated in
+/// double in an order that depends only on the size, so the bits are the same on every place; integer sums are exact
+/// modulo 2^64 and computed by CUB on CUDA devices. Scratch memory is allocated on the place and counted as workspace.
+/// Different run-time extents throw shape_error; so do 2^31 or more integers on CUDA devices if the program is built
+/// with a CUDA Toolkit before 13.0.
 template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void cumsum_into(Y&& y, const X& x) {
@@ -92,7 +92,7 @@ void cumsum_into(Y&& y, const X& x) {
   }
 }
 
-/// Running sums of x, as a new tensor on x's place. See cumsum_into.
+/// Cumulative sums of x as a new tensor on x's place. See cumsum_into.
 template <tensor_like X>
   requires detail::none_distributed<X>
 auto cumsum(const X& x) {

@@ -13,8 +13,8 @@
 
 namespace devplace::detail {
 
-// One index is one row. Rows that hold NaN or +infinity, or nothing but -infinity, become NaN by IEEE arithmetic, as
-// in PyTorch.
+// Row functors: one index is one row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
+// arithmetic, as in PyTorch.
 
 template <class T>
 struct softmax_row {
@@ -88,7 +88,7 @@ struct log_softmax_backward_row {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What the four functions below have in common: `Row` on every row of y, a result, and its operands.
+/// The common part of the four functions below: applies `Row` to every row of the result y and its operands.
 template <template <class> class Row, class Y, class... X>
 void for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(
@@ -129,7 +129,7 @@ void softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::softmax_row>("softmax", detail::as_window(y), detail::as_window(x));
 }
 
-/// y = log(softmax(x)) along the last axis, without the loss of digits of the two in a row. Otherwise as softmax_into.
+/// y = log(softmax(x)) along the last axis, without cancellation. Otherwise as softmax_into.
 template <tensor_like Y, tensor_like X>
 void log_softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::log_softmax_row>("log_softmax", detail::as_window(y), detail::as_window(x));

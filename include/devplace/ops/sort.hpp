@@ -20,18 +20,18 @@
 
 namespace devplace {
 
-// Sorting along the last axis, as torch.sort and torch.topk: stable, -0 as 0, NaN above all numbers. Every place gives
-// the same order. On CUDA devices CUB sorts, all rows at once; its headers are why these operations are not in all.hpp.
-// Their scratch memory is the place's own and counted as workspace.
+// Sorting along the last axis, as torch.sort and torch.topk: stable, -0 equal to 0, NaN above all numbers, with the
+// same order on every place. CUDA devices use CUB, on all rows at once; its headers are the reason why these operations
+// are not in all.hpp. Scratch memory is allocated on the place and counted as workspace.
 
-/// Named in the message when what lies over several places is sorted.
+/// Appears in the compiler's message when a distributed tensor is sorted.
 struct SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
 
 }  // namespace devplace
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The first `kept` of each row of x. Null pointers stand for results that are not wanted.
+/// Sorts each row of x and returns the first `kept`. A null pointer means that the result is not wanted.
 template <class X>
 void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value_type* values,
                std::int64_t* positions) {
@@ -77,8 +77,8 @@ constexpr void check_sort_operands() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y = x with each row (along the last axis) sorted. Shapes: y and x the same, any rank above 0; y may not be x. In the
-/// order of the place's work. Different run-time extents throw shape_error.
+/// y = x with each row (along the last axis) sorted. Shapes: x and y equal, any rank above 0; y must not be x. In the
+/// order of the place's current stream. Different run-time extents throw shape_error.
 template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
@@ -91,8 +91,8 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
   detail::sort_rows(from, detail::rows_of(from.extents()).columns, order, to.data(), nullptr);
 }
 
-/// positions = where in its row each element of the sorted row was, counted from 0: int64, of x's extents. Equal
-/// elements keep their order, also when it descends.
+/// positions = for each element of the sorted row, its position in the original row, counted from 0: int64, with x's
+/// extents. Equal elements keep their order, in descending sorts too.
 template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
@@ -124,8 +124,8 @@ auto argsort(const X& x, sort_order order = sort_order::ascending) {
 }
 
 /// The k largest elements of each row, largest first, and their positions: `auto [values, positions] = top_k(x, 5)`, as
-/// new tensors on x's place whose last axis has k. Of equal elements the one that comes first in the row is first; a
-/// NaN counts as largest. Throws argument_error when a row has fewer than k.
+/// new tensors on x's place with last extent k. Equal elements keep their order; NaN counts as largest. Throws
+/// argument_error if a row has fewer than k elements.
 template <tensor_like X>
   requires detail::none_distributed<X>
 auto top_k(const X& x, std::size_t k) {

@@ -4,13 +4,13 @@
 
 namespace devplace {
 
-/// In which order a sort puts the elements.
+/// The direction of a sort.
 enum class sort_order : unsigned char {
   ascending,  ///< smallest first, NaN last
-  descending  ///< largest first, NaN first of all
+  descending  ///< largest first, NaN before all numbers
 };
 
-/// The first elements of each row in an order, and where in their rows they were.
+/// The first elements of each sorted row and their positions in the original rows.
 template <class Values, class Positions>
 struct sorted_elements {
   Values values;        ///< of x's element type

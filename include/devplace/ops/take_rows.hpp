@@ -15,7 +15,7 @@
 
 namespace devplace::detail {
 
-/// The extents of x with another first one.
+/// The extents of x with a different first extent.
 template <class E, std::size_t First, class = std::make_index_sequence<E::rank - 1>>
 struct with_first_extent;
 template <class E, std::size_t First, std::size_t... K>
@@ -44,15 +44,15 @@ struct taken_rows {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: samples of a batch, rows of a table
-/// of embeddings. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; rank 1 takes single elements.
-/// All are on one place. y shares no memory with x and the indices; argument_error if it does. Asynchronous on devices;
-/// allocates nothing.
+/// y[i] = x[indices[i]] along the first axis, as torch.index_select along axis 0: samples of a batch, rows of an
+/// embedding table. Shapes: x [n, ...], indices [m] of int64, int32 or uint8, y [m, ...]; rank 1 takes single elements.
+/// All are on one place. y must not overlap x or the indices (argument_error). Asynchronous on devices; does not
+/// allocate.
 ///
-/// An index that is negative or not below n throws argument_error, on simulated devices from the next call that waits,
-/// and y is as it was. A GPU cannot throw, and does not stop for it either, as stopping would take the whole device
-/// from the process: it makes the row NaN, so that what is computed from it shows it, and rows of integers, which have
-/// no NaN, the lowest number of their type. It reads nothing beyond x.
+/// A negative index, or one not below n, throws argument_error, on simulated devices from the next call that waits, and
+/// leaves y unchanged. A GPU kernel cannot throw, and trapping would make the device unusable for the process: it sets
+/// the row to NaN, which propagates to later results, and rows of integers, which have no NaN, to the lowest number of
+/// their type. It never reads beyond x.
 template <tensor_like Y, tensor_like X, tensor_like Indices>
 void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   using value = detail::operand_element_t<X>;

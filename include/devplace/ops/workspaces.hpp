@@ -8,15 +8,15 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal)`: makes what operations of a device work in, once for all of them.
+/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them.
 struct workspaces {};
 
 }  // namespace op
 
 namespace detail {
 
-/// Makes what products and reductions on a backend's device work in, so that none of them allocates. It stays until the
-/// process ends.
+/// Allocates the workspace of products and reductions on a backend's device, so that none of them allocates later.
+/// Never freed before the process ends.
 template <class Backend>
 void prepare_workspaces(int ordinal) {
   dispatch<op::workspaces, Backend>(ordinal);

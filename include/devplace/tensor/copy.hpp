@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// How a value lies over places.
+/// How a value is distributed over places.
 enum class form : unsigned char { nowhere, one_place, copies, parts, summands };
 
 template <class Kind>
@@ -43,7 +43,7 @@ inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::
                     "; they must have the same extents.");
 }
 
-/// What a copy from view to view needs.
+/// Checks that one view can be copied to another.
 template <class To, class From>
 void require_copyable(const To& to, const From& from) {
   static_assert(!std::is_const_v<typename To::element_type>,
@@ -98,16 +98,16 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// Named in the message when `copy` meets a tensor over several places.
+/// Appears in the compiler's message for a `copy` of a tensor over several places.
 struct COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE;
 template <class FIX = COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE, tensor_like To, tensor_like From>
   requires(detail::form_of_tensor<To> != detail::form::one_place ||
            detail::form_of_tensor<From> != detail::form::one_place)
 void copy(To&&, const From&) = delete;
 
-/// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already
-/// there is moved, everything else copied. Complete when it returns. What lies over several places, or is to, is the
-/// matter of collectives (parallel/).
+/// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already on
+/// `Where` is moved, everything else copied. Complete when the call returns. Tensors over several places are
+/// distributed and collected by collectives (parallel/).
 template <single_place Where, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::one_place)
 auto to(From&& source) {
@@ -122,7 +122,7 @@ auto to(From&& source) {
   }
 }
 
-/// Named in the messages when `to` meets a placement of several places.
+/// Appear in the compiler's message for a `to` from or to a placement over several places.
 ///@{
 struct TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE;
 struct COLLECT_THE_PARTS_WITH_gather;

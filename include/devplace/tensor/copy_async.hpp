@@ -16,10 +16,10 @@
 
 namespace devplace::detail {
 
-/// Why no device copies between two placements by itself; `none` where one does.
+/// Why no device can copy between two placements asynchronously; `none` if one can.
 enum class no_async : unsigned char { none, pageable, no_device, two_devices };
 
-/// The device that copies between two placements by itself.
+/// The device that can copy between two placements asynchronously.
 template <class To, class From>
 struct copier {
   static constexpr no_async why = no_async::no_device;
@@ -47,10 +47,10 @@ using copier_t = typename copier<To, From>::type;
 template <class X>
 using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
 
-/// The memory of a source that is a temporary; of others, which stay with their owners, nothing.
+/// Takes the memory of a temporary source; an empty block for other sources, which their owners keep alive.
 template <class From>
 memory_block kept_source(From&& source) {
-  if constexpr (is_tensor<From>)  // no reference
+  if constexpr (is_tensor<From>)  // not a reference type: a temporary
     return block_access::take(std::move(source));
   else
     return {};
@@ -60,7 +60,7 @@ memory_block kept_source(From&& source) {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Gives the copy between two views to this thread's current stream of the device.
+/// Enqueues the copy between two views on this thread's current stream of the device.
 template <class To, class From>
 void start_copy(const To& to, const From& from) {
   const std::size_t bytes = to.size() * sizeof(typename To::value_type);
@@ -74,7 +74,7 @@ void start_copy(const To& to, const From& from) {
 
 namespace devplace {
 
-/// Named in the messages when `to_async` or `copy_async` meets placements between which no device copies by itself.
+/// Appear in the compiler's message for an asynchronous copy between placements that allow none.
 ///@{
 struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
 struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
@@ -86,10 +86,10 @@ struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Copies elements between pinned memory and a device while the host goes on: on stream `s` of the device, or on this
-/// thread's current one. Element types and extents agree as for `copy`. The caller orders the stream behind what wrote
-/// the source and used the destination (stream::wait). A source that is a temporary tensor is kept; destination and
-/// other sources must stay until the result has been waited for.
+/// Copies elements between pinned memory and a device without blocking the host, on stream `s` of the device or on this
+/// thread's current one. Element types and extents must agree as for `copy`. The caller must order the stream after the
+/// work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
+/// destination and other sources must exist until the result has been waited for.
 ///@{
 template <tensor_like To, tensor_like From>
   requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
@@ -112,10 +112,10 @@ auto copy_async(To&& destination, From&& source,
 }
 ///@}
 
-/// A tensor on `Where`, a device or pinned memory, with the elements of a tensor or view on the other of the two, which
-/// is being copied while the host goes on: on stream `s` of the device, or on this thread's current one. It can be
-/// reached when it has been waited for (`get()`, `after(stream)`). A source on the device is read after all that this
-/// thread's current stream was given before. A source that is a temporary tensor is kept; others must stay unchanged.
+/// A tensor on `Where`, a device or pinned memory, with the elements of a tensor or view on the other of the two,
+/// copied without blocking the host on stream `s` of the device or on this thread's current one. It is accessible once
+/// it has been waited for (`get()`, `after(stream)`). A source on the device is read after the work that this thread's
+/// current stream has so far. A temporary source tensor is kept alive; others must exist unchanged.
 ///@{
 template <single_place Where, tensor_like From>
   requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
@@ -124,7 +124,7 @@ auto to_async(From&& source) {
   using device = detail::copier_t<Where, typename source_type::placement_type>;
   using result_type = tensor<typename source_type::value_type, typename source_type::extents_type, Where>;
   const auto from = detail::as_view(source);
-  result_type result(from.extents());  // before a source is taken, which stays whole if this fails
+  result_type result(from.extents());  // before the source is taken, so that a failure leaves it intact
   return pending<result_type, device>(std::move(result), detail::kept_source(std::forward<From>(source)),
                                       [&](result_type& to) { detail::start_copy(to.view(), from); });
 }
@@ -143,7 +143,7 @@ auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placem
 }
 ///@}
 
-// Deleted so that the compiler's message names the fix; a stream may follow.
+// Deleted so that the compiler's message names the fix; a stream argument may follow.
 template <class FIX = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT, tensor_like To,
           tensor_like From, class... Stream>
   requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::pageable)

@@ -23,7 +23,7 @@ inline constexpr bool is_split = false;
 template <std::size_t Axis>
 inline constexpr bool is_split<split_along<Axis>> = true;
 
-/// The axis that a kind of placement splits; 0 where it splits none.
+/// The axis that a kind of placement splits; 0 if it splits none.
 template <class Kind>
 inline constexpr std::size_t axis_of = 0;
 template <std::size_t Axis>
@@ -35,18 +35,18 @@ template <class P>
 struct place_of<on<P>> {
   using type = P;
 };
-/// The place of a placement on one.
+/// The place of a placement on one place.
 template <class Where>
 using place_of_t = typename place_of<Where>::type;
 
-/// Where `P` stands in a mesh; the mesh's size when it does not.
+/// Position of `P` in a mesh; the mesh's size if it is not in it.
 template <class P, class Mesh>
 inline constexpr std::size_t position_in = 0;
 template <class P, class First, class... Rest>
 inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
     std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
 
-/// How a tensor's axis is divided among its places now, and by which rule it will be for other extents.
+/// How a tensor's axis is divided among its places now, and the rule for other extents.
 template <std::size_t Places>
 struct division {
   part_begins<Places> begins{};
@@ -56,7 +56,7 @@ struct division {
 };
 struct undivided {};
 
-// Compiled for a backend, whatever the elements, extents and places.
+// Instantiated per backend, independent of element types, extents and places.
 template <class Backend>
 void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
   for (std::size_t k = 0; k < blocks.size(); ++k)
@@ -93,7 +93,7 @@ class tensor<T, Extents, Where> {
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");
 
  public:
-  /// What the type says: element, extents of the whole, placement, and the family of code that works on it.
+  /// The properties given by the type: element type, extents of the whole, placement, backend.
   ///@{
   using value_type = T;
   using extents_type = Extents;
@@ -108,13 +108,12 @@ class tensor<T, Extents, Where> {
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
 
-  /// Uninitialised elements; a split axis is divided evenly. Throws shape_error when the whole is larger than the
-  /// address space.
+  /// Uninitialised elements; a split axis is divided evenly. Throws shape_error if the whole exceeds the address space.
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {}
 
-  /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error when given sizes do not add
-  /// up to it.
+  /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error if given sizes do not add up
+  /// to its extent.
   template <split_rule Split, detail::configured = detail::configuration>
     requires(divided)
   tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
@@ -124,7 +123,7 @@ class tensor<T, Extents, Where> {
     requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
   = delete;
 
-  /// Evaluates an expression (ops/elementwise.hpp), place by place: into a new tensor, or the elements of this one.
+  /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into the elements of this one.
   ///@{
   template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_distributed_expression)
@@ -137,7 +136,7 @@ class tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// Hands the memory over; nothing is copied.
+  /// Transfers the memory without copying elements.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
@@ -148,7 +147,7 @@ class tensor<T, Extents, Where> {
   template <class FIX = USE_clone_TO_COPY_A_TENSOR>
   void operator=(const tensor&) = delete;
 
-  /// A new tensor with the same elements, on the same places, split in the same way.
+  /// A new tensor with the same elements, on the same places and split in the same way.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_, division_);
@@ -180,8 +179,7 @@ class tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places its
-  /// extent.
+  /// The index of the split axis at which the part of the placement's k-th place begins; its extent for `k` == places.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
   /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
@@ -254,18 +252,18 @@ class tensor<T, Extents, Where> {
 
 namespace detail {
 
-/// For collectives, which hand memory over from one kind of placement to another.
+/// For collectives, which move memory between tensors of different kinds of placement.
 struct distributed_access {
   template <class T, class Extents, class Where>
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;
   }
-  /// The blocks of a tensor whose places have the whole extents, as one of another placement on them.
+  /// The blocks of a tensor whose places hold the whole extents, as a tensor of another such placement on these places.
   template <class To, class T, class Extents, class Where>
   static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
     return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
   }
-  /// An uninitialised tensor, split as `source` is, now and for later extents.
+  /// An uninitialised tensor that is split as `source`, now and for later extents.
   template <class Result, class Extents, class Source, detail::configured = detail::configuration>
   static Result split_like(const Extents& extents, const Source& source) {
     return Result(extents, source.division_);

@@ -16,7 +16,7 @@ concept element = std::same_as<T, float> || std::same_as<T, double> || std::same
 template <class T>
 concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
 
-/// The element type's name as users write it: `float`, `int64`.
+/// The element type's name without namespace: `float`, `int64`.
 template <element T>
 constexpr const char* dtype_name() {
   if constexpr (std::same_as<T, float>)

@@ -26,13 +26,13 @@ struct dynamic_extents {
 template <>
 struct dynamic_extents<0> {};
 
-// Messages are made outside of templates: what is instantiated for every extents type stays small.
+// Messages are built outside of templates, to keep the code instantiated per extents type small.
 
 /// Sizes of axes as `1797x8x8` (`scalar` for no axes), for messages and printing.
 inline std::string sizes_text(std::span<const std::size_t> sizes) {
   std::string text;
   for (const std::size_t size : sizes) {
-    if (!text.empty()) text += 'x';  // not "x" + to_string(size), at which g++ 12 warns without reason (-Wrestrict)
+    if (!text.empty()) text += 'x';  // not "x" + to_string(size): g++ 12 gives a false -Wrestrict warning
     text += std::to_string(size);
   }
   return text.empty() ? "scalar" : text;
@@ -45,8 +45,8 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
 
 }  // namespace detail
 
-/// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static ones take no
-/// memory. `extents<>` is a scalar.
+/// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
+/// storage. `extents<>` is a scalar.
 template <std::size_t... E>
 class extents {
  public:
@@ -54,13 +54,13 @@ class extents {
   static constexpr std::size_t rank = sizeof...(E);
   /// Number of axes whose extents are known only at run time.
   static constexpr std::size_t dynamic_count = (std::size_t{0} + ... + (E == dyn ? 1 : 0));
-  /// Whether all extents are part of the type.
+  /// Whether all extents are static.
   static constexpr bool is_static = dynamic_count == 0;
 
   /// Every dynamic extent is 0.
   constexpr extents() = default;
 
-  /// The dynamic extents in their order, or all extents in order, of which the static ones must agree.
+  /// The dynamic extents in order, or all extents in order, in which case the static ones must agree.
   template <class... Size>
     requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
              (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
@@ -78,7 +78,7 @@ class extents {
     }
   }
 
-  /// From extents of the same rank; a static extent that meets another value throws shape_error.
+  /// From extents of the same rank; throws shape_error if a static extent differs.
   template <std::size_t... Other>
     requires(sizeof...(Other) == rank && ((Other == E || Other == dyn || E == dyn) && ...))
   constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {
@@ -105,7 +105,7 @@ class extents {
     return product;
   }
 
-  /// Elements between neighbours along an axis in row-major order.
+  /// Number of elements between neighbours along an axis in row-major order.
   DEVPLACE_HD constexpr std::size_t stride(std::size_t axis) const {
     std::size_t product = 1;
     for (std::size_t next = axis + 1; next < rank; ++next)
@@ -127,7 +127,7 @@ class extents {
   }
 
  private:
-  static constexpr std::array<std::size_t, rank + 1> statics{E..., 0};  // one more: no array of size 0
+  static constexpr std::array<std::size_t, rank + 1> statics{E..., 0};  // no array of size 0
 
   DEVPLACE_HD constexpr std::size_t dynamic_value([[maybe_unused]] std::size_t index) const {
     if constexpr (dynamic_count > 0)
@@ -175,7 +175,7 @@ template <std::size_t First, std::size_t... Rest>
 struct prepend<First, extents<Rest...>> {
   using type = extents<First, Rest...>;
 };
-/// Extents with one more axis in front: a batch of samples.
+/// Extents with an additional first axis: a batch of samples.
 template <std::size_t First, class E>
 using prepend_t = typename prepend<First, E>::type;
 

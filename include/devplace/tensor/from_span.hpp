@@ -12,10 +12,9 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A tensor on any place with a copy of elements that lie in ordinary memory, row by row:
-/// `from_span<on<cuda<0>>>(std::span(values), extents<dyn, 3>{5})`. Takes what a std::span takes whose elements are an
-/// element type (a std::vector, an array). The source may be changed when it returns. Throws shape_error unless there
-/// are exactly as many elements as the extents say.
+/// A tensor on any place with a copy of row-major elements in host memory: `from_span<on<cuda<0>>>(std::span(values),
+/// extents<dyn, 3>{5})`. Accepts everything that converts to a std::span of an element type (a std::vector, an array).
+/// The source may be changed after the call. Throws shape_error unless the number of elements is that of the extents.
 template <single_place Where, class Source, extents_like Extents>
   requires requires(const Source& source) {
     std::span(source);

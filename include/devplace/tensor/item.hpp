@@ -11,9 +11,9 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The element of a tensor or view that has one, read by the host after all that its place was asked to do before.
-/// Extents that cannot hold one element do not compile; run-time ones throw shape_error. Of what lies over several
-/// places, read one copy, `item(x.local(cuda<0>{}))`, or what a collective brings to one place.
+/// The only element of a tensor or view, read by the host after all earlier work of its place. Extents that cannot hold
+/// exactly one element do not compile; run-time ones throw shape_error. Of a tensor over several places read one copy,
+/// `item(x.local(cuda<0>{}))`, or the result of a collective on one place.
 template <tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::one_place)
 auto item(const X& x) {
@@ -31,7 +31,7 @@ auto item(const X& x) {
   return value;
 }
 
-/// Named in the messages when `item` meets a tensor over several places.
+/// Appear in the compiler's message for an `item` of a tensor over several places.
 ///@{
 struct READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE;
 struct GATHER_IT_FIRST_WITH_gather_on_cpu;

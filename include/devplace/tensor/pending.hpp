@@ -16,12 +16,12 @@ namespace devplace {
 
 namespace detail {
 
-/// A copy that device `P` is doing, and the memory from which it copies where nobody else owns that. Waits before it
-/// lets that go. It carries the function that waits, so that its destructor is the same in every translation unit.
+/// A copy in progress on device `P`, and its source's memory if nobody else owns that, which is freed after the copy.
+/// It stores its wait function, so that the destructor is the same in every translation unit.
 template <place P>
 class copy_in_flight {
  public:
-  /// Calls `copy()`, which gives the copy to this thread's current stream of `P`.
+  /// Calls `copy()`, which enqueues the copy on this thread's current stream of `P`.
   template <class Copy, detail::configured = detail::configuration>
   copy_in_flight(memory_block&& source, const Copy& copy)
       : source_(std::move(source)), done_(), wait_([](const event<P>& done) { done.wait(); }) {
@@ -51,13 +51,13 @@ class copy_in_flight {
   ~copy_in_flight() {
     try {
       wait();
-    } catch (...) {  // whoever uses the device next gets to know
+    } catch (...) {  // the error is reported at the next use of the device
     }
   }
 
   void wait() {
     if (!flying_) return;
-    wait_(done_);  // throws each time for a copy that failed
+    wait_(done_);  // throws at every call if the copy failed
     flying_ = false;
     source_ = {};
   }
@@ -73,25 +73,25 @@ class copy_in_flight {
 
 }  // namespace detail
 
-/// Named in the messages when a copy is to come before a stream of another device, or ends with the statement.
+/// Appear in compiler messages when a copy is ordered before another device's stream, or belongs to a temporary.
 ///@{
 struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
 struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
 ///@}
 
-/// A tensor that device `P` is filling (to_async), out of reach until it is waited for. Move-only; keeps a source that
-/// was a temporary; a source that is a variable must stay, unchanged, until this is destroyed or has been waited for.
-/// The destructor waits for the copy.
+/// A tensor that device `P` is filling (to_async), inaccessible until it is waited for. Move-only. Keeps a temporary
+/// source alive; any other source must exist unchanged until this object has been waited for or destroyed. The
+/// destructor waits for the copy.
 template <class Value, place P>
 class [[nodiscard]] pending {
   static constexpr bool on_device = std::is_same_v<typename Value::placement_type, on<P>>;
 
  public:
-  /// By to_async: `copy(value)` gives the copy to this thread's current stream.
+  /// Used by to_async: `copy(value)` enqueues the copy on this thread's current stream.
   template <class Copy, detail::configured = detail::configuration>
   pending(Value&& value, detail::memory_block&& source, const Copy& copy)
       : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
-  /// Hands the copy over; one that is replaced is waited for.
+  /// Moves the copy; assignment waits for the replaced one.
   ///@{
   pending(pending&&) noexcept = default;
   pending& operator=(pending&& other) noexcept {
@@ -103,19 +103,19 @@ class [[nodiscard]] pending {
   }
   ///@}
 
-  /// Whether the copy has been done, or has failed.
+  /// Whether the copy is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
     return copy_.done().ready();
   }
 
-  /// Waits on the host; throws what failed on the device.
+  /// Waits on the host; throws the device's failure.
   void wait() {
     copy_.wait();
     use_on_current_stream();
   }
 
-  /// Waits on the host and gives the tensor: of a temporary, or by std::move, itself; otherwise where it is.
+  /// Waits on the host and returns the tensor: by value from an rvalue (std::move), otherwise by reference.
   ///@{
   Value get() && {
     wait();
@@ -127,9 +127,9 @@ class [[nodiscard]] pending {
   }
   ///@}
 
-  /// What stream `s`, or this thread's current one, is given from now on it does after the copy; the host goes on. The
-  /// tensor on the device, to be used on that stream, where its memory goes back too; it stays part of this object. Of
-  /// a tensor in pinned memory, which the host could read too early, nothing.
+  /// Orders future work of stream `s`, or of this thread's current one, after the copy, without blocking the host.
+  /// Returns a tensor on the device by reference, to be used on that stream, in whose order its memory is then freed.
+  /// Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
   template <detail::configured = detail::configuration>
   decltype(auto) after(const stream<P>& s) & {
@@ -150,7 +150,7 @@ class [[nodiscard]] pending {
   ///@}
 
  private:
-  /// The first stream that comes after the copy is the one on which the tensor is at home.
+  /// The tensor's memory is freed in the order of the first stream that is ordered after the copy.
   void use_on_current_stream() {
     if constexpr (on_device) {
       detail::memory_block& block = detail::block_access::of(value_);
@@ -164,28 +164,28 @@ class [[nodiscard]] pending {
 
   Value value_;
   bool used_ = false;
-  detail::copy_in_flight<P> copy_;  // last: waits before the tensor goes
+  detail::copy_in_flight<P> copy_;  // last, so destroyed first: waits before the tensor is freed
 };
 
-/// A copy into a tensor that is there already (copy_async), which may not be touched, nor the source be changed, until
-/// this has been waited for. The destructor waits.
+/// A copy into an existing tensor (copy_async). Until it has been waited for, the destination must not be accessed and
+/// the source not be changed. The destructor waits.
 template <place P>
 class [[nodiscard]] pending<void, P> {
  public:
-  /// By copy_async: `copy()` gives the copy to this thread's current stream.
+  /// Used by copy_async: `copy()` enqueues the copy on this thread's current stream.
   template <class Copy, detail::configured = detail::configuration>
   pending(detail::memory_block&& source, const Copy& copy) : copy_(std::move(source), copy) {}
 
-  /// Whether the copy has been done, or has failed.
+  /// Whether the copy is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
     return copy_.done().ready();
   }
 
-  /// Waits on the host; throws what failed on the device.
+  /// Waits on the host; throws the device's failure.
   void wait() { copy_.wait(); }
 
-  /// What stream `s`, or this thread's current one, is given from now on it does after the copy; the host goes on.
+  /// Orders future work of stream `s`, or of this thread's current one, after the copy, without blocking the host.
   ///@{
   template <detail::configured = detail::configuration>
   void after(const stream<P>& s) & {

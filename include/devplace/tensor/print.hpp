@@ -20,7 +20,7 @@
 
 namespace devplace::detail {
 
-/// Elements as numpy prints them, from ordinary memory.
+/// Elements in host memory, as numpy prints them.
 template <class T>
 std::string printed_elements(const T* data, const std::vector<std::size_t>& extents, std::size_t size) {
   if (extents.empty()) return format_number(data[0]);
@@ -36,7 +36,7 @@ std::string printed_elements(const T* data, const std::vector<std::size_t>& exte
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// A view's elements in ordinary memory.
+/// A view's elements, copied to host memory.
 template <class View>
 auto elements_of(const View& x) {
   using value_type = typename View::value_type;
@@ -62,7 +62,7 @@ void print(std::ostream& out, const std::string& kind, const View& x) {
       << printed(elements_of(x), x.extents());
 }
 
-/// Which part of the whole, as numpy would cut it out: ` has [:, 3:6]`.
+/// The place's part in numpy's notation: ` has [:, 3:6]`.
 inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_t end) {
   std::string text = " has [";
   for (std::size_t before = 0; before != axis; ++before)
@@ -70,7 +70,7 @@ inline std::string printed_slice(std::size_t axis, std::size_t begin, std::size_
   return text.append(std::to_string(begin)).append(":").append(std::to_string(end)).append("]");
 }
 
-/// What stands between the head line and the places' parts.
+/// A note between the head line and the places' parts.
 inline std::string printed_note(reduction op) {
   switch (op) {
     case reduction::sum:
@@ -89,7 +89,7 @@ std::string printed_note(summands<Op>) {
   return printed_note(Op);
 }
 
-/// Each place's part under a line that names it.
+/// Prints a place's part below a line that names the place.
 template <class T, class Extents>
 void print_part(std::ostream& out, const std::string& where, const std::vector<T>& elements, const Extents& extents) {
   out << '\n' << where << '\n' << printed(elements, extents);
@@ -99,20 +99,20 @@ void print_part(std::ostream& out, const std::string& where, const std::vector<T
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Prints a tensor in numpy's layout and number format (default print options: 8 digits, lines of 75 columns, `...`
-/// for the middle of more than 1000 elements), under a head line such as `tensor<float, 2x3> on cpu`. No line end
-/// follows. This is the one operation that copies from a device unasked: it waits for the tensor's place and copies
-/// all its elements to ordinary memory.
+/// Prints a tensor in numpy's layout and number format (default print options: 8 digits, lines of 75 columns, `...` for
+/// the middle of more than 1000 elements), below a head line such as `tensor<float, 2x3> on cpu`, without a final
+/// newline. The only operation that copies from a device implicitly: it waits for the tensor's place and copies all
+/// elements to host memory.
 template <class T, class Extents, class P>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) {
   detail::print(out, "tensor<", x.view());
   return out;
 }
 
-/// Over several places, under a head line such as `tensor<float, 6x2> on sharded<axis<0>, cuda:0, cuda:1>`, each
-/// place's part follows a line that names the place: of a split tensor what it has of the whole, in numpy's notation
-/// (`cuda:1 has [3:6]`), of a partial one its summand. Copies that are equal to the bit are printed once, and a line
-/// says so.
+/// Prints a tensor over several places, below a head line such as `tensor<float, 6x2> on sharded<axis<0>, cuda:0,
+/// cuda:1>`. Each place's part follows a line that names the place and, for a split tensor, the part in numpy's
+/// notation (`cuda:1 has [3:6]`); for a partial one the part is its summand. Copies that are bitwise equal are printed
+/// once, with a note.
 template <class T, class Extents, class Where>
   requires(!single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
@@ -144,7 +144,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   return out;
 }
 
-/// The same for a view, under a head line such as `view<const float, 2x3> on cpu`.
+/// The same for a view, below a head line such as `view<const float, 2x3> on cpu`.
 template <class T, class Extents, class Where, class Layout>
 std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout>& x) {
   detail::print(out, std::is_const_v<T> ? "view<const " : "view<", x);

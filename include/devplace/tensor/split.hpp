@@ -12,17 +12,17 @@
 
 namespace devplace {
 
-/// How an axis is divided among places, each of which gets consecutive indices, in the order of the places. A part may
-/// be empty: fewer indices than places are no error.
+/// How an axis is divided among places: each place gets consecutive indices, in the order of the places. A part may be
+/// empty, so there may be fewer indices than places.
 namespace split {
 
-/// A rule for every size; `even` and `torch` are its values.
+/// A rule for any size: `even` or `torch`.
 enum class rule : unsigned char { even, torch };
 
-/// Sizes that differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (numpy.array_split).
+/// Sizes that differ by at most one, larger ones first: 10 over 4 places is 3, 3, 2, 2 (as numpy.array_split).
 inline constexpr rule even = rule::even;
-/// torch.chunk's, which torch.nn.DataParallel takes: parts of ceil(size / places) as long as there is something left,
-/// so that the last part may be smaller and the last places may have nothing: 9 over 4 places is 3, 3, 3, 0.
+/// The rule of torch.chunk, which torch.nn.DataParallel uses: parts of ceil(size / places) until nothing is left, so
+/// the last part may be smaller and the last places may get nothing: 9 over 4 places is 3, 3, 3, 0.
 inline constexpr rule torch = rule::torch;
 
 /// A size for each place: `split::sizes{3, 3, 1}`. They must add up to the axis's extent.
@@ -47,7 +47,7 @@ struct sizes {
     return static_cast<std::size_t>(size);
   }
 };
-/// `split::sizes{3, 3, 1}` is of three places.
+/// `split::sizes{3, 3, 1}` is for three places.
 template <std::integral... Size>
 sizes(Size...) -> sizes<sizeof...(Size)>;
 
@@ -62,17 +62,17 @@ inline constexpr bool is_split_sizes<split::sizes<Places>> = true;
 
 }  // namespace detail
 
-/// What says how an axis is divided: `split::even`, `split::torch`, `split::sizes{...}`.
+/// The ways to divide an axis: `split::even`, `split::torch`, `split::sizes{...}`.
 template <class Split>
 concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<Split>;
 
 namespace detail {
 
-/// Where the parts of an axis begin, and at last its extent.
+/// The first index of each part along an axis, followed by the axis's extent.
 template <std::size_t Places>
 using part_begins = std::array<std::size_t, Places + 1>;
 
-/// First index of part `part` when `size` indices are divided among `parts`; `size` for `part` == `parts`.
+/// First index of part `part` if `size` indices are divided among `parts`; `size` for `part` == `parts`.
 constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_t parts, std::size_t part) {
   const std::size_t each = size / parts, rest = size % parts;
   if (rule == split::rule::even) return part * each + (part < rest ? part : rest);
@@ -88,7 +88,7 @@ constexpr part_begins<Places> divide(std::size_t size, split::rule rule) {
   return begins;
 }
 
-/// Throws argument_error when the sizes do not add up to `size`.
+/// Throws argument_error if the sizes do not add up to `size`.
 template <std::size_t Places, std::size_t Given>
 constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>& sizes) {
   static_assert(Given == Places,
@@ -112,7 +112,7 @@ constexpr part_begins<Places> divide(std::size_t size, const split::sizes<Given>
   return begins;
 }
 
-/// The rule for later extents of the same tensor: sizes that were given for one extent say nothing about another.
+/// The rule for later extents of the same tensor; given sizes apply to one extent only, and `even` follows.
 constexpr split::rule rule_of(split::rule rule) {
   return rule;
 }

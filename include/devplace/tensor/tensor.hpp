@@ -43,7 +43,7 @@ inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::si
   return bytes;
 }
 
-/// Bytes of an array of `T`. Throws shape_error when no address reaches its end.
+/// Size in bytes of an array of `T`. Throws shape_error if it exceeds the address space.
 template <class T, class Extents>
 std::size_t require_addressable(const Extents& extents) {
   return addressable_bytes(sizes_of(extents), sizeof(T));
@@ -51,14 +51,14 @@ std::size_t require_addressable(const Extents& extents) {
 
 }  // namespace detail
 
-/// Named in the message when a tensor is copied.
+/// Appears in the compiler's message when a tensor is copied.
 struct USE_clone_TO_COPY_A_TENSOR;
 /// Named in the message when a tensor is made of extents and a value.
 struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 
-/// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with
-/// deep const; `clone()` copies, `to<Where>` crosses places. Memory is aligned to 64 bytes. A moved-from tensor may
-/// only be assigned to or destroyed. This is the form on one place; placements over several places specialise it.
+/// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
+/// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
+/// only be assigned to or destroyed. This form is for one place; specialisations are for several.
 template <element T, extents_like Extents, placement Where>
 class tensor;
 
@@ -66,14 +66,14 @@ class tensor;
 template <element T, extents_like Extents, place P>
 class tensor<T, Extents, on<P>> {
  public:
-  /// What the type says: element, extents, placement, and the family of code that works on it.
+  /// The properties given by the type: element type, extents, placement, backend.
   ///@{
   using value_type = T;
   using extents_type = Extents;
   using placement_type = on<P>;
   using backend_type = backend_of_t<P>;
   ///@}
-  /// Windows on its elements.
+  /// Views of its elements.
   ///@{
   using view_type = devplace::view<T, Extents, on<P>>;
   using const_view_type = devplace::view<const T, Extents, on<P>>;
@@ -121,7 +121,7 @@ class tensor<T, Extents, on<P>> {
     requires(Expression::is_expression)
   tensor(const Expression& expression) : tensor(Extents(expression.extents())) { assign(view(), expression); }
 
-  /// Hands the memory over; nothing is copied.
+  /// Transfers the memory without copying elements.
   ///@{
   tensor(tensor&&) noexcept = default;
   tensor& operator=(tensor&&) noexcept = default;
@@ -132,7 +132,7 @@ class tensor<T, Extents, on<P>> {
   template <class FIX = USE_clone_TO_COPY_A_TENSOR>
   void operator=(const tensor&) = delete;
 
-  /// Assigns an expression's elements; extents must agree or broadcast.
+  /// Assigns the elements of an expression; its extents must equal or broadcast to the tensor's.
   template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_expression)
   tensor& operator=(const Expression& expression) {
@@ -140,7 +140,7 @@ class tensor<T, Extents, on<P>> {
     return *this;
   }
 
-  /// A new tensor with the same elements, on the same place.
+  /// A new tensor with the same elements on the same place.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_);
@@ -148,7 +148,7 @@ class tensor<T, Extents, on<P>> {
     return result;
   }
 
-  /// The first element, in the place's memory; null when there is none.
+  /// Address of the first element in the place's memory; null if there is none.
   ///@{
   T* data() { return static_cast<T*>(block_.data()); }
   const T* data() const { return static_cast<const T*>(block_.data()); }
@@ -160,13 +160,13 @@ class tensor<T, Extents, on<P>> {
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A window on all elements; of a const tensor, one to be read.
+  /// A view of all elements; of const elements for a const tensor.
   ///@{
   view_type view() { return {data(), extents_}; }
   const_view_type view() const { return {data(), extents_}; }
   ///@}
 
-  /// Element access; exists where the host reaches the memory. Indices are not checked.
+  /// Element access, available if the host can access the memory. Indices are not checked.
   ///@{
   template <class... Index>
     requires(sizeof...(Index) == rank && host_accessible<on<P>>)
@@ -210,16 +210,16 @@ class tensor<T, Extents, on<P>> {
   template <class... Arguments>
   void broadcast_to(const Arguments&...) const&& = delete;
   ///@}
-  /// A temporary keeps its memory and takes the new shape.
+  /// The same for a temporary: a tensor that takes its memory.
   template <class Other>
   auto reshape(const Other& shape) && {
     static_cast<void>(view().reshape(shape));
     return tensor<T, Other, on<P>>(std::move(block_), shape);
   }
 
-  /// Says that work of stream `s` (memory/stream.hpp) uses the tensor, as torch's record_stream: its memory goes back
-  /// only after all that `s` will have been given when the tensor is destroyed. To be called once for each stream that
-  /// uses it besides that on which it was made, before it is destroyed.
+  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, as torch's record_stream: its memory is
+  /// freed only after all work that `s` has been given when the tensor is destroyed. To be called once for each such
+  /// stream other than the one on which the tensor was made, before it is destroyed.
   template <place Other>
   void record_stream(const stream<Other>& s) const {
     static_assert(std::is_same_v<P, Other>,
@@ -256,7 +256,7 @@ concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_vi
 
 namespace detail {
 
-/// For copies that go on after the call that began them.
+/// For asynchronous copies.
 struct block_access {
   template <class T, class E, class P>
   static memory_block take(tensor<T, E, on<P>>&& x) {

@@ -20,7 +20,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The device of a value: part of the type of `on<P>`, a number beside the pointer for `here<Backend>`.
+/// The device of a value: part of the type for `on<P>`, a number stored with the pointer for `here<Backend>`.
 template <class Where>
 struct device_of;
 
@@ -75,15 +75,15 @@ struct device_of<here<Backend>> {
 
 }  // namespace detail
 
-/// Placements that a view can have: one place, or one backend's device given by a number.
+/// Placements of views: one place, or a backend's device given by a number.
 template <class Where>
 concept view_placement = requires {
   typename detail::device_of<Where>::backend_type;
 };
 
-/// Named in the message when an element is read where the host cannot reach the memory.
+/// Appears in the compiler's message when the host accesses an element that it cannot reach.
 struct COPY_IT_FIRST_WITH_to_on_cpu;
-/// Named in the message when a view is assigned to a view.
+/// Appears in the compiler's message when a view is assigned to a view.
 struct USE_copy_TO_COPY_ELEMENTS;
 
 /// Non-owning window on elements; const elements through `view<const T, ...>`. Copying a view copies the window, not
@@ -135,7 +135,7 @@ class view {
   template <class FIX = USE_copy_TO_COPY_ELEMENTS>
   void operator=(const view&) const = delete;
 
-  /// Assigns an expression's elements; extents must agree or broadcast.
+  /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
   template <class Expression, detail::configured = detail::configuration>
     requires(Expression::is_expression)
   const view& operator=(const Expression& expression) const {
@@ -143,7 +143,7 @@ class view {
     return *this;
   }
 
-  /// The first element, in the place's memory.
+  /// Address of the first element in the place's memory.
   constexpr T* data() const { return data_; }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
@@ -172,19 +172,19 @@ class view {
       contiguous = contiguous && (extent(axis) == 1 || stride(axis) == extents_.stride(axis));
     return contiguous || size() == 0;
   }
-  /// The device, for views that are made from this one.
+  /// The device, to construct other views of this memory.
   constexpr detail::device_of<Where> device() const { return device_; }
-  /// The device's ordinal among those of its backend.
+  /// The device's ordinal within its backend.
   constexpr int ordinal() const { return device_.ordinal(); }
 
-  /// The same elements without the ordinal in the type: what layers and operations see.
+  /// The same elements with the ordinal erased from the type: the form that layers and operations work on.
   template <detail::configured = detail::configuration>
   constexpr auto erased() const {
     using where = here<backend_type>;
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
-  /// Element access; exists where the host reaches the memory. Indices are not checked.
+  /// Element access, available if the host can access the memory. Indices are not checked.
   template <class... Index>
     requires(sizeof...(Index) == rank && host_accessible<Where>)
   constexpr T& operator()(Index... indices) const { return data_[offset(static_cast<std::size_t>(indices)...)]; }

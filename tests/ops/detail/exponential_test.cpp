@@ -9,7 +9,7 @@
 
 namespace {
 
-// Distance from the exact value in units of the last place of the result's format.
+// Error in units of the last place of the result's format.
 double ulps(float value, float x) {
   const double exact = std::exp(static_cast<double>(x));
   return std::fabs(static_cast<double>(value) - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);

@@ -20,7 +20,7 @@ constexpr words words_of(const philox_block& b) {
 
 }  // namespace
 
-// The known answers of Random123 (kat_vectors, philox4x32, 10 rounds); counter and key are given from the low word up.
+// The known answers of Random123 (kat_vectors, philox4x32, 10 rounds); counter and key start with the low word.
 static_assert(words_of(random_sequence(0, 0).block(0)) == words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
 
 TEST_CASE("philox gives Random123's known answers", "[ops]") {
@@ -32,7 +32,7 @@ TEST_CASE("philox gives Random123's known answers", "[ops]") {
 
 TEST_CASE("philox makes the same blocks one by one and several at once", "[ops]") {
   const random_sequence sequence(3, 5);
-  constexpr std::uint64_t first = 0xfffffffe;  // the counter's low word overflows on the way
+  constexpr std::uint64_t first = 0xfffffffe;  // the counter's low word overflows within the range
   std::uint32_t word[4][7];
   sequence.blocks(first, word);
   for (std::size_t lane = 0; lane < 7; ++lane)

@@ -12,14 +12,14 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, n, body)`: n elements of an assignment, by one of the bodies below.
+/// `run(ordinal, n, body)`: assigns n elements with one of the bodies below.
 struct assign {};
 
 }  // namespace op
 
 namespace detail {
 
-/// Elements that are worth a thread of their own: some microseconds of work.
+/// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -36,7 +36,7 @@ DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std
 }
 DEVPLACE_ANY_LOOP_BODY_END
 
-/// Index functor: no operand is repeated except tensors of one element.
+/// Index functor without broadcasting, except of tensors with one element.
 template <class T, class Tree>
 struct assign_linear {
   T* destination;

@@ -12,12 +12,12 @@
 
 namespace devplace::detail {
 
-// numpy's rule: extents are aligned at the last axis; a missing axis, or one of extent 1, is repeated.
+// numpy's broadcasting: extents are aligned at the last axis; a missing axis, or one of extent 1, is repeated.
 
-/// Most axes that an elementwise operation takes.
+/// Maximum rank of elementwise operations.
 inline constexpr std::size_t max_rank = 8;
 
-/// Extent of an axis of the result when two static extents meet; 0 and `false` in `fits` where they cannot.
+/// Extent of a result's axis for two static extents; `fits` is false, and the extent 0, if they cannot be broadcast.
 struct broadcast_axis {
   std::size_t extent;
   bool fits;
@@ -26,12 +26,12 @@ struct broadcast_axis {
 constexpr broadcast_axis broadcast_static(std::size_t a, std::size_t b) {
   if (a == 1) return {b, true};
   if (b == 1) return {a, true};
-  if (a == dyn) return {b, true};  // 1 or that extent, which is checked at run time
+  if (a == dyn) return {b, true};  // 1 or that extent, checked at run time
   if (b == dyn) return {a, true};
   return {a, a == b};
 }
 
-/// The static extent of axis `axis` once the extents are preceded by ones up to `rank` axes.
+/// The static extent of axis `axis` after extending the extents by leading ones to `rank` axes.
 template <class Extents>
 constexpr std::size_t aligned_static_extent(std::size_t axis, std::size_t rank) {
   return axis + Extents::rank < rank ? 1 : Extents::static_extent(axis + Extents::rank - rank);
@@ -49,7 +49,7 @@ struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
       extents<broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).extent...>;
 };
 
-/// Refuses static extents that cannot be broadcast. The compiler shows both as template arguments.
+/// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
 template <class First, class Second>
 struct extents_of_operands {
   static_assert(broadcast_pair<First, Second>::fits,
@@ -75,12 +75,12 @@ struct broadcast<First, Second, Rest...> : broadcast<typename extents_of_operand
 template <class... Extents>
 using broadcast_t = typename broadcast<Extents...>::type;
 
-/// Sizes known at run time, free of the extents' type.
+/// Run-time sizes, independent of the extents type.
 struct shape {
   std::size_t rank = 0;
   std::size_t extents[max_rank] = {};
 
-  /// Extent once the shape is preceded by ones up to `wanted_rank` axes.
+  /// Extent of axis `axis` after extending the shape by leading ones to `wanted_rank` axes.
   constexpr std::size_t aligned(std::size_t axis, std::size_t wanted_rank) const {
     return axis + rank < wanted_rank ? 1 : extents[axis + rank - wanted_rank];
   }
@@ -101,7 +101,7 @@ inline std::string to_string(const shape& s) {
   return sizes_text(std::span<const std::size_t>(s.extents, s.rank));
 }
 
-/// The shape of an elementwise result; throws shape_error where two extents differ and neither is 1.
+/// The shape of an elementwise result; throws shape_error if two extents differ and neither is 1.
 constexpr shape broadcast_shapes(const shape& a, const shape& b) {
   shape result;
   result.rank = a.rank > b.rank ? a.rank : b.rank;
@@ -115,7 +115,7 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b) {
   return result;
 }
 
-/// Throws shape_error unless what has one shape can be assigned to what has the other.
+/// Throws shape_error unless an expression of the second shape can be assigned to a destination of the first.
 inline void require_broadcast_to(const shape& destination, const shape& expression) {
   const shape both = broadcast_shapes(destination, expression);
   for (std::size_t axis = 0; axis < both.rank; ++axis)
@@ -124,7 +124,7 @@ inline void require_broadcast_to(const shape& destination, const shape& expressi
                         " cannot be broadcast to a destination of " + to_string(destination) + ".");
 }
 
-/// The shape as extents of that type, whose static ones it agrees with.
+/// The shape as an extents type with whose static extents it agrees.
 template <class Extents>
 constexpr Extents extents_from(const shape& s) {
   if constexpr (Extents::is_static) {
@@ -138,7 +138,7 @@ constexpr Extents extents_from(const shape& s) {
   }
 }
 
-/// The extents of an elementwise result; throws shape_error where run-time ones cannot be broadcast.
+/// The extents of an elementwise result; throws shape_error if run-time extents cannot be broadcast.
 template <class Result, class... Extents>
 constexpr Result broadcast_extents(const Extents&... e) {
   shape all;

@@ -13,14 +13,14 @@
 
 namespace devplace {
 
-/// What each value of a byte becomes as a number of type T: `(x * scale - mean) / standard_deviation`, computed in
-/// double and rounded once, so that it is the same on every place and for all options of the compiler.
+/// A table of `(x * scale - mean) / standard_deviation` for all byte values x, computed in double and rounded once to
+/// T, so that it is the same on every place and for all compiler options.
 template <floating_element T>
 struct byte_scale {
-  /// What byte x becomes.
+  /// The value of byte x.
   T of[256];
 
-  /// Without a scale x / 255, exactly rounded, as torchvision's ToTensor; then less the mean, then divided.
+  /// Without a scale: x / 255, correctly rounded, as torchvision's ToTensor; then minus the mean, then divided.
   explicit byte_scale(std::optional<double> scale = {}, double mean = 0, double standard_deviation = 1) {
     for (std::size_t x = 0; x < 256; ++x) {
       const double value = static_cast<double>(x);
@@ -32,13 +32,13 @@ struct byte_scale {
 
 namespace detail {
 
-/// The CPU's loop over bytes, each of which is looked up: as fast as computing with the vectors that every x86-64 has.
+/// The CPU's loop of table look-ups: as fast as arithmetic with the vector instructions of baseline x86-64.
 template <class T>
 void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const byte_scale<T>& scale) {
   const T* const table = scale.of;
   std::size_t i = 0;
   if constexpr (std::endian::native == std::endian::little) {
-    // Eight bytes in one register: compilers make slow vectors of loads of the obvious loop.
+    // Reads eight bytes into one register: compilers vectorise the obvious loop into slow gathers.
     for (; i + 8 <= count; i += 8) {
       std::uint64_t bytes;
       std::memcpy(&bytes, from + i, sizeof bytes);

@@ -25,7 +25,7 @@ inline constexpr bool is_distributed_tensor<tensor<T, E, W>> = !single_place<W>;
 template <class X>
 concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove_cvref_t<X>>;
 
-/// Whether none of these lies over several places.
+/// Whether none of these is a tensor over several places.
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
@@ -33,8 +33,8 @@ concept none_distributed = (!distributed_tensor<X> && ...);
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// An uninitialised tensor on Where for a result. If it is split, then as `source` is, an operand that is split along
-/// the same indices, now and by the same rule for other extents later.
+/// An uninitialised tensor on Where for a result. If it is split, it is split like the operand `source`, now and, by
+/// the same rule, for later extents.
 template <class T, class Where, class Extents, class Source>
 auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   using result = tensor<T, Extents, Where>;
@@ -44,14 +44,14 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
     return result(extents);
 }
 
-// Messages are made outside of templates: what is instantiated for every placement stays small.
+// Messages are built outside of templates, to keep the code instantiated per placement small.
 [[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
   throw shape_error(std::string(operation) + ": the operands are split differently: place " + std::to_string(place) +
                     " has " + std::to_string(a) + " of one and " + std::to_string(b) +
                     " of the other; split both in the same way.");
 }
 
-/// Throws unless two tensors that are split along equal extents have parts of the same sizes.
+/// Throws unless two tensors with equal extents along the split axis have parts of the same sizes.
 template <class A, class B>
 void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis = rules_of<typename A::placement_type>::axis;

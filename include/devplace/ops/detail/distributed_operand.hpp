@@ -20,7 +20,7 @@ namespace detail {
 // placement_type, `extents()`, `borrowed()` (the same without ownership), `at(k)` (the operand of an ordinary
 // expression on place k) and `like()` (a tensor that lies as the operand does). Numbers are scalar_operands.
 
-/// A tensor that somebody else owns.
+/// A reference to a tensor that somebody else owns.
 template <class T, class Extents, class Where>
 struct distributed_tensor_operand {
   using value_type = T;
@@ -35,7 +35,7 @@ struct distributed_tensor_operand {
   const auto& like() const { return *source; }
 };
 
-/// A tensor that was a temporary, or was moved in.
+/// A tensor that was a temporary or was moved in.
 template <class T, class Extents, class Where>
 struct distributed_owned_operand {
   using value_type = T;
@@ -73,7 +73,7 @@ concept distributed_operand = (is_distributed_tensor<std::remove_cvref_t<X>> ||
 template <class X>
 concept beside_distributed_operand = distributed_operand<X> || number<X> || elementwise_operand<X>;
 
-/// Two operands of which one has elements over several places.
+/// Two operands, at least one of which is over several places.
 template <class A, class B>
 concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
                            (beside_distributed_operand<A> && distributed_operand<B>);
@@ -90,13 +90,13 @@ struct placement_or_void<X> {
 template <class X>
 using placement_or_void_t = typename placement_or_void<X>::type;
 
-/// Whether the element types of the operands are one; numbers take any.
+/// Whether the operands have the same element type; numbers adopt any.
 template <class X, class T>
 inline constexpr bool has_elements = std::is_same_v<value_type_of<X>, T>;
 template <number X, class T>
 inline constexpr bool has_elements<X, T> = true;
 
-/// The operand for an argument: temporaries move in, everything else is referred to. Numbers become elements of type T.
+/// The operand for an argument: temporaries are moved in, others referred to. Numbers become elements of type T.
 template <class T, class X>
 constexpr auto make_distributed_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;

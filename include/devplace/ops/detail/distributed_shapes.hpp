@@ -9,8 +9,8 @@
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 
-// Broadcasting over several places: only inside the parts. The split axis of a result is the split axis of every split
-// operand, in full, and no axis of any other.
+// Broadcasting over several places happens only within the local tensors. The split axis of a result is the split axis,
+// in full extent, of every split operand, and is no axis of any other operand.
 namespace devplace::detail {
 
 template <class Result, class Extents, class Operand>
@@ -39,8 +39,8 @@ constexpr void check_split_axis() {
                     to_string(result) + ", and each place takes a part; scatter it first.");
 }
 
-/// Throws unless each place finds in its part of `operand` all that its part of a result of these extents takes; `like`
-/// is a tensor that lies as the result does.
+/// Throws unless each place has in its local tensor of `operand` all elements that its part of a result with these
+/// extents needs; `like` is a tensor that is distributed like the result.
 template <class Result, class Extents, class Operand, class Like>
 void require_local_operand(const Extents& extents, const Operand& operand, const Like& like) {
   constexpr std::size_t axis = rules_of<Result>::axis;
@@ -57,7 +57,7 @@ void require_local_operand(const Extents& extents, const Operand& operand, const
   }
 }
 
-/// Throws unless an expression that lies on Where can be written into a tensor there, place by place.
+/// Throws unless an expression that is distributed as Where can be written, place by place, to the given tensor there.
 template <class Where, class To, class Expression>
 void require_destination(const To& destination, const Expression& expression) {
   const shape result = shape_of(destination.extents()), computed = shape_of(expression.extents());

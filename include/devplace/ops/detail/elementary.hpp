@@ -10,11 +10,11 @@
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
-// What elementwise operations do to one element: functor structs that run on the host and on devices. Every case is
-// defined: integers wrap around, an integer divided by 0 is 0, NaN goes where each line says.
+// Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
+// divided by 0 is 0, and NaN is treated as each functor says.
 namespace devplace::detail::elementary {
 
-/// Integer sums, differences and products are formed in this type, in which wrapping around is defined.
+/// The type in which sums, differences and products of integers are computed: unsigned, so that wrapping is defined.
 template <class T>
 using wrapping_t =
     std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>, T>;
@@ -46,7 +46,7 @@ struct divide {
     if constexpr (std::is_integral_v<T>) {
       if (b == T{0}) return T{0};
       if constexpr (std::is_signed_v<T>) {
-        if (b == T{-1}) return minus{}(T{0}, a);  // the most negative number has no counterpart
+        if (b == T{-1}) return minus{}(T{0}, a);  // the negative of the lowest number overflows
       }
     }
     return static_cast<T>(a / b);
@@ -62,7 +62,7 @@ struct power {
   }
 };
 
-/// NaN if one of them is.
+/// NaN if either argument is NaN.
 struct maximum {
   template <class T>
   DEVPLACE_HD constexpr T operator()(T a, T b) const {
@@ -70,7 +70,7 @@ struct maximum {
   }
 };
 
-/// NaN if one of them is.
+/// NaN if either argument is NaN.
 struct minimum {
   template <class T>
   DEVPLACE_HD constexpr T operator()(T a, T b) const {
@@ -78,7 +78,7 @@ struct minimum {
   }
 };
 
-// Comparisons as IEEE 754 has them: with NaN only "not equal" is true.
+// Comparisons as in IEEE 754: with NaN only "not equal" is true.
 
 struct equal {
   template <class T>
@@ -200,7 +200,7 @@ struct hyperbolic_tangent {
   }
 };
 
-/// 1 / (1 + exp(-x)): exp overflows to infinity for large negative x, and the quotient is 0 as it should.
+/// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
 struct sigmoid {
   static constexpr bool floating_only = true;
 
@@ -210,15 +210,15 @@ struct sigmoid {
   }
 };
 
-/// Between floating types rounded to nearest; floating to integer truncated towards zero, clamped to the type's range,
-/// NaN to 0; between integers the low bits.
+/// Between floating-point types rounds to nearest; from floating point to integers truncates towards zero, clamps to
+/// the type's range and maps NaN to 0; between integers keeps the low bits.
 template <class To>
 struct convert {
   template <class From>
   DEVPLACE_HD constexpr To operator()(From x) const {
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-      // The lowest value is a power of two or 0, hence exact; the highest may not be, hence the comparison with
-      // the number after it.
+      // The lowest value is 0 or a power of two, so exact; the highest may not be, hence the comparison with its
+      // successor.
       constexpr From from_lowest = static_cast<From>(lowest_number<To>);
       constexpr From past_highest = From{2} * static_cast<From>(highest_number<To> / 2 + 1);
       if (x != x) return To{0};

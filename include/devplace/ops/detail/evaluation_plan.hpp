@@ -25,7 +25,7 @@ struct operand_layout {
   std::size_t bytes = 0;
   std::size_t size = 0;
   bool single = false;                 // one element by its type; its strides are all 0
-  std::size_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 where it is repeated
+  std::size_t strides[max_rank] = {};  // in elements, for each axis of the result; 0 if broadcast along it
 
   /// The first `rank` strides as the innermost ones of `most` axes.
   constexpr void aligned_strides(std::size_t rank, std::size_t* to, std::size_t most) const {
@@ -55,8 +55,8 @@ constexpr operand_layout layout_of(const View& x, const shape& result) {
   return operand;
 }
 
-/// Leaves out axes of extent 1 and joins neighbouring axes that all operands cross with one stride: what is left is one
-/// axis where nothing is repeated inside, two for a row vector beside a matrix.
+/// Removes axes of extent 1 and merges neighbouring axes that all operands traverse with one stride: one axis remains
+/// without broadcasting, two for a row vector and a matrix.
 constexpr void collapse(shape& result, operand_layout* operands, std::size_t count) {
   std::size_t kept = 0;
   for (std::size_t axis = 0; axis < result.rank; ++axis) {
@@ -75,7 +75,7 @@ constexpr void collapse(shape& result, operand_layout* operands, std::size_t cou
   result.rank = kept;
 }
 
-/// Whether every row, the innermost axis, takes the operands' elements one after the other.
+/// Whether all operands are contiguous along the innermost axis, that is within each row.
 constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* operands, std::size_t count) {
   if (collapsed.rank == 0) return true;
   for (std::size_t k = 0; k < count; ++k) {
@@ -84,8 +84,8 @@ constexpr bool rows_are_linear(const shape& collapsed, const operand_layout* ope
   return true;
 }
 
-/// Whether writing the result where it goes would change elements that are still to be read. An operand that is the
-/// destination itself is read before it is written, element by element.
+/// Whether writing the result would overwrite operand elements that are read later. An operand that is the destination
+/// itself is read element by element before it is written.
 inline bool overlaps(const operand_layout& destination, const operand_layout& operand) {
   if (!share_memory(destination.data, destination.bytes, operand.data, operand.bytes)) return false;
   bool same =

@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// What the exponential needs to know of a floating-point format.
+/// Constants of the exponential function for a floating-point format.
 template <floating_element T>
 struct exponential_constants;
 
@@ -23,7 +23,7 @@ struct exponential_constants<float> {
   static constexpr int mantissa_bits = 23;
   static constexpr bits bias = 127;
   static constexpr int degree = 7;                    // (log 2 / 2)^8 / 8! < 2^-27
-  static constexpr float rounder = 12582912.0f;       // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  static constexpr float rounder = 12582912.0f;       // 1.5 * 2^23: adding it rounds to an integer, in the low bits
   static constexpr float limit = 104.0f;              // exp is 0 below -limit, infinite above limit
   static constexpr float log2_high = 0.693359375f;    // log 2 in two parts; the first has few bits, so that its
   static constexpr float log2_low = -2.12194440e-4f;  // products with exponents are exact
@@ -47,7 +47,7 @@ inline constexpr T inverse_factorial = inverse_factorial<T, K - 1> / static_cast
 template <class T>
 inline constexpr T inverse_factorial<T, 0> = T{1};
 
-/// Horner's scheme for exp(r) = sum of r^k / k! up to `Last`, from term `K` on, divided by r^K.
+/// Horner's scheme for exp(r) = sum of r^k / k! up to `Last`, starting at term `K`, divided by r^K.
 template <int K, int Last, class T>
 DEVPLACE_HD constexpr T exponential_series(T r) {
   if constexpr (K == Last)
@@ -56,7 +56,7 @@ DEVPLACE_HD constexpr T exponential_series(T r) {
     return exponential_series<K + 1, Last>(r) * r + inverse_factorial<T, K>;
 }
 
-/// The bits of a floating-point number, and the number of given bits.
+/// Reinterprets the bits of a value as another type.
 template <class To, class From>
 DEVPLACE_HD inline To same_bits(From from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -65,8 +65,8 @@ DEVPLACE_HD inline To same_bits(From from) {
   return to;
 }
 
-/// x, but within -limit..limit; NaN stays. Integers are compared: a comparison of floating-point numbers can trap, and
-/// keeps g++ from making vector code.
+/// Clamps x to -limit..limit; NaN stays. Compares as integers, because floating-point comparisons can trap, which keeps
+/// g++ from vectorising.
 template <class T>
 DEVPLACE_HD inline T limited_exponent(T x) {
   using bits = typename exponential_constants<T>::bits;
@@ -79,16 +79,16 @@ DEVPLACE_HD inline T limited_exponent(T x) {
   return same_bits<T>((outside ? limit_bits : size) | (x_bits & sign_bit));
 }
 
-/// 2^k where `biased` is k + bias.
+/// 2^k, given `biased` = k + bias.
 template <class T, class Bits>
 DEVPLACE_HD inline T power_of_two(Bits biased) {
   return same_bits<T>(
       static_cast<typename exponential_constants<T>::bits>(biased << exponential_constants<T>::mantissa_bits));
 }
 
-/// exp(x) without branches and calls, so that loops over it become vector code; within 2 ulp, exact 0 and infinity past
-/// the ends, NaN for NaN. The same operations on every backend.
-/// exp(x) = 2^k exp(r) with k = round(x / log 2), |r| <= log 2 / 2, exp(r) by its Taylor series.
+/// exp(x) without branches and calls, so that loops over it are vectorised; within 2 ulp, exactly 0 and infinity beyond
+/// the limits, NaN for NaN. The same arithmetic on every backend. exp(x) = 2^k exp(r) with k = round(x / log 2), |r| <=
+/// log 2 / 2, exp(r) by its Taylor series.
 template <floating_element T>
 DEVPLACE_HD inline T fast_exp(T x) {
   using constants = exponential_constants<T>;
@@ -98,8 +98,8 @@ DEVPLACE_HD inline T fast_exp(T x) {
   const T k = shifted - constants::rounder;
   const T r = (x - k * constants::log2_high) - k * constants::log2_low;
   const T series = exponential_series<0, constants::degree>(r);
-  // 2^k may be outside the normal range where the result is not, so it is multiplied in two halves. For NaN these are
-  // any numbers: unsigned, they may overflow.
+  // 2^k may be outside the normal range although the result is not, so it is applied as two factors. For NaN these are
+  // arbitrary: unsigned arithmetic may overflow.
   const auto doubled = static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) -
                                                   same_bits<unsigned_bits>(constants::rounder) + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);

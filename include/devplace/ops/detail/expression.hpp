@@ -25,7 +25,7 @@ struct common_placement<First, Rest...> {
 template <class... Rest>
 struct common_placement<void, Rest...> : common_placement<Rest...> {};
 
-/// Refuses functors whose result no tensor can hold.
+/// Rejects functors whose result is not an element type.
 template <class F, class Result>
 struct result_of_functor {
   static_assert(element<Result>,
@@ -39,12 +39,12 @@ struct result_of_functor {
 
 }  // namespace detail
 
-/// Elementwise operations that were written down and not yet carried out: what `a + 2.0f * b` is. Nothing is computed
-/// until it is assigned to a tensor or view, or a tensor is made from it; then one loop computes all of it.
+/// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`: nothing is computed until it is assigned
+/// to a tensor or view, or a tensor is made from it; then a single loop computes all of it.
 ///
-/// It holds tensors that are temporaries, or were moved in, and views of all others, which must outlive it: a function
-/// may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`. Numbers are held as
-/// values. An expression that holds a tensor can only be moved.
+/// It owns tensors that were temporaries or were moved in, and holds views of all others, which must outlive it: a
+/// function may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`. Numbers are
+/// held by value. An expression that owns a tensor can only be moved.
 template <class F, class... Operands>
 class expression {
  public:
@@ -55,7 +55,7 @@ class expression {
   using placement_type = typename detail::common_placement<typename Operands::placement_type...>::type;
   static constexpr std::size_t rank = extents_type::rank;
 
-  /// Throws shape_error where run-time extents cannot be broadcast.
+  /// Throws shape_error if run-time extents cannot be broadcast.
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
@@ -65,7 +65,7 @@ class expression {
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
   constexpr std::size_t size() const { return extents_.size(); }
 
-  /// The same expression without ownership; this one must outlive it.
+  /// A non-owning version of the expression; the original must outlive it.
   constexpr auto borrowed() const {
     return std::apply(
         [this](const Operands&... operands) {
@@ -80,7 +80,7 @@ class expression {
     std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
   }
 
-  /// The tree of its evaluation, with `make(view)` for each tensor, called from left to right.
+  /// The tree for its evaluation, with `make(view)` in place of each tensor, called from left to right.
   template <class Make>
   constexpr auto tree(Make& make) const {
     return std::apply(
@@ -110,7 +110,7 @@ constexpr auto make_expression(const F& function, Operands... operands) {
   return expression<F, Operands...>(function, std::move(operands)...);
 }
 
-/// Refuses integers where only floating-point numbers have a result.
+/// Rejects integers in functions that are defined for floating-point numbers only.
 template <class F, class Element>
 struct elements_of_function {
   static_assert(
@@ -126,7 +126,7 @@ constexpr auto unary(const F& function, X&& x) {
   return make_expression(function, make_operand<value_type_of<X>>(std::forward<X>(x)));
 }
 
-/// An expression of two arguments, of which one may be a number.
+/// An expression of two arguments, one of which may be a number.
 template <class F, class A, class B>
 constexpr auto binary(const F& function, A&& a, B&& b) {
   using value = pair_value_t<A, B>;

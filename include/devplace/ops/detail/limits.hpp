@@ -6,7 +6,7 @@
 
 #include <devplace/tensor/dtype.hpp>
 
-// Kernels can read these constants; they cannot call the functions of std::numeric_limits.
+// Kernels can use these constants; they cannot call the functions of std::numeric_limits.
 namespace devplace::detail {
 
 template <floating_element T>

@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// What one row adds to the sums of a loss.
+/// A row's contribution to the sums of a loss.
 struct loss_term {
   double loss;
   double weight;
@@ -35,7 +35,7 @@ struct loss_reducer {
   }
 };
 
-/// sums[0], sums[1] = sums of the losses and of the weights of `terms(row)` for row below `rows`.
+/// sums[0] and sums[1] = sums of the losses and of the weights of `terms(row)` over all rows.
 template <class Backend, class T, class Terms>
 void sum_losses(int ordinal, std::size_t rows, T* sums, const Terms& terms) {
   reduce<Backend>(ordinal, reduction_plan<Terms, loss_reducer<T>>{1, rows, 1, terms, loss_reducer<T>{sums}});
@@ -53,7 +53,7 @@ struct loss_result {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The memory behind the value form of a loss on operand X's place.
+/// The memory of the value form of a loss, on operand X's place.
 template <class X, class T>
 struct loss_workspace {
   loss_workspace(const char* operation, std::size_t rows, reduction how)

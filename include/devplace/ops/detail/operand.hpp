@@ -17,11 +17,11 @@ class expression;
 
 namespace detail {
 
-// What an expression holds for each operand. All have value_type, extents_type, placement_type, `extents()`,
-// `borrowed()` (the same without ownership), `visit(f)` (f(view) for each tensor, from left to right) and `tree(make)`
-// (the tree of its evaluation, with make(view) for each tensor in the same order).
+// How an expression holds its operands. All have value_type, extents_type, placement_type, `extents()`, `borrowed()` (a
+// non-owning version), `visit(f)` (calls f(view) for each tensor, from left to right) and `tree(make)` (the tree for
+// the evaluation, with make(view) in place of each tensor, in the same order).
 
-/// A number; void placement_type: it lives in the expression.
+/// A number; its placement_type is void because it is stored in the expression.
 template <class T>
 struct scalar_operand {
   using value_type = T;
@@ -40,7 +40,7 @@ struct scalar_operand {
   }
 };
 
-/// Elements that somebody else owns.
+/// A view of elements that somebody else owns.
 template <class T, class Extents, class Where, class Layout = row_major>
 struct view_operand {
   using value_type = T;
@@ -61,7 +61,7 @@ struct view_operand {
   }
 };
 
-/// A tensor that was a temporary, or was moved in.
+/// A tensor that was a temporary or was moved in.
 template <class T, class Extents, class Where>
 struct owned_operand {
   using value_type = T;
@@ -92,14 +92,14 @@ inline constexpr bool is_tensor_on_one_place = false;
 template <class T, class E, class P>
 inline constexpr bool is_tensor_on_one_place<tensor<T, E, on<P>>> = true;
 
-/// A temporary that cannot be moved from: nothing could keep its elements alive.
+/// A const temporary, which cannot be moved from, so nothing could keep its elements alive.
 template <class X>
 inline constexpr bool is_const_temporary = std::is_const_v<X>;
 template <class X>
 inline constexpr bool is_const_temporary<X&> = false;
 
-/// What has elements and may stand in an expression: a tensor on one place, a view, an expression. `X` is deduced from
-/// a forwarding reference.
+/// Arguments with elements: a tensor on one place, a view, or an expression. `X` is deduced from a forwarding
+/// reference.
 template <class X>
 concept elementwise_operand = is_view<std::remove_cvref_t<X>> ||
     ((is_tensor_on_one_place<std::remove_cvref_t<X>> ||
@@ -114,7 +114,7 @@ template <class X>
 using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
 
 template <class A, class B>
-inline constexpr bool same_values = true;  // a number takes the other's type
+inline constexpr bool same_values = true;  // a number adopts the other's type
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_values<A, B> = std::is_same_v<value_type_of<A>, value_type_of<B>>;
 
@@ -123,7 +123,7 @@ inline constexpr bool same_placements = true;  // a number has no place
 template <elementwise_operand A, elementwise_operand B>
 inline constexpr bool same_placements<A, B> = std::is_same_v<placement_type_of<A>, placement_type_of<B>>;
 
-/// Two operands, or one and a number.
+/// Two operands, or an operand and a number.
 template <class A, class B>
 concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> || number<B>)) ||
                            (number<A> && elementwise_operand<B>);
@@ -151,7 +151,7 @@ struct pair_value<A, B> {
 template <class A, class B>
 using pair_value_t = typename pair_value<A, B>::type;
 
-/// Refuses numbers with a fraction beside integers.
+/// Rejects floating-point numbers in expressions of integers.
 template <class Number, class Element>
 struct number_beside_elements {
   static_assert(std::is_floating_point_v<Element> || std::is_integral_v<Number>,
@@ -164,7 +164,7 @@ constexpr view_operand<std::remove_const_t<T>, E, W, L> viewed(const view<T, E, 
   return {x};
 }
 
-/// The operand for an argument: temporaries move in, everything else is viewed. Numbers become elements of type T.
+/// The operand for an argument: temporaries are moved in, all else becomes a view. Numbers become elements of type T.
 template <class T, class X>
 constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;

@@ -13,7 +13,7 @@
 
 namespace devplace {
 
-/// Named in the message when the operands of an operation live on different places.
+/// Appears in the compiler's message when the operands of an operation are on different places.
 struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
 
 namespace detail {
@@ -38,7 +38,7 @@ using operand_placement_t = typename operand_view_t<X>::placement_type;
 template <class X>
 using operand_backend_t = typename operand_view_t<X>::backend_type;
 
-/// Whether two placements can be one device: equal, or of one backend where one of them has its ordinal at run time.
+/// Whether two placements can denote one device: equal, or of one backend with at least one ordinal at run time.
 template <class A, class B>
 inline constexpr bool can_be_one_device =
     std::is_same_v<A, B> || (std::is_same_v<typename device_of<A>::backend_type, typename device_of<B>::backend_type> &&
@@ -60,7 +60,7 @@ struct result_on {
   using type = tensor<T, E, Where>;
 };
 
-/// A tensor of element type T and extents E for a result beside operand X.
+/// The type of a result with element type T and extents E, on operand X's place.
 template <class X, class T, class E>
 using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
 
@@ -68,7 +68,7 @@ using result_beside_t = typename result_on<T, E, operand_placement_t<X>>::type;
 template <class X>
 using result_like_t = result_beside_t<X, operand_element_t<X>, operand_extents_t<X>>;
 
-// Messages are made outside of templates: what is instantiated for every operand stays small.
+// Messages are built outside of templates, to keep the code instantiated per operand small.
 [[noreturn]] inline void throw_other_devices(const char* operation) {
   throw argument_error(std::string(operation) +
                        ": the operands live on different devices; move them to one place with to<...> first.");
@@ -92,13 +92,13 @@ void require_same_extents(const char* operation, const char* a_name, const A& a,
     throw_other_extents(operation, a_name, sizes_of(a.extents()), b_name, sizes_of(b.extents()));
 }
 
-/// Elements along the last axis, and how many such rows there are.
+/// The length of the rows along the last axis, and their number.
 struct row_shape {
   std::size_t rows;
   std::size_t columns;
 };
 
-/// An array of any rank above 0 as rows along its last axis.
+/// An array of any rank above 0, seen as rows along its last axis.
 template <extents_like E>
 constexpr row_shape rows_of(const E& extents) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
@@ -109,7 +109,7 @@ constexpr row_shape rows_of(const E& extents) {
   return {rows, columns};
 }
 
-/// Rows that are worth a thread of its own when one element costs `cost` times a simple one.
+/// Number of rows that justify a thread if an element costs `cost` times as much as a simple operation.
 constexpr std::size_t row_grain(std::size_t columns, std::size_t cost) {
   const std::size_t grain = 32768 / (cost * (columns + 1));
   return grain == 0 ? 1 : grain;

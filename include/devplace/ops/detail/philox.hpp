@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Four random 32-bit words, or the counter they are made from.
+/// Four random 32-bit words, or the counter that they are computed from.
 struct philox_block {
   std::uint32_t word[4];
 };
@@ -18,8 +18,8 @@ struct philox_key {
   std::uint32_t word[2];
 };
 
-/// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3; SC 2011) on `Lanes` counters at once:
-/// `word[w][lane]` is replaced by random words. The lanes are for the compiler to form vectors of.
+/// Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3; SC 2011) of `Lanes` counters at once:
+/// replaces `word[w][lane]` by random words. The lanes allow vectorisation.
 template <std::size_t Lanes>
 DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key key) {
   constexpr std::uint64_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
@@ -37,7 +37,7 @@ DEVPLACE_HD constexpr void philox(std::uint32_t (&word)[4][Lanes], philox_key ke
   }
 }
 
-/// One counter.
+/// The same for a single counter.
 DEVPLACE_HD constexpr philox_block philox(const philox_block& counter, philox_key key) {
   std::uint32_t word[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
   philox(word, key);
@@ -51,8 +51,8 @@ DEVPLACE_HD constexpr std::uint32_t high_half(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> 32);
 }
 
-/// The sequence of random blocks that belongs to a seed and a stream: block i is a function of all three, so that any
-/// part of it can be computed anywhere.
+/// The sequence of random blocks of a seed and a stream. Block i is a function of seed, stream and i, so any part of
+/// the sequence can be computed independently.
 struct random_sequence {
   philox_key key;
   std::uint64_t stream;
@@ -64,7 +64,7 @@ struct random_sequence {
     return philox({{low_half(i), high_half(i), low_half(stream), high_half(stream)}}, key);
   }
 
-  /// Blocks first..first+Lanes-1, block l in `word[0..3][l]`.
+  /// Blocks first..first+Lanes-1, with block l in `word[0..3][l]`.
   template <std::size_t Lanes>
   constexpr void blocks(std::uint64_t first, std::uint32_t (&word)[4][Lanes]) const {
     for (std::size_t lane = 0; lane < Lanes; ++lane) {
@@ -77,7 +77,7 @@ struct random_sequence {
   }
 };
 
-/// Blocks that CPU loops compute at once: two vectors of AVX-512, four of AVX2.
+/// Number of blocks that CPU loops compute at once: two AVX-512 vectors or four AVX2 vectors.
 inline constexpr std::size_t philox_lanes = 16;
 
 }  // namespace devplace::detail

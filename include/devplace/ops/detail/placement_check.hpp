@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// The algebra's refusals in sentences; `value` is whether there is none. The compiler shows the rule, and in it the
-/// placements, as template arguments.
+/// Translates the algebra's refusals to error messages; `value` is true if the rule allows the operation. The compiler
+/// shows the rule, and with it the placements, as template arguments.
 template <class Rule>
 struct common_result {
   static constexpr mismatch why = Rule::why;

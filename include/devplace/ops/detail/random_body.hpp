@@ -9,21 +9,20 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
-// Functors that turn random words into numbers: in loops of the CPU, and `several` elements at once in a thread of a
-// GPU.
+// Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
 //
-// Arithmetic is written so that no compiler can fuse or split a product and a sum differently: where the two meet it is
-// std::fma, or the product is exact. Hence the same bits with and without FMA instructions, on CPUs and GPUs.
+// The arithmetic is written such that no compiler can contract a product and a sum differently: it uses std::fma, or
+// the product is exact. Therefore the bits are the same with and without FMA instructions, on CPUs and GPUs.
 namespace devplace::detail {
 
-/// Random elements that are worth a thread of their own.
+/// Number of random elements that justify a thread.
 inline constexpr std::size_t random_grain = 4096;
 
-/// Random 32-bit words that an element of type T takes.
+/// Number of 32-bit random words per element of type T.
 template <class T>
 inline constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// Element of a uniform distribution from its words: as many leading bits as T's significand has.
+/// A uniformly distributed number from its words: uses as many leading bits as T's significand has.
 template <class T>
 DEVPLACE_HD constexpr T unit_interval(const std::uint32_t* words) {
   if constexpr (words_of<T> == 1) {
@@ -34,7 +33,7 @@ DEVPLACE_HD constexpr T unit_interval(const std::uint32_t* words) {
   }
 }
 
-/// A uniform distribution between low and high; `last` is the number before high.
+/// A uniform distribution in [low, high); `last` is the predecessor of high.
 template <class T>
 struct uniform_body {
   T* destination;
@@ -49,14 +48,14 @@ struct uniform_body {
   DEVPLACE_HD T element(const std::uint32_t* words) const {
     const T unit = unit_interval<T>(words);
     T value{};
-    if constexpr (words_of<T> == 1)  // 24 bits times 24 bits is exact in double
+    if constexpr (words_of<T> == 1)  // the product of two 24-bit numbers is exact in double
       value = static_cast<T>(static_cast<double>(low) + static_cast<double>(unit) * static_cast<double>(width));
     else
       value = std::fma(unit, width, low);
     return value < last ? value : last;
   }
 
-  /// Elements first to first + at_once, `first` being a multiple of it.
+  /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     const philox_block block = random.block(first / per_block);
     DEVPLACE_DEVICE_UNROLL
@@ -87,7 +86,7 @@ DEVPLACE_HD inline double polynomial(double x, const double (&coefficients)[Coun
   return result;
 }
 
-/// Natural logarithm of a positive normal number, to a few units in the last place.
+/// Natural logarithm of a positive normal number, with an error of a few ulp.
 DEVPLACE_HD inline double portable_log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);  // in [0.5, 1)
@@ -106,7 +105,7 @@ struct cosine_and_sine {
   double cosine, sine;
 };
 
-/// Of a full turn's fraction in [0, 1).
+/// Cosine and sine of a full turn's fraction in [0, 1).
 DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   const int quarter = static_cast<int>(std::fma(turns, 4., 0.5));
   const double x = (turns - quarter * 0.25) * 6.28318530717958648, square = x * x;  // |x| <= pi / 4; exact difference
@@ -134,7 +133,7 @@ DEVPLACE_HD inline cosine_and_sine portable_cosine_and_sine(double turns) {
   }
 }
 
-/// Two independent numbers of the standard normal distribution from one block (Box and Muller 1958).
+/// Two independent standard normal numbers from one block (Box and Muller 1958).
 DEVPLACE_HD inline cosine_and_sine normal_pair(const philox_block& block) {
   const std::uint64_t radius_bits = (std::uint64_t{block.word[1]} << 32 | block.word[0]) >> 11;
   const double radius_unit = (static_cast<double>(radius_bits) + 0.5) * 0x1p-53;  // in (0, 1]
@@ -143,7 +142,7 @@ DEVPLACE_HD inline cosine_and_sine normal_pair(const philox_block& block) {
   return {radius * direction.cosine, radius * direction.sine};
 }
 
-/// A normal distribution. Index i stands for elements 2 i and 2 i + 1.
+/// A normal distribution. Index i generates the elements 2 i and 2 i + 1.
 template <class T>
 struct normal_body {
   T* destination;
@@ -162,7 +161,7 @@ struct normal_body {
     if (2 * i + 1 < size) destination[2 * i + 1] = values[1];
   }
 
-  /// Elements first to first + at_once, `first` being a multiple of it.
+  /// Elements first to first + at_once - 1; `first` must be a multiple of at_once.
   DEVPLACE_DEVICE void several(std::size_t first, T* values) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < at_once; k += 2)
@@ -177,7 +176,7 @@ struct normal_body {
   }
 };
 
-/// Dropout of samples that have `columns` elements each, four of which share a block.
+/// Dropout of samples with `columns` elements each; four neighbouring elements share a block.
 template <class T>
 struct dropout_body {
   T* destination;
@@ -185,7 +184,7 @@ struct dropout_body {
   std::size_t columns;
   std::uint64_t first_sample;
   philox_key key;
-  std::uint64_t threshold;  // words below it are dropped, of 2^32
+  std::uint64_t threshold;  // words below it, of 2^32, drop their element
   T scale;
 
   DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }

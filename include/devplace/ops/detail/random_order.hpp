@@ -9,29 +9,29 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
-// A random order is the one of random numbers: the index with the smallest key comes first. So any place can draw it,
-// and all draw the same one.
+// A random permutation is the order of random keys: the index with the smallest key comes first. So every place can
+// compute it, with the same result.
 namespace devplace::detail {
 
-/// The key of an index; half a random block.
+/// The key of an index: half of a random block.
 DEVPLACE_HD constexpr std::uint64_t random_key(const random_sequence& random, std::size_t i) {
   const philox_block block = random.block(i / 2);
   const std::uint32_t* const words = block.word + i % 2 * 2;
   return std::uint64_t{words[1]} << 32 | words[0];
 }
 
-/// Sorts 0 to n-1 by their random keys on the CPU; equal keys, which hardly occur, by index. The keys are uniform, so
-/// they go to buckets of about four by their leading bits first. Allocates nothing.
+/// Sorts 0 to n-1 by their random keys on the CPU; equal keys, which are very rare, by index. Keys are uniform, so a
+/// first pass distributes them by their leading bits to buckets of about four. Does not allocate.
 class random_order {
  public:
-  /// Numbers of 64 bits that run() needs as scratch memory.
+  /// Number of 64-bit words of scratch memory that run() needs.
   static constexpr std::size_t workspace(std::size_t n) { return n + buckets(n) + 1; }
 
   static void run(std::int64_t* order, std::size_t n, const random_sequence& random, std::uint64_t* workspace) {
     if (n == 0) return;
     const std::size_t count = buckets(n);
     std::uint64_t* const keys = workspace;
-    std::uint64_t* const ends = workspace + n;  // of the bucket before, until all are placed
+    std::uint64_t* const ends = workspace + n;  // end of the previous bucket while keys are being distributed
     const auto bucket_of = [count](std::uint64_t key) {
       return count == 1 ? 0 : static_cast<std::size_t>(key >> (64 - __builtin_ctzll(count)));
     };
@@ -66,7 +66,7 @@ class random_order {
     }
   }
 
-  /// By insertion, which keeps the order of equal keys.
+  /// Insertion sort, which is stable.
   static void sort_bucket(std::int64_t* order, std::uint64_t* keys, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin + 1; i < end; ++i) {
       const std::uint64_t key = keys[i];

@@ -12,10 +12,10 @@
 
 namespace devplace::detail {
 
-// A reducer says how the elements along an axis become one: an accumulator that starts as identity(), takes elements
-// with their positions by add(), swallows the accumulator of other positions by merge(), and ends in store(). Positions
-// reach one accumulator in ascending order; merge() takes accumulators of any disjoint positions. A reducer that is for
-// plans of one result alone, outer = inner = 1, may say so by a static member reduces_all; that saves code.
+// A reducer defines how the elements along an axis become one: an accumulator starts as identity(), takes elements with
+// their positions by add(), takes the accumulator of other positions by merge(), and ends in store(). One accumulator
+// gets positions in ascending order; merge() must work for any disjoint positions. A reducer used only in plans with a
+// single result (outer = inner = 1) can declare a static member reduces_all, which saves code.
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
 template <element T>
@@ -37,7 +37,7 @@ template <class T>
 struct sum_reducer {
   using accumulator = sum_accumulator_t<T>;
   sum_result_t<T>* result;
-  sum_result_t<T> beta;  // result = beta * result + sum; 0 does not read it
+  sum_result_t<T> beta;  // result = beta * result + sum; 0: not read
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }
   DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
@@ -75,7 +75,7 @@ struct square_sum_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = static_cast<T>(a); }
 };
 
-/// The largest or smallest element; NaN where there is one.
+/// The largest or smallest element; NaN if there is one.
 template <class T, bool Largest>
 struct extremum_reducer {
   using accumulator = T;
@@ -94,7 +94,7 @@ struct extremum_reducer {
   DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a; }
 };
 
-/// The position of the largest element, of the first among equals; a NaN counts as largest.
+/// The position of the largest (or smallest) element, the first among equal ones; NaN counts as an extremum.
 template <class T, bool Largest>
 struct extremum_position_reducer {
   struct accumulator {

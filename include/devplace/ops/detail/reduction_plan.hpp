@@ -10,8 +10,8 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, reduction_plan)`: reduces along the middle axis of outer x count x inner elements. Every result has
-/// the same bits however many threads there are.
+/// `run(ordinal, reduction_plan)`: reduces along the middle axis of outer x count x inner elements. The bits of results
+/// do not depend on the number of threads.
 struct reduce {};
 
 }  // namespace op
@@ -34,11 +34,11 @@ template <class T>
 struct element_source {
   const T* data;
   DEVPLACE_HD T operator()(std::size_t i) const { return data[i]; }
-  /// For those who read several elements at once.
+  /// For kernels that read several elements at a time.
   DEVPLACE_HD const T* contiguous() const { return data; }
 };
 
-/// Reduces on a backend's device, in the order of its work.
+/// Reduces on a backend's device, in the order of its current stream.
 template <class Backend, class Source, class Reducer>
 void reduce(int ordinal, const reduction_plan<Source, Reducer>& plan) {
   if (plan.outer != 0 && plan.inner != 0) dispatch<op::reduce, Backend>(ordinal, plan);

@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// to = dy where y > 0, else 0 (where y is NaN too), all [rows, columns] without gaps; `to` may be `dy`. And sums = the
-/// sums of the columns of `to` + beta sums; with beta 0, sums is not read.
+/// to = dy where y > 0, else 0 (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
+/// column sums of `to` + beta sums; with beta 0, sums is not read.
 template <class T>
 struct relu_gradient_arguments {
   std::size_t rows, columns;

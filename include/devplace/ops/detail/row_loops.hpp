@@ -10,8 +10,8 @@
 
 namespace devplace::detail {
 
-// Loops over one row, written in groups of 8 elements with an accumulator for each: the compiler makes them vector
-// code without being allowed to reorder floating-point sums, and the error of a sum is that of n/8 additions in double.
+// Loops over a row in groups of 8 elements, with 8 accumulators: the compiler can vectorise them without reordering
+// floating-point sums, and the rounding error of a sum is that of n/8 additions in double.
 
 inline constexpr std::size_t row_lanes = 8;
 
@@ -20,7 +20,7 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) for 8 elements. Separate loops, as every one of them then becomes vector code.
+/// exp(x[c] - max) of 8 elements. Separate loops, because the compiler then vectorises each of them.
 template <class T>
 DEVPLACE_HD void exponentials_of_lanes(T* e, const T* x, T max) {
   for (std::size_t lane = 0; lane < row_lanes; ++lane)
@@ -29,7 +29,7 @@ DEVPLACE_HD void exponentials_of_lanes(T* e, const T* x, T max) {
     e[lane] = fast_exp<T>(e[lane]);
 }
 
-/// Sum of `term(c)` for c below n; the terms are rounded to T, their sum is not.
+/// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
 template <class T, class Term>
 DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   double lanes[row_lanes] = {};
@@ -47,7 +47,7 @@ DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
   return sum_of_lanes(lanes) + rest;
 }
 
-/// The largest element that is not NaN; -infinity where there is none.
+/// The largest element that is not NaN; -infinity if there is none.
 template <class T>
 DEVPLACE_HD T row_max(const T* x, std::size_t n) {
   constexpr T lowest = -infinity<T>;
@@ -65,7 +65,7 @@ DEVPLACE_HD T row_max(const T* x, std::size_t n) {
   return result;
 }
 
-/// Sum of exp(x[c] - max); each goes to e[c] as well unless `e` is null. `e` may be `x`.
+/// Sum of exp(x[c] - max); also stores each term in e[c] unless `e` is null. `e` may be `x`.
 template <class T>
 DEVPLACE_HD double row_exponentials(T* e, const T* x, T max, std::size_t n) {
   double lanes[row_lanes] = {};

@@ -13,14 +13,14 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, row_taker)`: copies the rows that an array of indices names.
+/// `run(ordinal, row_taker)`: copies the rows whose indices an array contains.
 struct take_rows {};
 
 }  // namespace op
 
 namespace detail {
 
-/// Row `indices[i]` of `rows` rows goes to row i of `count`; each has `columns` elements.
+/// Copies row `indices[i]` (of `rows`) to row i (of `count`); rows have `columns` elements.
 template <class T, class Index>
 struct row_taker {
   const T* from;
@@ -30,14 +30,14 @@ struct row_taker {
   std::size_t count;
   std::size_t columns;
 
-  /// Whether the row that goes to row i exists. Negative indices become large ones.
+  /// Whether the source of row i exists. Negative indices become large unsigned ones.
   DEVPLACE_HD bool exists(std::size_t i) const { return source(i) < rows; }
   DEVPLACE_HD std::size_t source(std::size_t i) const {
     return static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));
   }
 };
 
-/// What stands where a device finds no such row.
+/// The value that a device writes if the source row does not exist.
 template <class T>
 DEVPLACE_HD constexpr T no_element() {
   if constexpr (floating_element<T>)

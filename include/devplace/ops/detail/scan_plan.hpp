@@ -14,7 +14,7 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, plan)`, a detail::scan_plan: running sums of integers.
+/// `run(ordinal, plan)`, a detail::scan_plan: cumulative sums of integers.
 struct scan {};
 
 }  // namespace op
@@ -29,10 +29,10 @@ struct scan_plan {
   std::size_t size;
 };
 
-// Sums of floating-point numbers depend on their order, and CUB's may vary from run to run. So these have a fixed one,
-// the same on every place: sums in chunks, the sums of the chunks before, and once more through the chunks.
+// Floating-point sums depend on the order of summation, and CUB's order may vary from run to run. Therefore these use a
+// fixed order, the same on every place: sums of chunks, cumulative sums of these, and a second pass over the chunks.
 
-/// Elements that one thread adds up: a cache line of a GPU.
+/// Elements per thread: a cache line of a GPU.
 inline constexpr std::size_t scan_chunk = 32;
 
 template <class T>
@@ -50,12 +50,12 @@ struct chunk_sums {
   }
 };
 
-/// Running sums of each chunk that begin with what comes before it: at index i the sum up to x[i], or before it.
+/// Cumulative sums of each chunk, starting from the sum before it; inclusive or exclusive of the element itself.
 template <class T, bool Inclusive>
 struct chunk_scan {
   const T* x;
   std::size_t size;
-  const double* before;  ///< null for the only chunk
+  const double* before;  ///< null if there is only one chunk
   T* y;
 
   DEVPLACE_HD void operator()(std::size_t chunk) const {

@@ -21,16 +21,16 @@ struct sort {};
 
 namespace detail {
 
-/// Unsigned numbers in the order of the elements: as many bits, at least 32, because that is what devices sort well.
+/// Unsigned keys that compare as the elements do: as many bits, but at least 32, which devices sort efficiently.
 template <element T>
 using sort_key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// Bits of the keys that differ between elements.
+/// Number of significant bits of the keys.
 template <element T>
 inline constexpr int sort_key_bits = static_cast<int>(8 * sizeof(T));
 
-/// The one definition of the order, for every backend: keys compare as the elements do, -0 as 0, every NaN alike and
-/// above all numbers.
+/// The order of all sorts on every backend: keys compare as the elements do; -0 equals 0; all NaN are equal and greater
+/// than all numbers.
 template <element T>
 DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
   using key = sort_key_t<T>;
@@ -51,8 +51,8 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
   return descending ? result ^ all : result;
 }
 
-/// Sorts each row of x, stably: order[row * columns + j] becomes the index in x of what comes j-th in its row. Only
-/// the first `kept` of a row are needed; the rest of its order may be anything.
+/// Sorts each row of x stably: order[row * columns + j] becomes the index in x of the element that is j-th in its row.
+/// Only the first `kept` of a row are needed; the rest of its order is unspecified.
 template <element T>
 struct sort_plan {
   const T* x;
@@ -63,16 +63,16 @@ struct sort_plan {
   std::int64_t* order;
 };
 
-/// What a sort returns for its order: the elements, their positions in the row, or both. `positions` may be `order`
-/// where whole rows are kept.
+/// Extracts the results of a sort from its order: the elements, their positions in the row, or both. `positions` may be
+/// `order` if whole rows are kept.
 template <element T>
 struct take_sorted {
   const T* x;
   const std::int64_t* order;
   std::size_t columns;
   std::size_t kept;
-  T* values;                ///< null where they are not wanted
-  std::int64_t* positions;  ///< the same
+  T* values;                ///< null if not wanted
+  std::int64_t* positions;  ///< null if not wanted
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t first = i / kept * columns;

@@ -7,11 +7,11 @@
 
 #include <devplace/config.hpp>
 
-// What is left of an expression when it is evaluated: pointers, numbers and functors in a trivially copyable tree whose
-// type depends on element types, functors and integers alone, so that one kernel serves all places and extents.
+// The form in which an expression is evaluated: a trivially copyable tree of pointers, numbers and functors whose type
+// depends only on element types, functors and integers, so that one kernel serves all places and extents.
 namespace devplace::detail {
 
-/// Where an element stands along each axis.
+/// The index of an element along each axis.
 template <std::size_t Rank>
 struct position {
   std::size_t index[Rank];
@@ -47,7 +47,7 @@ struct single_leaf {
   }
 };
 
-/// A tensor whose elements follow each other as those of the result do.
+/// A tensor whose elements are in the same order as those of the result.
 template <class T>
 struct linear_leaf {
   const T* data;
@@ -55,7 +55,7 @@ struct linear_leaf {
   DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i]; }
 };
 
-/// One row of a tensor; stride 0 repeats its one element.
+/// One row of a tensor; a stride of 0 repeats its single element.
 template <class T>
 struct row_leaf {
   const T* data;
@@ -64,7 +64,7 @@ struct row_leaf {
   DEVPLACE_HD constexpr T at(std::size_t i) const { return data[i * stride]; }
 };
 
-/// A tensor with a stride for each axis of the result, 0 where it is repeated.
+/// A tensor with a stride for each axis of the result, 0 where it is broadcast.
 template <class T, std::size_t Rank>
 struct strided_leaf {
   const T* data;
@@ -104,7 +104,7 @@ constexpr auto transformed(const Change& change, const node<F, std::index_sequen
   return result{{transformed(change, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Reads tensors of one element once, so that a loop over elements keeps them in registers.
+/// Loads tensors of one element in advance, so that a loop over elements keeps them in registers.
 struct load_singles {
   template <class Leaf>
   constexpr Leaf operator()(const Leaf& leaf) const {
@@ -116,7 +116,7 @@ struct load_singles {
   }
 };
 
-/// The row that starts at a position, for trees in which no row repeats an element.
+/// The row at a position, for trees without broadcasting along rows.
 template <std::size_t Rank>
 struct linear_row_at : load_singles {
   using load_singles::operator();
@@ -130,7 +130,7 @@ struct linear_row_at : load_singles {
   position<Rank> start;
 };
 
-/// The row that starts at a position.
+/// The row at a position.
 template <std::size_t Rank>
 struct row_at : load_singles {
   using load_singles::operator();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// Where numpy puts brackets, blanks and line ends: lines of 75 columns at most, and of arrays of more than 1000
+// numpy's placement of brackets, blanks and line breaks: lines of at most 75 columns; of arrays of more than 1000
 // elements only the first and last 3 along each axis.
 namespace devplace::detail {
 
@@ -24,21 +24,21 @@ class array_layout {
     summarised_ = size > print_threshold;
   }
 
-  /// Offsets of the elements that are shown, in order.
+  /// Offsets of the printed elements, in order.
   std::vector<std::size_t> shown() const {
     std::vector<std::size_t> offsets;
     collect(0, 0, offsets);
     return offsets;
   }
 
-  /// The array's text, from the texts of the elements shown.
+  /// The text of the array, given the texts of the printed elements.
   std::string text(const std::vector<std::string>& words) const {
     std::size_t next = 0;
     return bracket(0, " ", print_line, words, next);
   }
 
  private:
-  /// Whether elements in the middle of an axis are left out.
+  /// Whether the middle of an axis is left out.
   bool cut(std::size_t axis) const { return summarised_ && extents_[axis] > 2 * print_edge; }
   std::size_t shown_of(std::size_t axis) const { return cut(axis) ? 2 * print_edge : extents_[axis]; }
 
@@ -53,7 +53,7 @@ class array_layout {
     }
   }
 
-  /// Text of the innermost axis, broken into lines.
+  /// Text of the innermost axis, with line breaks.
   std::string row(const std::string& indent, std::size_t width, std::size_t axis, const std::vector<std::string>& words,
                   std::size_t& next) const {
     std::string text, line = indent;

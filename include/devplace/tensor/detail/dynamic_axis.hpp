@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// Extents with axis `Axis` dynamic and the others as they are: a batch of any size, a part of a split axis.
+/// Extents with axis `Axis` dynamic and the others unchanged: a batch of any size, or a part of a split axis.
 template <class Extents, std::size_t Axis, class Axes>
 struct dynamic_axis_of;
 template <std::size_t... E, std::size_t Axis, std::size_t... Axes>

@@ -13,12 +13,12 @@
 
 namespace devplace::detail {
 
-/// Changes how many rows a tensor has inside the memory it was made with, which is its capacity: the last batch of an
-/// epoch is smaller than the others, and nothing is to be allocated for it. Elements are left as they are, so that
-/// those of a tensor over several places belong to other rows afterwards. Split along axis 0, the new rows are divided
-/// by the tensor's rule, evenly where it was made with given sizes.
+/// Changes the number of rows of a tensor within the memory allocated for it, which is its capacity: an epoch's last
+/// batch is smaller than the others and must not allocate. Elements are not moved, so on several places they then
+/// belong to other rows. If axis 0 is split, the new rows are divided by the tensor's rule, or evenly if its sizes were
+/// given.
 struct leading_extent {
-  /// Throws shape_error when the rows do not fit, on any place; the tensor is unchanged then.
+  /// Throws shape_error, leaving the tensor unchanged, if the rows do not fit on some place.
   template <class T, class Extents, class Where>
   static void set(tensor<T, Extents, Where>& x, std::size_t rows) {
     static_assert(Extents::rank > 0, "devplace: a scalar has no first axis; give the tensor one, as in extents<dyn>.");

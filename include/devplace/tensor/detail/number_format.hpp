@@ -11,14 +11,14 @@
 #include <type_traits>
 #include <vector>
 
-// Numbers as the default print options of numpy 2.3 and later write them: the shortest digits that read back as the
-// same number, at most 8 after the point, all numbers of an array with one format and aligned at the point.
+// Numbers in the default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at
+// most 8 after the point, all numbers of an array in the same format and aligned at the point.
 namespace devplace::detail {
 
-/// Digits after the point that an array's numbers have at most.
+/// Maximum number of digits after the point.
 inline constexpr std::size_t print_precision = 8;
 
-/// A number in two pieces around its point: `-12` `.5`; the piece after the point has no trailing zeros.
+/// A number split at its point: `-12` `.5`; the fraction has no trailing zeros.
 struct printed_number {
   std::string whole;
   std::string fraction;  // digits
@@ -106,7 +106,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
         texts.push_back(not_finite(x));
         continue;
       }
-      // Before an exponent numpy fills up with the number's own further digits, without one with blanks.
+      // numpy pads to the common width with the number's further digits before an exponent, otherwise with blanks.
       const printed_number printed = scientific ? rounded(x, true, fraction) : shortest(x, false, print_precision);
       std::string text = padded_left(printed.whole, whole) + "." + printed.fraction;
       text.append(fraction - printed.fraction.size(), scientific ? '0' : ' ');
@@ -124,7 +124,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   return texts;
 }
 
-/// A number on its own, with all its digits: `3.0`, `1e-05`.
+/// A single number with all its digits: `3.0`, `1e-05`.
 template <class T>
 std::string format_number(T x) {
   if constexpr (std::is_integral_v<T>) {

@@ -8,11 +8,11 @@
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-// Between an array and its parts along an axis.
+// Copies between an array and its parts along an axis.
 
 namespace devplace::detail {
 
-/// Bytes of an array seen along an axis: `rows` rows, each of which has `index_bytes` for one index of the axis.
+/// The layout of an array with respect to an axis: `rows` rows, each with `index_bytes` bytes per index of the axis.
 struct axis_geometry {
   std::size_t rows;
   std::size_t index_bytes;
@@ -30,7 +30,7 @@ axis_geometry along(const Extents& whole) {
   return {rows, whole.stride(Axis) * sizeof(T), whole.extent(Axis)};
 }
 
-/// Fills a part, indices `begin` to `end` of an axis, from the whole.
+/// Copies indices [begin, end) of an axis of the whole to a part.
 template <class PartBackend, class WholeBackend>
 void copy_to_part(int part_ordinal, void* part, int whole_ordinal, const void* whole, const axis_geometry& whole_is,
                   std::size_t begin, std::size_t end) {
@@ -41,7 +41,7 @@ void copy_to_part(int part_ordinal, void* part, int whole_ordinal, const void* w
                                        {width, whole_is.rows, width, whole_is.pitch()});
 }
 
-/// The other way.
+/// Copies a part to indices [begin, end) of an axis of the whole.
 template <class WholeBackend, class PartBackend>
 void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void* part, const axis_geometry& whole_is,
                     std::size_t begin, std::size_t end) {
@@ -55,7 +55,7 @@ void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Gives every place of a split tensor its part of `whole`, which has the tensor's extents.
+/// Copies to every place of a split tensor its part of `whole`, which has the tensor's extents.
 template <class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
@@ -67,7 +67,7 @@ void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
   }
 }
 
-/// Puts the parts of a split tensor together in `whole`, which has the tensor's extents.
+/// Copies all parts of a split tensor to `whole`, which has the tensor's extents.
 template <class Whole, class T, class Extents, class Where>
 void copy_from_parts(const Whole& whole, const tensor<T, Extents, Where>& parts) {
   const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
