@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/algebra.md quotes.
+// The code that docs/algebra.md quotes.
 
 #include <concepts>
 #include <type_traits>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/cuda.md quotes.
+// The code that docs/cuda.md quotes.
 
 #include <cstdio>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/data_parallel.md quotes.
+// The code that docs/data_parallel.md quotes.
 
 #include <algorithm>
 #include <cmath>

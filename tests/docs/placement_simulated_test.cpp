@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/placement.md quotes.
+// The code that docs/placement.md quotes.
 
 #include <cstddef>
 #include <iostream>

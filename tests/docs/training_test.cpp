@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What docs/training.md quotes, and docs/cuda.md of precision.
+// The code that docs/training.md quotes, and that docs/cuda.md quotes on precision.
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// nvcc 13.0 cannot take class-type template values with arrays or constructors in a kernel's template arguments. Here
-// are architectures full of them: that this file compiles shows that no such type reaches a kernel.
+// nvcc 13.0 does not accept class-type template values with arrays or constructors in a kernel's template arguments.
+// This file has architectures full of them: if it compiles, no such type reaches a kernel.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ struct shape_value {
   int dilation;
 };
 
-/// A user's layer that carries its name, an array and a struct in its type.
+/// A user's layer with a name, an array and a struct as template values.
 template <fixed_string Name, std::array<int, 3> Numbers, shape_value Shape>
 struct named_scale {
   template <class In>
@@ -44,7 +44,7 @@ struct named_scale {
   }
 };
 
-/// The same with a parameter of its own.
+/// The same with a parameter.
 template <fixed_string Name, std::array<std::size_t, 1> Features>
 struct named_gain {
   using input_extents = dp::extents<Features[0]>;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layers as a user writes them: every part of the documented concept.
+// User-defined layers: every part of the documented concept.
 
 #include <array>
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// y = gain * x + shift, element by element of the sample.
+/// y = gain * x + shift for each element of a sample.
 template <std::size_t N>
 struct affine {
   using input_extents = dp::extents<N>;
@@ -49,7 +49,7 @@ struct affine {
   }
 };
 
-/// x squared, with the derivative saved by forward and a scratch used on the way.
+/// x squared; forward saves the derivative, and scratch memory is used.
 struct square {
   template <class In>
   using output = In;
@@ -69,7 +69,7 @@ struct square {
   }
 };
 
-/// The first number of a sample, by a layer that says it works in place.
+/// The first element of a sample, by a layer that claims to work in place.
 struct shrinking {
   template <class In>
   using output = dp::extents<1>;
@@ -88,7 +88,7 @@ struct shrinking {
   }
 };
 
-/// The identity, which counts the training passes in a buffer.
+/// The identity; counts the training passes in a buffer.
 struct counting {
   using input_extents = dp::extents<6>;
   template <class In>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Layers that the other trainings on a GPU leave out, forwards and backwards.
+// Layers that no other training on a GPU uses, forward and backward.
 
 #include <cstddef>
 

@@ -14,10 +14,10 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// relu under another name: linear does not know it and leaves it alone.
+/// relu as a different type, which linear does not fuse.
 struct separate_relu : nn::relu {};
 
-/// All gradients of two passes, the second of them added, as they lie in the arena, and the input's behind them.
+/// The arena with the gradients of two passes, the second accumulated, followed by the gradient of the input.
 template <class Net>
 std::vector<float> gradients_of(std::size_t batch) {
   using run = nn::detail::engine<Net, float, dp::backend::cpu>;
@@ -54,7 +54,7 @@ TEST_CASE("a relu that linear takes over has the gradients of one that it does n
 
 namespace {
 
-/// A backend that computes nothing and keeps how it was to multiply.
+/// A backend that computes nothing and records the precision of products.
 struct noting {};
 std::vector<dp::detail::product_math> noted;
 

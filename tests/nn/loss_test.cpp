@@ -17,7 +17,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// The loss, and its gradient divided as the optimizer divides, against PyTorch's.
+/// Compares the loss, and its gradient divided as the optimizer does, with PyTorch's.
 template <class T, class Loss>
 void compare(const Loss& loss, const std::string& folder) {
   using matrix = dp::dextents<2>;

@@ -249,7 +249,7 @@ TEST_CASE("dropout acts in training and not when predicting", "[nn]") {
     dropped += first.data()[i] == 0 ? 1U : 0U;
     differs += first.data()[i] != second.data()[i] ? 1U : 0U;
   }
-  CHECK(dropped == Catch::Approx(800).margin(120));  // 3200 draws of probability 1/4: five standard deviations
+  CHECK(dropped == Catch::Approx(800).margin(120));  // 3200 draws with probability 1/4: five standard deviations
   CHECK(differs > 800);
 }
 

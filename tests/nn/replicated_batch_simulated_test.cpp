@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A batch that every place of a replicated model has: each does all of it, and all get the same bits.
+// A batch that is replicated like the model: each place computes all of it, and all get the same bits.
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
@@ -37,7 +37,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<30>, nn::line
 using where = dp::replicated<2, 0, 1>;
 constexpr std::size_t sizes[] = {9, 1, 2, 0, 64};
 
-/// The same program on one place or on several: losses, and parameters of place k, after Adam steps.
+/// The same program on one or several places: losses, and parameters of place k, after Adam steps.
 template <class Where, class T, class Loss, class Target>
 auto train(const Loss& loss, const Target& target) {
   dp::model<net, Where, T> model{dp::seed{9}};
@@ -92,7 +92,7 @@ TEST_CASE("outputs, sums and gradients of a replicated batch are replicated", "[
   STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(whole)>, dp::gradients<net, where, float>>);
   for (std::size_t k = 0; k < 3; ++k) {
     CHECK(values_of(predicted.local(k)) == expected);
-    CHECK(values_of(output.local(k)) == values_of(output.local(0)));  // dropout draws alike
+    CHECK(values_of(output.local(k)) == values_of(output.local(0)));  // dropout draws the same numbers
     CHECK(values_of(loss.sums().local(k))[1] == 5);
     CHECK(values_of(whole.local<0>(k)) == values_of(whole.local<0>(0)));
     CHECK(values_of(whole.local<3>(k)) == values_of(whole.local<3>(0)));

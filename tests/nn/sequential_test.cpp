@@ -54,6 +54,6 @@ TEST_CASE("sequential's sizes are known at compile time", "[nn]") {
   using plan = nn::detail::network_plan<net>;
   STATIC_REQUIRE(plan::parameters == 203530);
   STATIC_REQUIRE(std::is_same_v<plan::output, dp::extents<10>>);
-  // relu works in place on the product: one activation of 256 is kept for backward, none for the relu itself.
+  // relu works in place on the product: backward needs one activation of 256, none for the relu.
   STATIC_REQUIRE(plan::saved_elements(64, nn::mode::train) == 64 * 256);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A batch that is split over the places of a replicated model, by any rule: outputs and gradients are split like it.
+// A batch that is split over the places of a replicated model by any rule: outputs and gradients have the same split.
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -26,7 +26,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// The identity, which counts the training passes in a buffer.
+/// The identity; counts the training passes in a buffer.
 struct counting {
   template <class In>
   using output = In;
@@ -47,7 +47,7 @@ using host = dp::on<dp::cpu>;
 using device = dp::on<dp::cuda<1>>;
 using replicas = dp::replicated<2, 0>;
 
-/// One step of plain gradient descent; every place of several has the whole batch.
+/// One step of gradient descent; if there are several places, each has the whole batch.
 template <class Where>
 void step(dp::model<net, Where>& model, std::size_t rows) {
   dp::optimizer optimizer{model, dp::optim::sgd{.learning_rate = 0.1}};
@@ -57,7 +57,7 @@ void step(dp::model<net, Where>& model, std::size_t rows) {
   optimizer.step(model, model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient));
 }
 
-/// What the buffer of place k counted.
+/// The count in place k's buffer.
 template <class Model>
 float passes(const Model& model, std::size_t k = 0) {
   const auto& r = model.state().replicas[k];
@@ -67,7 +67,7 @@ float passes(const Model& model, std::size_t k = 0) {
   return value;
 }
 
-/// Trains, moves, trains on; against a model that stayed where it began.
+/// Trains, moves the model and trains on; compares with a model that is not moved.
 template <class From, class To>
 void check_move() {
   dp::model<net, From> stays{dp::seed{4}}, moves{dp::seed{4}};

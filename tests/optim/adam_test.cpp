@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("adam: exact properties", "[optim]", float, double) {
   stepped.run(adam{.learning_rate = 0}, 2);
   CHECK(dp::test::same_bits(stepped.parameters, untouched.parameters));
 
-  // An element that never had a gradient does not move: 0 / (0 + epsilon).
+  // An element whose gradients were all 0 does not change: 0 / (0 + epsilon).
   optimizer_case<TestType> resting(33), unmoved(33);
   resting.gradients.assign(33, 0);
   adam{}.step<dp::backend::cpu>(resting.arguments(1));
@@ -64,7 +64,7 @@ TEST_CASE("adam checks its hyperparameters", "[optim]") {
 
 namespace {
 
-/// One step by the functor's scalar form, which GPUs run, and by one set of vector loops.
+/// Compares one step by the functor's scalar form, which GPUs run, and by one set of vector loops.
 template <class T, class Loop>
 double difference_of_forms(const Loop& loop) {
   constexpr std::size_t n = 103;

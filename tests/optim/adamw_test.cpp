@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("adamw: exact properties", "[optim]", float, double) {
   plain.run(dp::optim::adam{}, 3);
   CHECK(dp::test::same_bits(decoupled.parameters, plain.parameters));
 
-  // Without gradients what is left is the decay: 2^-1 * 2^-2 of the parameter in each step.
+  // Without gradients only the decay remains: 2^-1 * 2^-2 of the parameter in each step.
   optimizer_case<TestType> decaying(33), start(33);
   decaying.gradients.assign(33, 0);
   adamw{.learning_rate = 0.5, .weight_decay = 0.25}.step<dp::backend::cpu>(decaying.arguments(1));

@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("clip_norm at the edges", "[optim]", float, double) {
   const TestType zero = 0, infinity = std::numeric_limits<TestType>::infinity();
   CHECK(clip<TestType>({0, 0}, nullptr, 1).factor == 1);
   CHECK(clip<TestType>({3, 4}, nullptr, 0).factor == 0);
-  CHECK(clip<TestType>({3, 4}, &zero, 1).norm == 0);  // no sample counts
+  CHECK(clip<TestType>({3, 4}, &zero, 1).norm == 0);  // the sum of weights is 0
   CHECK(clip<TestType>({3, 4}, &zero, 1).factor == 1);
   CHECK(clip<TestType>({3, infinity}, nullptr, 1).factor == 0);
   CHECK(std::isnan(clip<TestType>({3, std::numeric_limits<TestType>::quiet_NaN()}, nullptr, 1).factor));

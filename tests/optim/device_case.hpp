@@ -18,7 +18,7 @@
 
 namespace devplace::test {
 
-/// A copy of an array on device 0 of a backend.
+/// A copy of an array, on device 0 of a backend.
 template <class Backend, class T>
 class device_array {
  public:
@@ -48,8 +48,8 @@ double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   return largest;
 }
 
-/// Three steps, each with clipped gradients, on a backend's device 0 and on the CPU: the largest difference of the
-/// parameters.
+/// The largest difference between the parameters after three steps with clipped gradients on a backend's device 0 and
+/// on the CPU.
 template <class Backend, class T, class Rule>
 double steps_differ_by(const Rule& rule) {
   constexpr std::size_t n = 20011;
@@ -82,7 +82,7 @@ double steps_differ_by(const Rule& rule) {
   return largest_difference(run(Backend{}), run(backend::cpu{}));
 }
 
-/// The same for initial values.
+/// The same for initialisation.
 template <class Backend, class T>
 double initial_values_differ_by(const nn::initialization& how) {
   constexpr std::size_t n = 20011;

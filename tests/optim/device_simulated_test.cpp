@@ -10,7 +10,7 @@ namespace dp = devplace;
 
 TEMPLATE_TEST_CASE("a simulated device does the optimizers' steps as the CPU does", "[optim]", float, double) {
   using device = dp::backend::cuda;
-  constexpr double tolerance = 0;  // the same code
+  constexpr double tolerance = 0;  // the same code as on the CPU
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::sgd{.learning_rate = 0.1}) <= tolerance);
   CHECK(dp::test::steps_differ_by<device, TestType>(
             dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true}) <= tolerance);

@@ -29,7 +29,7 @@ struct optimizer_case {
   alignas(devplace::detail::alignment) std::array<std::byte, optim::step_memory_bytes> step_memory{};
   alignas(devplace::detail::alignment) std::array<std::byte, optim::step_memory_bytes> sent{};
 
-  /// Numbers without a pattern: parameters in [-1, 1), gradients in [-3, 3).
+  /// Pseudo-random numbers: parameters in [-1, 1), gradients in [-3, 3).
   explicit optimizer_case(std::size_t n) : parameters(n), gradients(n), first_state(n), second_state(n) {
     for (std::size_t i = 0; i < n; ++i) {
       parameters[i] = T{2} * static_cast<T>(reference_uniform(1, i)) - T{1};
@@ -52,7 +52,7 @@ struct optimizer_case {
     return a;
   }
 
-  /// `count` steps, the gradients changing from step to step. The rule hears of the first one only.
+  /// `count` steps with different gradients. Only the first one has `resend` set.
   template <class Rule>
   void run(const Rule& rule, std::int64_t count) {
     for (std::int64_t step = 1; step <= count; ++step) {
@@ -69,8 +69,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-/// Largest difference to the fixture's parameters over its ten steps, relative to max(1, |value|). Gradients are given
-/// multiplied by 4 with a divisor of 4, which changes no bits.
+/// Largest difference to the fixture's parameters over its ten steps, relative to max(1, |value|). Gradients are passed
+/// multiplied by 4, with a divisor of 4, which changes no bits.
 template <class T, class Rule>
 double difference_to_pytorch(const Rule& rule, const std::string& name) {
   const auto read = [&name]<class Extents>(const char* file, Extents) {
@@ -93,7 +93,7 @@ double difference_to_pytorch(const Rule& rule, const std::string& name) {
       const double wanted = static_cast<double>(expected(step, i));
       const double found = static_cast<double>(c.parameters[i]);
       const double error = std::abs(found - wanted) / std::max(1.0, std::abs(wanted));
-      difference = error <= difference ? difference : error;  // a NaN is kept
+      difference = error <= difference ? difference : error;  // propagates NaN
     }
   }
   return difference;
@@ -102,7 +102,7 @@ double difference_to_pytorch(const Rule& rule, const std::string& name) {
 template <class T>
 inline constexpr double pytorch_tolerance = sizeof(T) == sizeof(float) ? 1e-6 : 1e-14;
 
-/// Whether three steps leave the same bits with teams of 1, 2, 3 and 7 members.
+/// Whether three steps give the same bits with teams of 1, 2, 3 and 7 threads.
 template <class T, class Rule>
 bool thread_count_changes_nothing(const Rule& rule) {
   constexpr std::size_t n = 100003;
@@ -123,7 +123,7 @@ bool thread_count_changes_nothing(const Rule& rule) {
   return same;
 }
 
-/// Whether a step with divisor 0 (no sample counts) is a step whose gradients are 0.
+/// Whether a step with divisor 0 (all samples ignored) equals a step with zero gradients.
 template <class T, class Rule>
 bool divisor_of_zero_means_no_gradient(const Rule& rule) {
   optimizer_case<T> ignored(100), zero(100);
@@ -134,7 +134,7 @@ bool divisor_of_zero_means_no_gradient(const Rule& rule) {
   return same_bits(ignored.parameters, zero.parameters);
 }
 
-/// Whether `gradient_factor` and `divisor` act as a multiplication of the gradients (by powers of two, so exactly).
+/// Whether `gradient_factor` and `divisor` are equivalent to multiplying the gradients (by powers of two, so exactly).
 template <class T, class Rule>
 bool factors_scale_the_gradient(const Rule& rule) {
   optimizer_case<T> scaled(100), plain(100);
@@ -153,7 +153,7 @@ bool factors_scale_the_gradient(const Rule& rule) {
   return same_bits(scaled.parameters, plain.parameters) && same_bits(without.parameters, plain.parameters);
 }
 
-/// The message of validate(); empty when it throws nothing.
+/// The message of validate(); empty if it does not throw.
 template <class Rule>
 std::string complaint(const Rule& rule) {
   try {

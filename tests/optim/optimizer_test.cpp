@@ -23,7 +23,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A rule of a user's own: parameters move by a fixed length against the gradient's sign.
+/// A user-defined rule: parameters move by a fixed distance against the gradient's sign.
 template <class T>
 struct sign_functor {
   T* parameters;
@@ -47,7 +47,7 @@ struct sign_descent {
 static_assert(dp::optim::optimizer_rule<sign_descent>);
 static_assert(!dp::optim::optimizer_rule<double>);
 
-/// A schedule of a user's own: the rule that it is, with numbers that depend on the step.
+/// A user-defined schedule: a rule with hyperparameters that depend on the step.
 struct slowing_sgd : dp::optim::sgd {
   template <class Backend, class T>
   void step(const dp::optim::step_arguments<T>& a) const {
@@ -140,7 +140,7 @@ TEST_CASE("gradients of another model are refused", "[optim]") {
                     ContainsSubstring("belong to another model"));
   CHECK_THROWS_WITH(optimizer.step(model, gradients_of(model, 5, nn::cross_entropy{})),
                     ContainsSubstring("made for another model"));
-  // Also those of a model that lies where the first one lay.
+  // Also for a model at the address of a destroyed one.
   std::optional<cpu_model> first{std::in_place, dp::seed{1}};
   dp::optimizer of_first{*first, dp::optim::sgd{}};
   first.reset();

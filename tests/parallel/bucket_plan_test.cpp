@@ -24,7 +24,7 @@ using dp::parallel::bucket;
 namespace {
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib;
-/// Elements behind the last parameter: the sums of weights and of losses, padded.
+/// Elements behind the last parameter: the sums of weights and losses, padded.
 constexpr std::size_t tail = 16;
 
 template <class Net, class T = float>
@@ -36,29 +36,29 @@ constexpr bool is(const bucket& b, std::size_t first, std::size_t count) {
   return b.first == first && b.count == count;
 }
 
-// The model of the issue's benchmark, 784-256-10: 203,530 parameters, 0.8 MB, are one bucket, padding and sums with it.
+// 784-256-10 has 203,530 parameters, 0.8 MB: one bucket, including padding and sums.
 using mnist = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
 constexpr std::size_t mnist_elements = 784 * 256 + 256 + 2560 + 16 + tail;
 static_assert(plan_of<mnist>::size == 1 && is(plan_of<mnist>::at(0), 0, mnist_elements));
 static_assert(plan_of<mnist>::largest == mnist_elements);
-// In double it is 1.6 MB: parameters are not cut, so the large one closes the first bucket, and it is all of it.
+// 1.6 MB in double: parameters are not cut, so the large one closes the first bucket, which is then the only one.
 static_assert(plan_of<mnist, collective::all_reduce<>, double>::size == 1);
-// Placement and policy have no part in it.
+// Independent of placement and policy.
 static_assert(dp::bucket_plan<dp::model<mnist, dp::on<dp::cpu>>, collective::scatter_gather>::size == 1);
 
-// Layers of 4 MiB: the first bucket is closed by the first parameter that makes 1 MiB full, the others by 25 MiB.
+// Layers of 4 MiB: the first bucket is closed by the first parameter that reaches 1 MiB, the others at 25 MiB.
 using square = nn::linear<1024, 1024>;
 using ten_squares = nn::sequential<square, square, square, square, square, square, square, square, square, square>;
 constexpr std::size_t square_elements = 1024 * 1024 + 1024;
 using ten = plan_of<ten_squares>;
 static_assert(ten::size == 3);
 static_assert(is(ten::at(0), 9 * square_elements, square_elements + tail));
-// Six weights of 4 MiB are 24 MiB, so a seventh is taken.
+// Six weights of 4 MiB are 24 MiB, so a seventh is included.
 static_assert(is(ten::at(1), 2 * square_elements, 7 * square_elements));
 static_assert(is(ten::at(2), 0, 2 * square_elements));
 static_assert(ten::largest == 7 * square_elements);
 
-// Set otherwise.
+// Other sizes.
 template <std::size_t First, std::size_t Others>
 using with = collective::all_reduce<collective::direct, collective::buckets<First, Others>>;
 using ones = plan_of<ten_squares, with<1, 1>>;
@@ -69,11 +69,11 @@ static_assert(plan_of<ten_squares, with<4 * mib, 8 * mib>>::size == 6);
 using into_the_first = collective::reduce_and_broadcast<collective::ring, collective::buckets<4 * mib, 8 * mib>>;
 static_assert(plan_of<ten_squares, into_the_first>::size == 6);
 
-// A model without parameters has the sums alone.
+// Without parameters only the sums remain.
 using nothing = nn::sequential<nn::input<4, 4>, nn::flatten>;
 static_assert(plan_of<nothing>::size == 1 && is(plan_of<nothing>::at(0), 0, tail));
 
-/// What any plan must be, whatever the sizes: checked against a plain loop over parameters.
+/// Properties of any plan, checked against a plain loop over parameters.
 template <std::size_t Parameters>
 void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element_bytes, std::size_t first_bytes,
            std::size_t other_bytes) {
@@ -86,7 +86,7 @@ void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element
   const dp::parallel::detail::bucket_list<Parameters> list(offsets, elements + tail, element_bytes, first_bytes,
                                                            other_bytes);
   REQUIRE(list.count >= 1);
-  // From the end to the start without a gap, so that every element is reduced exactly once.
+  // From the end to the start without gaps, so that every element is reduced exactly once.
   std::size_t end = elements + tail;
   std::vector<bool> is_border(elements + tail + 1, false);
   for (std::size_t i = 0; i < list.count; ++i) {
@@ -96,7 +96,7 @@ void check(const std::array<std::size_t, Parameters>& sizes, std::size_t element
     is_border[end] = true;
   }
   REQUIRE(end == 0);
-  // As many parameters in each as are needed, whole ones only; the last bucket takes what is left.
+  // Each bucket has as many whole parameters as needed; the last bucket takes the rest.
   std::size_t number = 0, bytes = tail * element_bytes;
   for (std::size_t p = Parameters; p-- > 0;) {
     bytes += sizes[p] * element_bytes;
@@ -126,8 +126,8 @@ TEST_CASE("buckets cover the arena from its end to its start, in whole parameter
   check_random<2>(random);
   check_random<5>(random);
   check_random<12>(random);
-  check<2>({16, 16}, 4, 128, 1);  // full to the byte
-  check<2>({16, 16}, 4, 129, 1);  // a byte is missing
+  check<2>({16, 16}, 4, 128, 1);  // exactly full
+  check<2>({16, 16}, 4, 129, 1);  // one byte short
 }
 
 TEST_CASE("buckets are described by the parameters in them", "[parallel]") {

@@ -25,7 +25,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// The identity with a buffer, to which each place adds the number of its own samples.
+/// The identity with a buffer to which each place adds the number of its samples.
 struct with_buffer {
   template <class In>
   using output = In;
@@ -42,13 +42,13 @@ struct with_buffer {
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>, with_buffer>;
 using where = dp::replicated<0, 2, 1>;
 
-/// Writes one element of a part of a replica.
+/// Writes one element of one replica.
 template <class Element, class View>
 void write(const View& view, std::size_t at, Element value) {
   dp::detail::copy_in<dp::backend::cuda>(view.ordinal(), view.data() + at, &value, sizeof value);
 }
 
-/// Fails on its device.
+/// A kernel that fails.
 struct fail {
   DEVPLACE_HD void operator()(std::size_t) const { throw dp::argument_error("a test fails."); }
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which collectives a training step asks of a communicator, in which order, and what becomes of the step when one of
-// them throws. The communicators here are a user's: whatever has the calls can carry a step.
+// Which collectives a training step calls on a communicator, in which order, and what happens to the step when one
+// throws. The communicators here are user-defined: every type that models the concept can be used.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ static_assert(dp::parallel::communicator<dp::test::recording_communicator<dp::ba
 
 namespace {
 
-/// Writes down when the host asks for a layer's passes.
+/// Records when the host enqueues a layer's passes.
 struct noting {
   inline static call_log* log = nullptr;
 
@@ -54,7 +54,7 @@ struct noting {
   }
 };
 
-/// Stochastic gradient descent that writes down when the host asks for it.
+/// Stochastic gradient descent that records when the host enqueues it.
 struct noting_rule {
   dp::optim::sgd rule{.learning_rate = 0.125, .momentum = 0.5};
 
@@ -70,11 +70,11 @@ struct noting_rule {
 using net = nn::sequential<nn::linear<6, 8>, noting, nn::relu, nn::linear<8, 3>>;
 using where = dp::replicated<2, 0, 1>;
 using model_type = dp::model<net, where>;
-/// Each parameter in a bucket of its own: bias and weight of the last layer, then those of the first one.
+/// Each parameter in its own bucket: bias and weight of the last layer, then those of the first.
 using small = collective::buckets<1, 1>;
 using all_reduce = collective::all_reduce<recording, small>;
 using scatter_gather = collective::reduce_and_broadcast<recording, small>;
-/// Their elements, padded to whole cache lines; behind the last layer's bias lie the sums of weights and losses.
+/// Numbers of elements, padded to whole cache lines; the sums of weights and losses follow the last layer's bias.
 const std::vector<std::size_t> bucket_sizes{16 + 16, 32, 16, 48};
 
 template <class Policy>
@@ -96,7 +96,7 @@ struct recorded_training {
   std::vector<std::vector<float>> parameters() const {
     return {parameters_of(model, 0), parameters_of(model, 1), parameters_of(model, 2)};
   }
-  /// Where each parameter's gradient lies on each place, in the order of the buckets.
+  /// The address of each parameter's gradient on each place, in the order of the buckets.
   std::vector<std::vector<const void*>> gradient_pointers() {
     const auto x = distribute<where>(dp::test::integer_samples<float, 6>(3));
     auto [output, saved] = model.forward(x);
@@ -122,7 +122,7 @@ std::vector<std::string> passes_and(const std::vector<std::string>& more) {
   return all;
 }
 
-/// Parameters after steps by devplace's own engine.
+/// The parameters after steps with devplace's own engine.
 std::vector<float> parameters_after(int steps) {
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}};
@@ -148,7 +148,7 @@ std::size_t bytes_of(const std::vector<dp::test::recorded_call>& calls) {
                          [](std::size_t sum, const auto& call) { return sum + call.count * sizeof(float); });
 }
 
-/// A communicator of one process among two that have the same batch: its devices are the ranks from 3 on.
+/// A communicator for one of two processes with the same batch: its devices have the ranks from 3 on.
 template <class Backend>
 class one_of_two_processes {
  public:
@@ -209,7 +209,7 @@ TEST_CASE("all_reduce: a call for each bucket from the last layer to the first, 
     check_buckets(train.log.of("all_reduce"), pointers, -1);
   }
   CHECK(train.log.communicators == 1);
-  // Each byte reaches the two other places as a summand, and comes back as a sum.
+  // Each byte is sent to the two other places as a summand and returned as a sum.
   using traffic = dp::step_traffic<model_type, all_reduce>;
   CHECK(traffic::bytes == 2 * 2 * bytes_of(train.log.of("all_reduce")));
   noting::log = nullptr;
@@ -255,7 +255,7 @@ TEST_CASE("accumulated batches are reduced once, and flush reduces what there is
   CHECK(log.collectives == 12);
   CHECK_FALSE(step.flush());
   CHECK(log.collectives == 12);
-  // Where a flush fails, what was accumulated is lost, and nothing else.
+  // A failing flush loses the accumulated gradients and nothing else.
   const auto before = parameters_of(model);
   step(x, y);
   log.throw_at = 13;
@@ -336,7 +336,7 @@ TEST_CASE("a broadcast of new parameters that throws leaves a model that says so
 }
 
 TEST_CASE("a communicator over several processes carries a step unchanged", "[parallel]") {
-  // Twice the gradients, of twice the samples: the mean is the same, to the bit.
+  // Twice the gradients for twice the samples: the mean is bitwise the same.
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, collective::all_reduce<two_processes>{}};
   const int ordinals[] = {2, 0, 1};

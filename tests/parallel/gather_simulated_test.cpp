@@ -20,7 +20,7 @@ using support::values_of;
 
 namespace {
 
-/// A split tensor, brought together in every way, is the whole again.
+/// Checks that gathering a split tensor in every way gives the original.
 template <class Where, class X, class Split>
 void check_both(const X& x, const Split& how) {
   const auto whole = values_of(x);

@@ -33,7 +33,7 @@ std::vector<int> first_ordinals(int n) {
   return ordinals;
 }
 
-/// One buffer on each device, filled from the host and read back.
+/// One buffer on each device, filled from the host and copied back.
 template <class T>
 struct buffers {
   std::vector<int> ordinals;
@@ -57,7 +57,7 @@ struct buffers {
   std::span<T* const> span() const { return pointers; }
 };
 
-/// Numbers of no pattern that a sum's order shows in.
+/// Numbers whose rounded sum depends on the order of summation.
 template <class T>
 std::vector<std::vector<T>> values_of(std::size_t ranks, std::size_t count) {
   std::vector<std::vector<T>> values(ranks, std::vector<T>(count));
@@ -86,7 +86,7 @@ T combined(T a, T b, dp::reduction op) {
   }
 }
 
-/// op over the ranks for one element, beginning at rank `first` and going round.
+/// op over the ranks for one element, in cyclic order starting at rank `first`.
 template <class T>
 T reduced(const std::vector<std::vector<T>>& values, std::size_t i, std::size_t first, dp::reduction op) {
   const std::size_t n = values.size();
@@ -96,7 +96,7 @@ T reduced(const std::vector<std::vector<T>>& values, std::size_t i, std::size_t 
   return op == dp::reduction::mean ? total / static_cast<T>(n) : total;
 }
 
-/// The first rank in the order in which an engine adds the elements of a chunk.
+/// The first rank in an engine's order of summation for the elements of a chunk.
 std::size_t first_rank(const direct&, std::size_t) {
   return 0;
 }
@@ -163,7 +163,7 @@ void check_copies(int n, std::size_t count) {
     for (std::size_t k = 0; k < ranks; ++k)
       REQUIRE(all.read(k) == values[static_cast<std::size_t>(root)]);
   }
-  begins parts = even(count / 3, ranks);  // the last part is the longest by far
+  begins parts = even(count / 3, ranks);  // the last part is by far the longest
   parts.back() = count;
   buffers<double> all(ordinals, values);
   engine.all_gather(all.span(), parts);

@@ -22,7 +22,7 @@ struct mesh_of<std::integer_sequence<int, I...>> {
   using partial = devplace::partial<Op, I...>;
 };
 
-/// Calls `f(mesh_of<...>{})` for the first so many devices.
+/// Calls `f(mesh_of<...>{})` with the mesh of the first `Count` devices, for each Count.
 template <int... Count, class F>
 void for_devices(const F& f) {
   (f(mesh_of<std::make_integer_sequence<int, Count>>{}), ...);

@@ -6,7 +6,7 @@
 
 namespace devplace::test {
 
-/// Collectives are tested between up to nine devices; the number is read at the first use of one.
+/// Tests of collectives need up to nine devices; the number is read at the first use of a device.
 inline const bool nine_devices = setenv("DEVPLACE_SIMULATED_DEVICES", "9", 1) == 0;
 
 }  // namespace devplace::test

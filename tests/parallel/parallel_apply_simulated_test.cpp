@@ -33,7 +33,7 @@ auto samples(std::size_t rows) {
   return dp::test::integer_samples<float, 6>(rows);
 }
 
-/// How many devices are inside a `meeting` now.
+/// Number of devices that are in a `meeting` now.
 std::atomic<int> arrived{0};
 
 struct wait_for_the_other {
@@ -46,7 +46,7 @@ struct wait_for_the_other {
   }
 };
 
-/// A layer that ends well only if two devices run it at the same time.
+/// A layer that succeeds only if two devices run it concurrently.
 struct meeting {
   template <class In>
   using output = In;
@@ -57,7 +57,7 @@ struct meeting {
   static void backward(const auto&) {}
 };
 
-/// A layer that fails when it is asked for work, as a user's may.
+/// A layer that throws on the host.
 struct failing {
   template <class In>
   using output = In;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Policies are types: all that can be said of them is said at compile time.
+// Policies are types, so all their properties can be checked at compile time.
 
 #include <concepts>
 #include <cstddef>
@@ -25,13 +25,13 @@ static_assert(std::is_same_v<collective::scatter_gather::bucket_sizes, collectiv
 static_assert(collective::all_reduce<>::every_place_updates && !collective::scatter_gather::every_place_updates);
 static_assert(collective::direct::name == "direct" && collective::ring::name == "ring");
 
-// DistributedDataParallel's sizes.
+// The sizes of DistributedDataParallel.
 static_assert(collective::buckets<>::first_bytes == 1024 * 1024);
 static_assert(collective::buckets<>::other_bytes == 25 * 1024 * 1024);
 static_assert(collective::buckets<7>::first_bytes == 7 && collective::buckets<7>::other_bytes == 25 * 1024 * 1024);
 static_assert(collective::buckets<7, 9>::other_bytes == 9);
 
-// The engine direct works in the gradients themselves; the ring needs the memory of the largest chunk.
+// The engine direct works in place; the ring needs workspace for the largest chunk.
 static_assert(collective::direct::workspace_bytes(4, 1000, 4) == 0);
 static_assert(collective::ring::workspace_bytes(4, 1000, 4) == 250 * 4);
 static_assert(collective::ring::workspace_bytes(3, 1000, 8) == 334 * 8);
@@ -40,7 +40,7 @@ static_assert(dp::collective_policy<collective::all_reduce<>>);
 static_assert(dp::collective_policy<collective::scatter_gather, dp::backend::cpu, double>);
 static_assert(dp::collective_policy<collective::all_reduce<collective::ring, collective::buckets<1, 1>>>);
 
-/// A policy of a user needs no base class.
+/// A user-defined policy needs no base class.
 struct of_a_user {
   using engine_type = collective::direct;
   using bucket_sizes = collective::buckets<100, 200>;
@@ -49,7 +49,7 @@ struct of_a_user {
 };
 static_assert(dp::collective_policy<of_a_user>);
 
-// What lacks a part is none.
+// A type that lacks a part is not a policy.
 struct without_engine {
   using bucket_sizes = collective::buckets<>;
   static constexpr bool every_place_updates = true;
@@ -71,7 +71,7 @@ static_assert(!dp::collective_policy<without_engine> && !dp::collective_policy<w
 static_assert(!dp::collective_policy<collective::all_reduce<mistaken_engine>>);
 static_assert(!dp::collective_policy<collective::direct> && !dp::collective_policy<int>);
 
-/// For devices only, and for float only.
+/// An engine for devices and float only.
 struct float_communicator : dp::parallel::direct<dp::backend::cpu> {
   using direct::direct;
   template <std::same_as<float> T>

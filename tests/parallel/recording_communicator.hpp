@@ -16,7 +16,7 @@
 
 namespace devplace::test {
 
-/// A call of a communicator, or another event that someone wrote between them.
+/// A call of a communicator, or another event recorded by a test.
 struct recorded_call {
   std::string what;
   std::vector<const void*> buffers;
@@ -25,15 +25,15 @@ struct recorded_call {
   int root = -1;
 };
 
-/// What communicators did, and when one is to fail.
+/// The record of communicators, and when one is to fail.
 struct call_log {
   static constexpr std::size_t never = ~std::size_t{0};
 
   std::vector<recorded_call> calls;
   std::size_t communicators = 0;
   std::size_t collectives = 0;
-  std::size_t throw_at = never;  ///< number of the collective that throws, from 0
-  bool throw_behind = false;     ///< when its work has been asked for, rather than before that
+  std::size_t throw_at = never;  ///< number of the collective that throws, counted from 0
+  bool throw_behind = false;     ///< after its work was enqueued, instead of before
 
   void note(std::string what) {
     calls.emplace_back();
@@ -57,8 +57,8 @@ struct call_log {
   }
 };
 
-/// A communicator of a user, which has nothing in common with devplace's own but the concept. It writes down its calls
-/// and lets `direct` do the work.
+/// A user-defined communicator that shares only the concept with devplace's own. It records its calls and delegates to
+/// `direct`.
 template <class Backend>
 class recording_communicator {
  public:
@@ -105,7 +105,7 @@ class recording_communicator {
   call_log* log_;
 };
 
-/// The engine of a policy that makes them; for devices only, as NCCL is.
+/// The engine of a policy that creates them; for devices only, as NCCL.
 struct recording {
   call_log* log = nullptr;
 

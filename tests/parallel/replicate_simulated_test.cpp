@@ -29,7 +29,7 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::line
 template <int I>
 using model_on = dp::model<net, dp::on<dp::cuda<I>>>;
 
-/// A trainer with its batch; batches of different sizes for different places, so that nothing can be mixed up unseen.
+/// A trainer with its batch; sizes differ between places, so that mix-ups are detected.
 template <int I>
 struct run {
   using where = dp::on<dp::cuda<I>>;
@@ -49,7 +49,7 @@ struct run {
 
 constexpr int steps = 20;
 
-/// Losses and parameters of a run that has the process to itself.
+/// Losses and parameters of a run without concurrent ones.
 template <int I>
 auto alone() {
   model_on<I> model{dp::seed{5}};

@@ -23,7 +23,7 @@ namespace {
 
 using sizes = std::vector<std::size_t>;
 
-/// Checks every part of `shards` against the elements of `x`, chosen one by one, and returns the parts' sizes.
+/// Checks every part of `shards` against the elements of `x`, selected one by one, and returns the parts' sizes.
 template <std::size_t Axis, class X, class Shards>
 sizes check_parts(const X& x, const Shards& shards) {
   const auto whole = values_of(x);
@@ -66,7 +66,7 @@ TEST_CASE("scatter takes every rule, along every axis", "[parallel]") {
   CHECK(check_parts<1>(x, dp::scatter<dp::sharded<dp::axis<1>, 0, 1, 2>>(x, dp::split::sizes{5, 0, 2})) ==
         sizes{5, 0, 2});
   CHECK(check_parts<2>(x, dp::scatter<dp::sharded<dp::axis<2>, 1, 0, 3, 2>>(x)) == sizes{1, 1, 1, 0});
-  const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // a choice at run time
+  const auto rule = x.size() > 80 ? dp::split::torch : dp::split::even;  // a run-time choice
   CHECK(check_parts<0>(x, dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, rule)) == sizes{2, 2, 0});
   CHECK_THROWS_AS((dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{1, 2})), dp::argument_error);
 }

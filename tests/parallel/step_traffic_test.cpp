@@ -19,7 +19,7 @@ namespace collective = devplace::collective;
 namespace {
 
 using mnist = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
-/// 203,530 parameters, the last bias padded to 16; behind the gradients 16 more for the sums.
+/// 203,530 parameters, the last bias padded to 16, followed by 16 elements for the sums.
 constexpr std::size_t parameters = 203530 + 6, gradients = parameters + 16;
 
 template <class Where, class Policy, class T = float>
@@ -28,7 +28,7 @@ using two = dp::replicated<0, 1>;
 using four = dp::replicated<3, 1, 0, 2>;
 using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
 
-// Each of n places gets the others' summands of its slice, and the others' slices: 2 (n - 1) S in all.
+// Each of n places receives the others' summands of its slice, and the others' slices: 2 (n - 1) S in total.
 using all_reduce = collective::all_reduce<>;
 static_assert(traffic<two, all_reduce>::bytes == 2 * gradients * 4);
 static_assert(traffic<four, all_reduce>::bytes == 2 * 3 * gradients * 4);
@@ -37,18 +37,18 @@ static_assert(traffic<eight, all_reduce, double>::bytes == 2 * 7 * gradients * 8
 static_assert(traffic<four, all_reduce>::parameters == 0 && traffic<four, all_reduce>::places == 4);
 static_assert(traffic<four, collective::ring_all_reduce>::bytes == traffic<four, all_reduce>::bytes);
 
-// Each place forms its slice of the sum from the n - 1 others', and all but the first send theirs there; parameters
-// come back to n - 1 places.
+// Each place sums its slice from n - 1 others, and all but the first send theirs to it; parameters go back to n - 1
+// places.
 using scatter_gather = collective::scatter_gather;
 static_assert(traffic<two, scatter_gather>::gradients == gradients * 4 + gradients * 4 / 2);
 static_assert(traffic<four, scatter_gather>::gradients == 3 * gradients * 4 + 3 * gradients * 4 / 4);
 static_assert(traffic<eight, scatter_gather>::parameters == 7 * parameters * 4);
 static_assert(traffic<four, scatter_gather>::bytes ==
               traffic<four, scatter_gather>::gradients + traffic<four, scatter_gather>::parameters);
-// For many places it comes to as much as the other policy.
+// With many places it approaches the other policy.
 static_assert(traffic<eight, scatter_gather>::bytes < traffic<eight, all_reduce>::bytes * 17 / 16);
 
-// On one place nothing moves.
+// On one place nothing is moved.
 static_assert(traffic<dp::on<dp::cpu>, all_reduce>::bytes == 0 && traffic<dp::on<dp::cpu>, scatter_gather>::bytes == 0);
 static_assert(traffic<dp::replicated<5>, scatter_gather>::bytes == 0);
 

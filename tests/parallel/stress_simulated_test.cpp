@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Training by chance: sizes, splits, policies, failures and what happens between them are drawn from seeds. Beside each
-// model over several places another one on a device of its own goes through the same, and both must agree.
+// Randomised training: sizes, splits, policies, failures and other operations are drawn from seeds. Next to each model
+// on several places, another one on a single device goes through the same operations, and both must agree.
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ using dp::test::refusing;
 namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, refusing, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
-/// Every parameter in a bucket of its own, so that many collectives follow each other.
+/// Every parameter in its own bucket, so that there are many consecutive collectives.
 using small_buckets = collective::buckets<1, 1>;
 const nn::cross_entropy loss{.ignore_index = 1, .class_weights = {1, 2, 0.5}};
 const dp::optim::sgd rule{.learning_rate = 0.05, .momentum = 0.9};
@@ -56,7 +56,7 @@ bool close(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return close(x, y); });
 }
 
-/// What goes wrong is a value, because assertions are for one thread.
+/// Errors are values, because Catch2's assertions are not thread-safe.
 struct disagreement : std::exception {
   std::string text;
   explicit disagreement(std::string what) : text(std::move(what)) {}
@@ -78,7 +78,7 @@ std::string message_of(const F& f) {
   return "";
 }
 
-/// A model on `Where`, and one on device `Beside`, in lockstep.
+/// A model on `Where` and one on device `Beside`, in lockstep.
 template <class Where, int Beside, class Policy, std::size_t Batches>
 class experiment {
   static constexpr std::size_t places = dp::local_place_count<Where>;
@@ -97,7 +97,7 @@ class experiment {
     make_trainers();
   }
 
-  /// Empty, or what went wrong in which operation.
+  /// Empty, or the error and the operation that caused it.
   std::string run(int operations, bool host_failures) {
     int i = 0;
     try {
@@ -128,7 +128,7 @@ class experiment {
  private:
   std::size_t below(std::size_t n) { return random_() % n; }
 
-  /// The same split for all that is made until the next call.
+  /// Also chooses the split that is used until the next call.
   std::size_t draw_rows() {
     const std::size_t rows = below(3) == 0 ? below(places + 1) : below(24);
     split_kind_ = below(3);

@@ -15,7 +15,7 @@
 
 namespace support {
 
-/// Summands and the value that they stand for: computed by a loop over them in their order.
+/// Summands and their combined value, computed by a loop over them in order.
 template <class T>
 struct values_of_summands {
   std::vector<std::vector<T>> summands;
@@ -29,7 +29,7 @@ T combined(devplace::reduction op, T a, T b) {
   return static_cast<T>(a + b);
 }
 
-/// `n` summands of so many integers from -8 to 8, or any numbers from -1 to 1.
+/// `n` summands of `size` integers from -8 to 8, or of any numbers from -1 to 1.
 template <class T>
 values_of_summands<T> random_values_of_summands(devplace::reduction op, std::size_t n, std::size_t size,
                                                 bool whole_numbers) {
@@ -52,7 +52,7 @@ values_of_summands<T> random_values_of_summands(devplace::reduction op, std::siz
   return result;
 }
 
-/// A partial tensor and, beside it, the value that it stands for.
+/// A partial tensor and its value.
 template <class T, class Extents, class Where>
 struct summands_and_value {
   devplace::tensor<T, Extents, Where> summands;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tensors over two logical devices of one GPU: copies of rows and of ranges from one to the other, which CUDA is told
-// to make from the GPU to itself, and collectives on their two streams.
+// Tensors over two logical devices of one GPU: copies of rows and ranges between them, which CUDA executes within the
+// GPU, and collectives on their two streams.
 
 #include <cstddef>
 #include <vector>
@@ -32,7 +32,7 @@ using support::values_of;
 
 namespace {
 
-/// A tensor, split from the host or from a device and brought together on any of them, is the whole again.
+/// Checks that a tensor which is split from the host or a device and gathered on any of them equals the original.
 template <std::size_t Axis, class X>
 void check_parts(const X& x) {
   using where = dp::sharded<dp::axis<Axis>, 0, 1>;

@@ -6,7 +6,7 @@
 
 namespace devplace::test {
 
-/// Tests of several GPUs run on one: two logical devices are bound to it. The map is read at the first use of a device.
+/// Runs tests of several GPUs on one: binds two logical devices to it. The map is read at the first use of a device.
 inline const bool two_logical_devices = setenv("DEVPLACE_DEVICE_MAP", "0:0,1:0", 1) == 0;
 
 }  // namespace devplace::test

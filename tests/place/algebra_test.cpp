@@ -40,7 +40,7 @@ constexpr bool fails = std::is_void_v<typename Rule::type>&& Rule::why == Why;
 template <arithmetic Op, class... X>
 using elementwise = dp::detail::elementwise_result<Op, X...>;
 
-/// Whether every binary operation on A and B, in either order, lies on Where.
+/// Whether every binary operation on A and B, in either order, has a result on Where.
 template <class A, class B, class Where, std::size_t... I>
 constexpr bool always_of(std::index_sequence<I...>) {
   return ((gives<elementwise<every_operation[I], A, B>, Where> &&

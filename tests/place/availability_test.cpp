@@ -13,7 +13,7 @@ TEST_CASE("the CPU is always available, a cuda place never without a component",
   CHECK_FALSE(dp::available<dp::on<dp::cuda<0>>>());
   CHECK_FALSE(dp::available<dp::replicated<0, 1>>());
   CHECK_FALSE(dp::available<dp::replicated_on<dp::cpu, dp::cuda<0>>>());
-  CHECK_FALSE(dp::available<dp::on<dp::pinned>>());  // memory for devices
+  CHECK_FALSE(dp::available<dp::on<dp::pinned>>());  // needs a component that provides devices
 }
 
 TEST_CASE("require_available says what to add to the build", "[place]") {

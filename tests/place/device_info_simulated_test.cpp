@@ -22,6 +22,6 @@ TEST_CASE("simulated devices stand beside the CPU and say what they are", "[plac
   CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("simulated CUDA") &&
                                                  Catch::Matchers::ContainsSubstring("numbered by CUDA_DEVICE_ORDER="));
   for (std::size_t i = 1; i < found.size(); ++i)
-    CHECK(found[i].peers.size() == found.size() - 2);  // each reaches all the others
+    CHECK(found[i].peers.size() == found.size() - 2);  // every device can access all others
   CHECK(found[0].peers.empty());
 }

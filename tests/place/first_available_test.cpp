@@ -12,7 +12,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Does not compile for a cuda placement, as a function that makes a tensor there does not without a component.
+/// Does not compile for a cuda placement, as a function that makes a tensor there without a component.
 struct cpu_only {
   template <class Where>
   std::string operator()(Where) const {

@@ -18,7 +18,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// A user's team in its smallest form: threads made for each run.
+/// A minimal user-defined team, which starts threads for each run.
 struct fresh_threads_team {
   int members;
   int runs = 0;
@@ -230,7 +230,7 @@ TEST_CASE("operations inside an operation run serially", "[place][thread_team]")
   CHECK(serial);
   CHECK(seen == std::vector<int>(300, 1));
   CHECK(dp::thread_count() == 3);
-  std::atomic<int> calls = 0;  // run() inside run() of the same team: done by the member itself
+  std::atomic<int> calls = 0;  // nested run() of the same team: executed by the member itself
   team.run([&](int) { team.run([&](int) { ++calls; }); });
   CHECK(calls == 9);
 }
@@ -248,7 +248,7 @@ TEST_CASE("a user's team does the work within its scope only", "[place][thread_t
     });
     CHECK(seen == std::vector<int>(1000, 1));
     CHECK(team.runs == 1);
-    const dp::team_region region;  // a team without keep_awake: nothing to do
+    const dp::team_region region;  // no effect, because the team has no keep_awake
     dp::serial_team serial;
     {
       const dp::thread_team_scope inner(serial);
@@ -257,7 +257,7 @@ TEST_CASE("a user's team does the work within its scope only", "[place][thread_t
       CHECK(team.runs == 1);
     }
     CHECK(dp::thread_count() == 5);
-    int elsewhere = 0;  // the choice is the thread's own
+    int elsewhere = 0;  // other threads are not affected
     std::thread([&] { elsewhere = dp::thread_count(); }).join();
     CHECK(elsewhere == before);
     std::atomic<int> calls = 0;  // fewer parts than members

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// k batches of one accumulation are one step on all of their samples: to the bit on integers, where no sum rounds.
+// An accumulation of k batches equals one step on all their samples: bitwise on integers, whose sums are exact.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ using batch_sizes = std::vector<std::size_t>;
 using targets_type = dp::tensor<double, dp::extents<dp::dyn, 4>, cpu>;
 using labels_type = dp::tensor<std::int64_t, dp::extents<dp::dyn>, cpu>;
 
-/// Small integers for a regression.
+/// Small integers as regression targets.
 targets_type integer_targets() {
   targets_type y(dp::extents<dp::dyn, 4>{most_rows});
   for (std::size_t i = 0; i < most_rows; ++i)
@@ -53,7 +53,7 @@ targets_type integer_targets() {
       y(i, j) = static_cast<double>((i + 2 * j) % 5) - 2;
   return y;
 }
-/// Three of the four classes and, in the first ten rows alone, only the one that is ignored.
+/// Three of the four classes; the first ten rows have only the class that is ignored.
 labels_type labels() {
   auto y = dp::test::square_labels(most_rows, 4);
   for (std::size_t i = 0; i < 10; ++i)
@@ -66,7 +66,7 @@ const nn::cross_entropy weighted{.ignore_index = 1, .label_smoothing = 0.25, .cl
 
 enum class start { integers, zero };
 
-/// What a training run leaves.
+/// The results of a training run.
 struct result {
   std::vector<double> parameters;
   double mean_loss;
@@ -79,14 +79,14 @@ void check_same(const result& found, const result& expected) {
   CHECK(found.weight == expected.weight);
 }
 
-/// A model and its trainer, which can begin again and again from the same parameters.
+/// A model and its trainer, which can be restarted from the same parameters.
 template <class Loss, class Where, class Policy, std::size_t Batches>
 class accumulated {
  public:
   explicit accumulated(const Loss& loss, start from = start::integers)
       : step_(model_, loss, dp::optim::sgd{.learning_rate = 0.125}, Policy{}, dp::accumulate<Batches>{}), from_(from) {}
 
-  /// What comes of batches of these sizes in a row; the last update is asked for where their number does not do it.
+  /// The result for consecutive batches of these sizes; calls flush() if their number does not end an accumulation.
   template <class Y, class... Split>
   result operator()(const batch_sizes& sizes, const Y& y, const Split&... split) {
     dp::test::set_integer_parameters(model_);
@@ -132,7 +132,7 @@ batch_sizes together(const batch_sizes& sizes) {
   return {std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})};
 }
 
-/// Full ones, a ragged last one, fewer samples than places, none at all, and fewer batches than are accumulated.
+/// Full batches, a smaller last one, fewer samples than places, no samples, and fewer batches than are accumulated.
 const std::vector<batch_sizes> batches_of_one_step{{4, 4, 4}, {16, 16, 5}, {1, 0, 64}, {0, 2, 1}, {12, 3}, {7}};
 
 template <class Where, class Policy, std::size_t Batches>
@@ -159,12 +159,12 @@ TEST_CASE("accumulated batches are one step on all of their samples, to the bit"
 }
 
 TEST_CASE("accumulation weighs by samples and classes, not by batches", "[train]") {
-  // Logits are 0, so that each probability is a quarter and every sum is exact.
+  // All logits are 0, so each probability is a quarter and every sum is exact.
   accumulated<nn::cross_entropy, cpu, all_reduce, 1> one(weighted, start::zero);
   accumulated<nn::cross_entropy, cpu, all_reduce, 3> on_cpu(weighted, start::zero);
   accumulated<nn::cross_entropy, three, all_reduce, 3> on_three(weighted, start::zero);
   const auto y = labels();
-  // Of the first batch every label is ignored, or almost.
+  // All or almost all labels of the first batch are ignored.
   for (const auto& sizes : std::vector<batch_sizes>{{10, 10, 10}, {6, 8, 40}, {11, 0, 1}, {4, 30}}) {
     INFO(Catch::rangeToString(sizes));
     const auto expected = one(together(sizes), y);

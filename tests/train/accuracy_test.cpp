@@ -18,7 +18,7 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// A model whose outputs are its inputs.
+/// A model that returns its input.
 auto identity() {
   dp::model<nn::linear<3, 3>, dp::on<dp::cpu>> model{dp::seed{1}};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -54,7 +54,7 @@ TEST_CASE("accuracy takes the first NaN for the largest, as argmax does, and ref
   const matrix x{{9, nan, nan}, {1, 3, 2}, {1, 2, 3}, {2, 2, 1}, {0, 1, 1}};
   const auto model = identity();
   const std::pair<matrix, labels> right[] = {{x.clone(), labels{0, 1, 2, 0, 1}}};
-  CHECK(dp::accuracy(model, std::span(right)) == 1);  // NaN * 0 makes all of the first row NaN
+  CHECK(dp::accuracy(model, std::span(right)) == 1);  // NaN * 0 makes the whole first row NaN
   const std::pair<matrix, dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>> missing[] = {
       {x.clone(), dp::tensor<std::int64_t, dp::extents<4>, dp::on<dp::cpu>>{1, 1, 2, 0}}};
   CHECK_THROWS_WITH(dp::accuracy(model, std::span(missing)), Catch::Matchers::ContainsSubstring("one label"));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Training by several places at once: the same results as on one place, whatever the policy, the engine and the split.
+// Training on several places concurrently gives the same results as on one place, for all policies, engines and splits.
 
 #include <cmath>
 #include <cstddef>
@@ -37,12 +37,12 @@ namespace {
 
 using by_ring = collective::ring_all_reduce;
 using by_ring_to_first = collective::reduce_and_broadcast<collective::ring>;
-/// Every layer in a bucket of its own.
+/// Every layer in its own bucket.
 using in_buckets = collective::all_reduce<collective::direct, collective::buckets<1, 1>>;
 
 using linear_net = nn::sequential<nn::linear<6, 4>, nn::linear<4, 2>>;
 
-/// Targets for a regression, small integers.
+/// Small integers as regression targets.
 dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> integer_targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 2>{rows});
   for (std::size_t i = 0; i < rows; ++i)
@@ -51,7 +51,7 @@ dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> integer_targets(std
   return y;
 }
 
-/// A model whose steps on integers are exact in every sum, so that the order of summation cannot show.
+/// A model for which all sums are exact on integers, so that the order of summation has no effect.
 template <class Where, class Policy>
 class exact_steps {
  public:
@@ -81,7 +81,7 @@ void check_exact() {
       const auto expected = one(rows);
       std::apply(
           [&](auto&... policy) {
-            bool even = true;  // every other policy is tested with the other rule
+            bool even = true;  // alternates the rule between policies
             const auto check = [&](auto& steps) {
               CHECK((even ? steps(rows) : steps(rows, dp::split::torch)) == expected);
               even = !even;
@@ -96,7 +96,7 @@ void check_exact() {
 
 using dropout_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
 
-/// Losses and parameters of ten steps on batches of several sizes, fewer samples than places and none among them.
+/// Losses and parameters of ten steps on batches of several sizes, including fewer samples than places and none.
 struct run {
   std::vector<double> losses;
   std::vector<double> parameters;
@@ -188,7 +188,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
   const std::size_t begins[] = {0, 4, 8, 11};
   for (int round = 0; round < 3; ++round) {
     step(distribute<where>(x), distribute<where>(y));
-    // Each part of the batch through a model of its own; sums of gradients and of weights by hand.
+    // Runs each part of the batch through a separate model and adds gradients and weights in this test.
     std::vector<std::vector<float>> sums;
     float weights = 0;
     dp::model<net, dp::on<dp::cpu>> separate{dp::seed{3}};
@@ -218,7 +218,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
             sums[p][i] += of_part[p][i];
       }
     }
-    // The optimizer of a model on the CPU gets the sums, and the sum of weights behind them as the divisor.
+    // The optimizer of a model on the CPU gets these sums, and the sum of weights as the divisor.
     auto [output, saved] = average.forward(x);
     auto lease = average.backward(std::move(saved), weighted(output, y).gradient);
     const auto fill = [&](auto view, const std::vector<float>& values) {
@@ -270,7 +270,7 @@ TEMPLATE_TEST_CASE("steps allocate nothing once prepared, and memory is as plann
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, TestType{}};
   step.prepare(64);
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
-  // Where the first place updates alone, the others have no state of the optimizer.
+  // If only the first place updates, the others have no optimizer state.
   const std::size_t state = TestType::every_place_updates ? 0 : plan::optimizer_state;
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == plan::bytes - state);
   const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Dropout draws by a sample's index in the whole batch: one device and any number of replicas drop the same elements,
-// however the batch is split. Probabilities are such that what is left is multiplied by 2 and 4, which is exact.
+// Dropout keys its draws by a sample's index in the whole batch: one device and any number of replicas drop the same
+// elements for any split. The probabilities give factors of 2 and 4, which are exact.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,14 +44,14 @@ const std::vector<std::size_t> batch_sizes{12, 1, 3, 0, 25, 2, 64, 7};
 auto samples(std::size_t rows) {
   return dp::test::integer_samples<double, 6>(rows);
 }
-/// Zeros, so that gradients are the outputs: masked again, and doubled.
+/// Zeros, so that the gradients equal the outputs: masked again, and doubled.
 auto targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 4>, cpu> y(dp::extents<dp::dyn, 4>{rows});
   std::fill(y.data(), y.data() + y.size(), 0.0);
   return y;
 }
 
-/// All elements in order, wherever they lie.
+/// All elements in order, for any placement.
 template <class X>
 std::vector<double> whole(const X& x) {
   if constexpr (dp::single_place<typename X::placement_type>)
@@ -60,7 +60,7 @@ std::vector<double> whole(const X& x) {
     return whole(dp::gather<one>(x));
 }
 
-/// Outputs of training passes on batches of several sizes, and then of a prediction.
+/// Outputs of training passes on batches of several sizes, followed by those of a prediction.
 template <class Where, class... Split>
 std::vector<std::vector<double>> outputs(const Split&... split) {
   model_of<Where> model{dp::seed{5}};
@@ -72,7 +72,7 @@ std::vector<std::vector<double>> outputs(const Split&... split) {
   return all;
 }
 
-/// Losses and parameters after each of some steps.
+/// Losses and parameters after each of several steps.
 struct run {
   std::vector<double> losses;
   std::vector<std::vector<double>> parameters;
@@ -85,7 +85,7 @@ run train(const Split&... split) {
                    dp::accumulate<Batches>{}};
   run result;
   for (const std::size_t rows : batch_sizes) {
-    // Steps begin from integers, or from those and multiples of a power of two, so that no sum rounds.
+    // Steps start from integers, or these plus multiples of a power of two, so that all sums are exact.
     if (result.losses.size() % Batches == 0) dp::test::set_integer_parameters(model);
     result.losses.push_back(
         step(distribute<Where>(samples(rows), split...), distribute<Where>(targets(rows), split...)).item());
@@ -114,7 +114,7 @@ TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is
   CHECK(outputs<three>(dp::split::torch) == expected);
   CHECK(outputs<four>() == expected);
   CHECK(outputs<four>(dp::split::torch) == expected);
-  // Three quarters and more are dropped in training, and each pass draws anew; nothing is dropped in prediction.
+  // Training drops three quarters or more, with new draws in each pass; prediction drops nothing.
   CHECK(zeros_in(expected[6]) > 64 * 4 / 2);
   CHECK(zeros_in(expected.back()) < 12);
   model_of<one> model{dp::seed{5}};

@@ -23,7 +23,7 @@ using namespace devplace::literals;
 
 namespace {
 
-/// What model, optimizer and trainer really hold for batches of `Samples`.
+/// The memory that model, optimizer and trainer allocate for batches of `Samples`.
 template <class Model, std::size_t Samples, class Rule>
 std::size_t counted() {
   const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
@@ -36,7 +36,7 @@ std::size_t counted() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the plan is exact to the byte", "[train]", float, double) {
-  dp::detail::gemm_prepare();  // the packing buffers of the threads are not part of the plan
+  dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
   using mlp = dp::model<nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>, dp::on<dp::cpu>, TestType>;
   CHECK(dp::memory_plan<mlp, dp::batch<64>, dp::optim::adam>::bytes == counted<mlp, 64, dp::optim::adam>());
   CHECK(dp::memory_plan<mlp, dp::batch<1>, dp::optim::sgd>::bytes == counted<mlp, 1, dp::optim::sgd>());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference model, 784-256-10, trained from images by one program text on the CPU and on a GPU: the losses stay
-// together over hundreds of steps.
+// The reference model, 784-256-10, trained on images by the same program on the CPU and on a GPU: the losses agree over
+// hundreds of steps.
 
 #include <cstddef>
 
@@ -13,7 +13,8 @@ namespace dp = devplace;
 
 namespace {
 
-/// Sums of another order are rounded otherwise; 200 steps at this learning rate make some 1e-5 of it.
+/// A different order of summation rounds differently; over 200 steps at this learning rate the difference grows to
+/// about 1e-5.
 constexpr double tolerance = 1e-3;
 
 void check_that_gpu_follows_cpu(const dp::image_set& images, std::size_t steps, std::size_t batch) {
@@ -21,7 +22,7 @@ void check_that_gpu_follows_cpu(const dp::image_set& images, std::size_t steps, 
   const auto on_gpu = dp::test::image_losses<dp::on<dp::cuda<0>>>(images, steps, batch);
   REQUIRE(on_cpu.size() == steps);
   CHECK(dp::test::largest_difference(on_gpu, on_cpu) < tolerance);
-  CHECK(on_gpu == dp::test::image_losses<dp::on<dp::cuda<0>>>(images, steps, batch));  // bit for bit
+  CHECK(on_gpu == dp::test::image_losses<dp::on<dp::cuda<0>>>(images, steps, batch));  // bitwise
   CHECK(on_cpu.back() < 0.8 * on_cpu.front());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference model, 784-256-10, trained from images by one program text on one device and on several: the losses
-// stay together over hundreds of steps.
+// The reference model, 784-256-10, trained on images by the same program on one and on several devices: the losses
+// agree over hundreds of steps.
 
 #include <cstddef>
 
@@ -20,7 +20,7 @@ void check_that_replicas_follow_one_device(const dp::image_set& images, std::siz
   CHECK(largest_difference(image_losses<dp::replicated<0, 1>>(images, steps, batch), one) < 1e-5);
   CHECK(largest_difference(image_losses<dp::replicated<2, 0, 1>>(images, steps, batch), one) < 1e-5);
   CHECK(largest_difference(image_losses<dp::replicated<0, 1, 2, 3>>(images, steps, batch), one) < 1e-5);
-  // It has learned something: these are no longer the losses of the start.
+  // The model has learned: the losses are below those at the start.
   CHECK(one.back() < 0.8 * one.front());
 }
 

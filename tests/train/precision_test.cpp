@@ -45,7 +45,7 @@ struct data_set {
   }
 };
 
-/// All parameters after training by the trainer and by its parts, and the share of right predictions.
+/// All parameters after training by the trainer and by its single steps, and the accuracy.
 template <class Precision>
 std::vector<double> trained() {
   const data_set data;

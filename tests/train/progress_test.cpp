@@ -25,7 +25,7 @@ double test_clock() {
   return now;
 }
 
-/// A file in memory, which is no terminal.
+/// A file in memory, which is not a terminal.
 class memory_file {
  public:
   memory_file() : stream_(::open_memstream(&text_, &size_)) { REQUIRE(stream_ != nullptr); }
@@ -48,7 +48,7 @@ class memory_file {
   std::FILE* stream_;
 };
 
-/// A pseudo terminal: what is written to `stream()` can be read as a terminal's screen would.
+/// A pseudo terminal: what is written to `stream()` can be read as a terminal would display it.
 class terminal {
  public:
   terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -64,7 +64,7 @@ class terminal {
   terminal& operator=(const terminal&) = delete;
 
   std::FILE* stream() { return stream_; }
-  /// What was written since the last call.
+  /// The text written since the last call.
   std::string text() {
     ::fcntl(screen_, F_SETFL, O_NONBLOCK);
     std::string all;
@@ -136,7 +136,7 @@ TEST_CASE("on a terminal one line is rewritten, ten times a second at most", "[t
   CHECK(screen.text().empty());
   now = 0.25;
   progress.update(0, 25, loss);
-  // The terminal itself puts a carriage return before a new line.
+  // The terminal driver inserts a carriage return before a newline.
   CHECK(screen.text() == "\repoch 1/2  100 %  loss 2  400 samples/s  0.2 s left\x1b[K\r\n");
   CHECK(reads == 2);
 }
@@ -166,7 +166,7 @@ TEST_CASE("samples per second leave out what lies between two epochs; the time l
       now += 1;
       progress.update(epoch, 50, [] { return 1.0; });
     }
-    now += 10;  // an evaluation
+    now += 10;  // time between epochs, such as an evaluation
   }
   CHECK(file.text() ==
         "epoch 1/3  100 %  loss 1  50 samples/s  4.0 s left\n"
@@ -196,7 +196,7 @@ TEST_CASE("odd trainings give no odd numbers", "[train]") {
   {
     dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
     progress.update(0, 10, [] { return std::nan(""); });  // no time has passed
-    progress.update(0, 10, [] { return 1.0; });           // more samples than were announced: no second line
+    progress.update(0, 10, [] { return 1.0; });           // more samples than announced: no second line
   }
   { dp::progress none{0, 0, {.stream = file.stream(), .clock = &test_clock}}; }
   CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");

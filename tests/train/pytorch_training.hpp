@@ -32,8 +32,8 @@ void set_parameter(Model& model, const std::vector<float>& values) {
   support::set_values(to, std::vector<typename Model::value_type>(values.begin(), values.end()));
 }
 
-/// 200 steps of batch 64 from PyTorch's initial parameters; the loss of every step within 1e-4 relative of PyTorch's,
-/// and within `worst_in_double` in double.
+/// 200 steps of batch 64 from PyTorch's initial parameters: checks that the loss of every step is within 1e-4 relative
+/// of PyTorch's in float, and within `worst_in_double` in double.
 template <class Where, class T, class Rule>
 void follow_pytorch(const std::string& name, std::uint64_t run, const Rule& rule, double worst_in_double) {
   const reference_training data{run};

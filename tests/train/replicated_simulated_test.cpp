@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The same program text on one place and on several, on simulated devices.
+// The same program on one and on several simulated devices.
 
 #include <algorithm>
 #include <cmath>
@@ -37,10 +37,10 @@ using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::line
 
 struct run {
   std::vector<double> losses;
-  std::vector<std::vector<double>> parameters;  ///< of each replica
+  std::vector<std::vector<double>> parameters;  ///< per replica
 };
 
-/// Ten steps on batches of several sizes, fewer samples than places and none among them.
+/// Ten steps on batches of several sizes, including fewer samples than places and none.
 template <class Where, class T>
 run train(const nn::cross_entropy& loss) {
   dp::model<net, Where, T> model{dp::seed{9}};
@@ -150,7 +150,7 @@ TEST_CASE("the memory plan is exact on every place, and steps on devices allocat
   step(x, y);
   using plan = dp::memory_plan<model_type, dp::batch<65>, dp::optim::adam>;
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated - first == plan::bytes);
-  using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;  // 33 rows and 32
+  using smaller = dp::memory_plan<model_type, dp::batch<64>, dp::optim::adam>;  // 33 and 32 rows
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocated - second == smaller::bytes);
   {
     const dp::image_set images = support::numbered_images(130);
@@ -173,7 +173,7 @@ TEST_CASE("a failure on a device stops what was asked after it, until the model 
   labels(1) = 17;
   const auto bad = distribute<dp::on<dp::cuda<0>>>(labels);
   const auto before = parameters_of(model, 0);
-  CHECK_THROWS_AS(step(x, bad).item(), dp::argument_error);  // the step itself, where the device is quick
+  CHECK_THROWS_AS(step(x, bad).item(), dp::argument_error);  // or the step itself, if the device is fast
   CHECK_THROWS_WITH(step(x, good), Catch::Matchers::ContainsSubstring("this model cannot be used any more"));
   model = dp::model<nn::linear<6, 3>, dp::on<dp::cuda<0>>>{dp::seed{2}};
   CHECK(parameters_of(model, 0) == before);

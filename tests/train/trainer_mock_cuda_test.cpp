@@ -33,8 +33,8 @@ namespace {
 using names = std::vector<std::string>;
 using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::linear<256, 10>>;
 
-// What one step of `net` asks of a device, by the head of each kernel's name. These lists are the promise: who changes
-// a step changes them.
+// The launches of one step of `net`, by the heads of the kernels' names. These lists are a promise to users: a change
+// of the step must be intended.
 
 const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "finish_kernel",         // its bias and relu
@@ -55,15 +55,15 @@ names operator+(names all, const names& more) {
   return all;
 }
 
-/// A product cannot add to a bias's gradient, so that the column sums come behind it.
+/// A product's epilogue cannot add to an existing bias gradient, so column sums follow as a separate kernel.
 names forward_and_adding_backward() {
   names all = forward_and_backward;
   all.insert(all.begin() + 7, "matrix_source");
   return all;
 }
 
-/// What tells kernels apart: "for_each_kernel<tail_functor<float> >" is "tail_functor", "reduce_kernel<true,
-/// element_source<float>, sum<float> >" is "sum", "dropout_kernel<float>" is itself.
+/// The distinguishing part of a kernel's name: "for_each_kernel<tail_functor<float> >" becomes "tail_functor",
+/// "reduce_kernel<true, element_source<float>, sum<float> >" becomes "sum", "dropout_kernel<float>" is unchanged.
 std::string head(const std::string& name) {
   const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
   for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
@@ -83,7 +83,7 @@ names launched_on(int device) {
   return all;
 }
 
-/// A batch without contents: no kernel runs.
+/// A batch without contents, because no kernel runs.
 template <class Where>
 struct batch_of {
   using placement = dp::batch_placement_t<Where>;
@@ -100,8 +100,8 @@ std::size_t calls_of(const std::string& function) {
   }));
 }
 
-/// Whether since the last clear_calls() devices were given launches and `order` calls that order streams, and nothing
-/// else was asked of CUDA: no memory, no copy, no wait.
+/// Whether, since the last clear_calls(), CUDA got only launches and `order` calls that order streams: no allocation,
+/// copy or wait.
 bool only_launches(std::size_t order = 0) {
   const bool ordered = calls_of("cudaEventRecord ") + calls_of("cudaStreamWaitEvent ") == order;
   return ordered && mock::calls().size() == mock::launches().size() + order && mock::violations().empty();
@@ -112,7 +112,7 @@ bool all_on_their_streams() {
                      [](const mock::launch& l) { return l.stream == dp::detail::cuda_scope(l.device).stream(); });
 }
 
-/// What a place holds for each purpose since `before`, against the plan, and the most that it held.
+/// Compares a place's memory by purpose since `before`, and its peak, with the plan.
 template <class Plan, dp::place P>
 void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) {
   const dp::memory_usage now = dp::memory_statistics<P>();
@@ -126,7 +126,7 @@ void check_plan(const dp::memory_usage& before, std::size_t more_workspace = 0) 
   CHECK(now.peak - before.allocated == Plan::bytes + more_workspace);
 }
 
-/// What the place has once comes first.
+/// Allocates the memory that exists once per place.
 void take_gpu_workspace(int ordinal) {
   dp::detail::prepare_workspaces<dp::backend::cuda>(ordinal);
 }
@@ -236,7 +236,7 @@ TEST_CASE("on CUDA only reading a step's loss waits for the device", "[train]") 
   static_cast<void>(loss.item());
   CHECK(mock::launches().empty());
   CHECK(calls_of("cudaMemcpyAsync device 0 to host, 8 bytes") == 1);
-  CHECK(calls_of("cudaStreamSynchronize") == 2);  // failures are looked for first
+  CHECK(calls_of("cudaStreamSynchronize") == 2);  // the first one checks for failures
   CHECK(mock::calls().size() == 3);
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"};
     CHECK(launched_on(0) == expected);
     CHECK(launched_on(1) == expected);
-    CHECK(only_launches(8));  // around the reduction each records and awaits the other, twice
+    CHECK(only_launches(8));  // before and after the reduction each records an event and waits for the other's, twice
     CHECK(all_on_their_streams());
   }
 }
@@ -298,7 +298,7 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
     model_type model{dp::seed{1}};
     dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::accumulate<2>{}};
     step(batch.images, batch.labels);
-    step.prepare(64);  // larger: the smaller one goes back first
+    step.prepare(64);  // larger: frees the smaller one first
     step(batch.images, batch.labels);
     check_plan<plan, dp::cuda<0>>(before);
   }
@@ -335,12 +335,12 @@ TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
     step(batch.images, batch.labels);
   }
   const std::size_t left = dp::memory_statistics<dp::cuda<0>>().of(dp::memory_purpose::workspace);
-  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of its process finds nothing
+  CHECK((before == 0 ? left == plan::gpu_workspace : left == before));  // the first case of a process starts without it
 }
 
 namespace {
 
-/// How cuBLASLt was told to compute the products of two steps.
+/// The compute types passed to cuBLASLt for the products of two steps.
 template <class Precision>
 std::vector<cublasComputeType_t> products_of_training() {
   dp::model<net, dp::on<dp::cuda<0>>, Precision> model{dp::seed{1}};
