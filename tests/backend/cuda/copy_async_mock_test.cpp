@@ -39,8 +39,7 @@ dp::stream<dp::cuda<0>> named_stream(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a copy to a device is work of its stream, and the host waits when it asks for the tensor",
-          "[backend][async]") {
+TEST_CASE("a copy to a device runs on its stream; the host waits when it gets the tensor", "[backend][async]") {
   const auto copies = named_stream("copies");
   const auto source = counted();
   mock::set_done(false);
@@ -62,7 +61,8 @@ TEST_CASE("a copy to a device is work of its stream, and the host waits when it 
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("a stream that comes after a copy becomes the tensor's, and the next one is remembered", "[backend][async]") {
+TEST_CASE("the first stream ordered after a copy becomes the tensor's stream, the next one is recorded",
+          "[backend][async]") {
   const auto copies = named_stream("copies"), compute = named_stream("compute");
   {
     auto copy = dp::to_async<device>(counted(), copies);
@@ -82,7 +82,7 @@ TEST_CASE("a stream that comes after a copy becomes the tensor's, and the next o
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("a copy from a device comes after what this thread asked of it, and before its memory goes",
+TEST_CASE("a copy from a device is ordered after this thread's work and before its memory is freed",
           "[backend][async]") {
   const auto copies = named_stream("copies");
   auto source = std::optional(dp::to<device>(support::counted<float>(list{})));
@@ -102,7 +102,7 @@ TEST_CASE("a copy from a device comes after what this thread asked of it, and be
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("a copy into a tensor that is there allocates no memory", "[backend][async]") {
+TEST_CASE("a copy into an existing tensor does not allocate", "[backend][async]") {
   const auto copies = named_stream("copies");
   const auto source = counted();
   const dp::tensor<float, list, device> kept{list{}};
@@ -123,8 +123,7 @@ TEST_CASE("a copy into a tensor that is there allocates no memory", "[backend][a
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("whichever call of a copy fails, nothing leaks, and nothing that is copied goes too early",
-          "[backend][async]") {
+TEST_CASE("whichever call of a copy fails, nothing leaks and no memory is freed too early", "[backend][async]") {
   const auto copies = named_stream("copies");
   for (const char* function : {"cudaMallocFromPoolAsync", "cudaEventCreateWithFlags", "cudaMemcpyAsync"}) {
     mock::fail(function, cudaErrorInvalidValue);
@@ -143,7 +142,7 @@ TEST_CASE("whichever call of a copy fails, nothing leaks, and nothing that is co
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("a tensor that could not be copied for want of memory is still there", "[backend][async]") {
+TEST_CASE("a tensor that could not be copied because memory ran out is unchanged", "[backend][async]") {
   auto source = counted();
   mock::fail("cudaMallocFromPoolAsync", cudaErrorInvalidValue);
   CHECK_THROWS_AS(dp::to_async<device>(std::move(source)), dp::error);
@@ -151,8 +150,7 @@ TEST_CASE("a tensor that could not be copied for want of memory is still there",
   CHECK(source(2) == 2);
 }
 
-TEST_CASE("a device that fails during a copy says so where it is waited for, and not in the destructor",
-          "[backend][async]") {
+TEST_CASE("a failure during a copy is thrown by waiting for it, not by the destructor", "[backend][async]") {
   auto forgotten = std::optional(dp::to_async<device>(counted()));
   auto copy = dp::to_async<device>(counted());
   mock::break_devices(cudaErrorIllegalAddress);

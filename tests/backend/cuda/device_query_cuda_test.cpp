@@ -10,7 +10,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("CUDA devices stand beside the CPU with their name, SMs and memory", "[backend]") {
+TEST_CASE("CUDA devices are listed after the CPU with name, SMs and memory", "[backend]") {
   const auto found = dp::list_devices();
   REQUIRE(found.size() == 1 + static_cast<std::size_t>(dp::detail::cuda_devices().count));
   for (std::size_t i = 1; i < found.size(); ++i) {

@@ -56,26 +56,26 @@ TEST_CASE("peers are the places on the same GPU and those that it can reach", "[
   CHECK(found[3].peers == std::vector<std::string>{"cuda:1"});
 }
 
-TEST_CASE("without a driver the reason is that, and what to do", "[backend]") {
+TEST_CASE("without a driver the reason names it and the remedy", "[backend]") {
   mock::remove_driver();
   CHECK(dp::list_devices().size() == 1);
   CHECK_THROWS_WITH(scalar{dp::extents<>{}},
                     ContainsSubstring("cuda:0 needs an NVIDIA driver") && ContainsSubstring("or run on cpu"));
 }
 
-TEST_CASE("without a device the reason is that", "[backend]") {
+TEST_CASE("without a device the reason names it", "[backend]") {
   mock::set_devices(0);
   CHECK_THROWS_WITH(scalar{dp::extents<>{}}, ContainsSubstring("CUDA finds no device for this process"));
   CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
 }
 
-TEST_CASE("a place behind the last device is refused before CUDA is asked for anything there", "[backend]") {
+TEST_CASE("an ordinal beyond the last device is rejected before any CUDA call for it", "[backend]") {
   using third = dp::tensor<float, dp::extents<>, dp::on<dp::cuda<2>>>;
   CHECK_THROWS_WITH(third{dp::extents<>{}}, ContainsSubstring("this process sees 2 CUDA device(s)"));
   CHECK(mock::calls() == std::vector<std::string>{"cudaGetDeviceCount device 0"});
 }
 
-TEST_CASE("what CUDA numbers its devices by is shown", "[backend]") {
+TEST_CASE("the variables that number CUDA's devices are shown", "[backend]") {
   unsetenv("CUDA_VISIBLE_DEVICES");
   unsetenv("CUDA_DEVICE_ORDER");
   CHECK_THAT(dp::cuda_support_description(),
@@ -85,7 +85,7 @@ TEST_CASE("what CUDA numbers its devices by is shown", "[backend]") {
     CHECK(device.device.empty());
 }
 
-TEST_CASE("where the environment renumbers devices, each is shown by its address", "[backend]") {
+TEST_CASE("if the environment renumbers devices, each is shown with its PCI address", "[backend]") {
   setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
   setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
   CHECK_THAT(dp::cuda_support_description(),
@@ -98,7 +98,7 @@ TEST_CASE("where the environment renumbers devices, each is shown by its address
                     ContainsSubstring("CUDA_VISIBLE_DEVICES is \"3,1\""));
 }
 
-TEST_CASE("an order that CUDA does not know is named", "[backend]") {
+TEST_CASE("an unknown CUDA_DEVICE_ORDER is named", "[backend]") {
   setenv("CUDA_DEVICE_ORDER", "PCI", 1);
   CHECK_THAT(dp::cuda_support_description(),
              ContainsSubstring("CUDA_DEVICE_ORDER=\"PCI\", which is neither FASTEST_FIRST nor PCI_BUS_ID, among"));

@@ -15,7 +15,7 @@ namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("events are recorded, waited for and followed on the devices that they name", "[backend]") {
+TEST_CASE("events are recorded, waited for and followed on their devices", "[backend]") {
   {
     dp::synchronize<dp::cuda<0>>();
     dp::synchronize<dp::cuda<1>>();

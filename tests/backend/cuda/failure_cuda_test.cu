@@ -30,7 +30,7 @@ void fail() {
 
 }  // namespace
 
-TEST_CASE("a kernel's failure is named by the call that hears of it, and the device is lost", "[backend][api-error]") {
+TEST_CASE("a kernel's failure is reported by the next call, and the device is lost", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const auto memory = dp::detail::allocate<cuda>(0, 64);
   dp::synchronize<dp::cuda<0>>();

@@ -73,14 +73,14 @@ TEST_CASE("with a count of 0 and no error the next placement is taken", "[backen
       "CUDA_VISIBLE_DEVICES is not set)");
 }
 
-TEST_CASE("where every device is hidden the reason shows the variable", "[backend]") {
+TEST_CASE("if every device is hidden, the reason shows the variable", "[backend]") {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   mock::find_none(cudaErrorNoDevice);
   CHECK(chosen<one, host>() == "cpu");
   CHECK_THROWS_WITH(chosen<one>(), ContainsSubstring("CUDA_VISIBLE_DEVICES, which is \"\", or run on cpu"));
 }
 
-TEST_CASE("where CUDA cannot be asked at all the next placement is taken", "[backend]") {
+TEST_CASE("if CUDA cannot be queried, the next placement is taken", "[backend]") {
   mock::fail("cudaGetDeviceCount", cudaErrorSystemDriverMismatch);
   CHECK(chosen<two, one, host>() == "cpu");
 }

@@ -48,12 +48,12 @@ TEST_CASE("an error that a device reports later names the last kernel that it wa
                                                         ContainsSubstring("scale_kernel<float>."));
 }
 
-TEST_CASE("a device that was given no kernel names none", "[backend]") {
+TEST_CASE("without a launched kernel the error names none", "[backend]") {
   mock::break_devices(cudaErrorIllegalAddress);
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), !ContainsSubstring("The last kernel"));
 }
 
-TEST_CASE("with DEVPLACE_SYNC_LAUNCH=1 each launch is waited for, and fails where it is", "[backend]") {
+TEST_CASE("with DEVPLACE_SYNC_LAUNCH=1 each launch is synchronised, and its failure thrown there", "[backend]") {
   setenv("DEVPLACE_SYNC_LAUNCH", "1", 1);
   pretend_to_launch(0);
   CHECK(waits() == 1);

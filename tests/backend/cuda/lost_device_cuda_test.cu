@@ -32,7 +32,7 @@ struct write_where_nothing_is {
 
 // Afterwards the process cannot use the GPU; the tag excludes this test from runs of all cases in one process under
 // compute-sanitizer.
-TEST_CASE("a kernel that fails loses the GPU to the process, which goes on without it", "[backend][api-error]") {
+TEST_CASE("a failing kernel makes the GPU unusable, and the process continues without it", "[backend][api-error]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   auto a = std::optional(dp::to<device>(dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{1, 2}));
   auto e = std::make_optional<dp::event<dp::cuda<0>>>();

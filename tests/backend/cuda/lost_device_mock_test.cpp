@@ -63,7 +63,7 @@ TEST_CASE("a lost device says by which error and kernel, and what to do", "[back
         "process.");
 }
 
-TEST_CASE("every use of a lost device throws the same at once, and calls nothing of CUDA", "[backend][lost]") {
+TEST_CASE("every use of a lost device throws the same error without calling CUDA", "[backend][lost]") {
   const auto a = dp::to<device>(counted());
   const auto staging = dp::to<dp::on<dp::pinned>>(counted());
   auto b = dp::to<device>(counted());
@@ -94,7 +94,7 @@ TEST_CASE("every use of a lost device throws the same at once, and calls nothing
     CHECK_THAT(call, ContainsSubstring("device 1") || ContainsSubstring("stream of 1"));
 }
 
-TEST_CASE("what lies on a lost device can be let go, and nothing of CUDA is called", "[backend][lost]") {
+TEST_CASE("objects on a lost device are destroyed without calling CUDA", "[backend][lost]") {
   auto a = std::optional(dp::to<device>(counted()));
   auto staging = std::optional(dp::to<dp::on<dp::pinned>>(counted()));
   auto e = std::make_optional<dp::event<dp::cuda<0>>>();
@@ -112,7 +112,7 @@ TEST_CASE("what lies on a lost device can be let go, and nothing of CUDA is call
   CHECK(dp::memory_statistics<dp::pinned>().allocated == 0);
 }
 
-TEST_CASE("other devices can still be used, and those that can are listed", "[backend][lost]") {
+TEST_CASE("other devices remain usable and listed", "[backend][lost]") {
   using other = dp::on<dp::cuda<1>>;
   const auto a = dp::to<other>(counted());
   lose_device_0();
@@ -157,7 +157,7 @@ TEST_CASE("a query of an event or a stream finds a lost device too", "[backend][
   CHECK_THROWS_WITH(dp::synchronize<dp::cuda<0>>(), ContainsSubstring("since cudaEventQuery on cuda:0 failed"));
 }
 
-TEST_CASE("errors that a device survives leave it in use", "[backend][lost]") {
+TEST_CASE("errors that a device survives leave it usable", "[backend][lost]") {
   for (const cudaError_t code : {cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorNoKernelImageForDevice}) {
     mock::fail("cudaStreamSynchronize", code);
     CHECK_THROWS_AS(dp::synchronize<dp::cuda<0>>(), dp::error);
@@ -166,8 +166,7 @@ TEST_CASE("errors that a device survives leave it in use", "[backend][lost]") {
   }
 }
 
-TEST_CASE("every error that CUDA calls the process's end loses the device, a hardware fault with its own advice",
-          "[backend][lost]") {
+TEST_CASE("all sticky CUDA errors lose the device, hardware faults with their own advice", "[backend][lost]") {
   using dp::detail::loses_the_device;
   for (const cudaError_t code :
        {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,

@@ -149,7 +149,7 @@ TEST_CASE("cuBLASLt computes the products of training, in float, and TF32 only w
   CHECK(plans_of(s, dp::detail::product_math::tf32).front()->offered);
 }
 
-TEST_CASE("relu behind a product on a GPU keeps NaN", "[backend]") {
+TEST_CASE("relu after a product on a GPU keeps NaN", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   device_array<float> a(4 * 8), b(8 * 8), c(4 * 8), bias(8);
   a.host[3] = std::numeric_limits<float>::quiet_NaN();
@@ -164,7 +164,7 @@ TEST_CASE("relu behind a product on a GPU keeps NaN", "[backend]") {
   }
 }
 
-TEST_CASE("gradients of a linear layer and of the relu behind it are right on a GPU", "[backend]") {
+TEST_CASE("gradients of a linear layer and of the relu after it are correct on a GPU", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   for (const shape s : {shape{256, 784, 64}, shape{10, 256, 64}, shape{1, 9, 70}, shape{9, 1, 70}, shape{10, 8, 1}})
     for (const float beta : {0.0f, 1.0f}) {

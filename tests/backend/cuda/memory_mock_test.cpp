@@ -53,7 +53,7 @@ int current_device() {
 
 }  // namespace
 
-TEST_CASE("a tensor goes to the device of its type and back, and the current device stays", "[backend]") {
+TEST_CASE("a tensor is copied to the device of its type and back, and the current device is kept", "[backend]") {
   const all_is_well check;
   const auto a = support::counted<float>(dp::extents<2, 3>{});
   {
@@ -75,7 +75,7 @@ TEST_CASE("a tensor goes to the device of its type and back, and the current dev
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("a copy from device to device waits for what it reads, and is complete", "[backend]") {
+TEST_CASE("a copy between devices waits for its source and is complete when it returns", "[backend]") {
   const all_is_well check;
   dp::synchronize<dp::cuda<1>>();
   const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
@@ -95,8 +95,7 @@ TEST_CASE("a copy from device to device waits for what it reads, and is complete
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("between devices that do not reach each other CUDA stages the copy, which is asked for in the same way",
-          "[backend]") {
+TEST_CASE("without peer access CUDA stages the copy, by the same call", "[backend]") {
   const all_is_well check;
   mock::separate_devices();
   const auto a = dp::to<first>(support::counted<double>(dp::extents<5>{}));
@@ -107,7 +106,7 @@ TEST_CASE("between devices that do not reach each other CUDA stages the copy, wh
   CHECK(count_of("cudaMemcpyPeerAsync device 1 0 to 1") == 2);
 }
 
-TEST_CASE("blocks of rows go between devices in one call", "[backend]") {
+TEST_CASE("blocks of rows are copied between devices in one call", "[backend]") {
   const all_is_well check;
   const auto a = dp::to<first>(support::counted<float>(dp::extents<3, 4>{}));
   dp::tensor<float, dp::extents<3, 2>, second> b{dp::extents<3, 2>{}};
@@ -119,7 +118,7 @@ TEST_CASE("blocks of rows go between devices in one call", "[backend]") {
   CHECK(count_of("cudaMemPoolSetAccess device 0 pool of 0 for 1") == 1);
 }
 
-TEST_CASE("logical devices that share a GPU have memory there, each in its own count", "[backend]") {
+TEST_CASE("logical devices that share a GPU count their memory separately", "[backend]") {
   const all_is_well check;
   dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
   const auto a = dp::to<dp::on<dp::cuda<2>>>(support::counted<float>(dp::extents<4>{}));
@@ -146,7 +145,7 @@ TEST_CASE("a copy within a device may overlap, which CUDA's own may not", "[back
   CHECK(mock::live_blocks() == 1);
 }
 
-TEST_CASE("memory that runs out is an error with the numbers, and the program goes on", "[backend]") {
+TEST_CASE("out of memory is an error with sizes, and the program continues", "[backend]") {
   mock::set_devices(1, 1000);
   const all_is_well check;
   const auto some = dp::to<first>(support::counted<float>(dp::extents<100>{}));
@@ -163,7 +162,7 @@ TEST_CASE("memory that runs out is an error with the numbers, and the program go
   CHECK_NOTHROW(dp::to<first>(support::counted<float>(dp::extents<150>{})));
 }
 
-TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "[backend]") {
+TEST_CASE("whichever call fails while copying to several devices, nothing leaks", "[backend]") {
   const all_is_well check;
   using split = dp::sharded<dp::axis<0>, 0, 1>;
   const auto a = support::counted<float>(dp::extents<6, 2>{});
@@ -179,7 +178,7 @@ TEST_CASE("whichever call fails on the way to several devices, nothing leaks", "
     }
 }
 
-TEST_CASE("a place keeps the memory that it gives back until it is trimmed", "[backend]") {
+TEST_CASE("a place's pool keeps freed memory until it is trimmed", "[backend]") {
   const all_is_well check;
   { const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{})); }
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == 0);
@@ -188,7 +187,7 @@ TEST_CASE("a place keeps the memory that it gives back until it is trimmed", "[b
   CHECK(dp::memory_statistics<dp::cuda<0>>().reserved == 0);
 }
 
-TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again", "[backend]") {
+TEST_CASE("a failure to create a queue leaks nothing and is retried later", "[backend]") {
   const all_is_well check;
   for (const char* function : {"cudaStreamCreateWithFlags", "cudaMemPoolCreate", "cudaMemPoolSetAttribute"}) {
     mock::fail(function, cudaErrorInvalidValue);
@@ -200,7 +199,7 @@ TEST_CASE("a queue that cannot be made leaves nothing behind, and is tried again
   CHECK(count_of("cudaMemPoolDestroy") == 1);
 }
 
-TEST_CASE("before memory runs out, all places on the GPU give back what they keep", "[backend]") {
+TEST_CASE("an allocation fails only after the pools of all places on the GPU were trimmed", "[backend]") {
   dp::set_device_map({{0, 0}, {1, 0}, {2, 1}});
   mock::set_devices(2, 1000);
   const all_is_well check;
@@ -221,7 +220,7 @@ TEST_CASE("before memory runs out, all places on the GPU give back what they kee
   CHECK_THROWS_AS(dp::to<first>(support::counted<float>(dp::extents<201>{})), dp::out_of_memory);
 }
 
-TEST_CASE("memory that went back is used again before the device is asked for more", "[backend]") {
+TEST_CASE("freed memory is reused before more is allocated from the device", "[backend]") {
   const all_is_well check;
   for (int i = 0; i < 3; ++i)
     const auto a = dp::to<first>(support::counted<float>(dp::extents<100>{}));

@@ -18,7 +18,7 @@ namespace mock = devplace::test::mock_cuda;
 using cuda = dp::backend::cuda;
 using peer_copy = dp::implementation<cuda, dp::op::peer_copy>;
 
-TEST_CASE("the pool of another GPU is opened before its memory is reached from here", "[backend]") {
+TEST_CASE("access to another GPU's pool is enabled before its memory is used", "[backend]") {
   CHECK(peer_copy::why_apart(0, 1).empty());
   CHECK(std::count(mock::calls().begin(), mock::calls().end(), "cudaMemPoolSetAccess device 1 pool of 1 for 0") == 1);
   int current = -1;
@@ -26,19 +26,19 @@ TEST_CASE("the pool of another GPU is opened before its memory is reached from h
   CHECK(current == 0);
 }
 
-TEST_CASE("places on one GPU reach each other's memory as it is", "[backend]") {
+TEST_CASE("places on one GPU can access each other's memory", "[backend]") {
   dp::set_device_map({{0, 1}, {1, 1}});
   CHECK(peer_copy::why_apart(0, 1).empty());
   for (const std::string& call : mock::calls())
     CHECK(call.find("SetAccess") == std::string::npos);
 }
 
-TEST_CASE("devices without a way to each other are named", "[backend]") {
+TEST_CASE("devices without peer access are named", "[backend]") {
   mock::separate_devices();
   CHECK(peer_copy::why_apart(1, 0) == "cuda:1 cannot reach the memory of cuda:0");
 }
 
-TEST_CASE("a peer copy is work of the device that it fills", "[backend]") {
+TEST_CASE("a peer copy is enqueued on the destination's stream", "[backend]") {
   const auto from = dp::detail::allocate<cuda>(0, 8);
   const auto to = dp::detail::allocate<cuda>(1, 8);
   const double value = 3, none = 0;

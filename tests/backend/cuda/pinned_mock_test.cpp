@@ -26,7 +26,7 @@ TEST_CASE("pinned memory is taken for every device, in the context of cuda<0>'s"
   CHECK(mock::violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("pages that cannot be locked are an error with the numbers and what helps", "[backend][pinned]") {
+TEST_CASE("failing to lock pages is an error with sizes and remedies", "[backend][pinned]") {
   const dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> a{1, 2, 3};
   mock::fail("cudaHostAlloc", cudaErrorMemoryAllocation);
   try {

@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of 
   CHECK(cuda::violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("cuBLASLt is not read where beta is 0, and nothing is computed of an empty product", "[backend]") {
+TEST_CASE("with beta 0 C is not read, and an empty product calls no cuBLASLt", "[backend]") {
   small_product<float> p;
   std::fill_n(p.c.data(), p.c.size, std::numeric_limits<float>::quiet_NaN());
   dp::detail::multiply(0, p.g, emulated{});
@@ -220,7 +220,7 @@ TEST_CASE("a product's descriptors are made and its algorithm is asked for once"
   CHECK(cache.plans.size() == 1);
 }
 
-TEST_CASE("another vector of an epilogue is told to cuBLASLt, the same one is not", "[backend]") {
+TEST_CASE("cuBLASLt is told an epilogue's vector only when it changes", "[backend]") {
   small_product<float> p;
   const device_array<float> other(8);
   std::fill_n(other.data(), 8, 100.0f);
@@ -252,7 +252,7 @@ TEST_CASE("a row-major product is cuBLASLt's product of the transposes", "[backe
   CHECK(lt::allowed_workspace() == 32 << 20);
 }
 
-TEST_CASE("a relu behind a product is a kernel of its own, as cuBLASLt's makes 0 of NaN", "[backend]") {
+TEST_CASE("relu after a product is a separate kernel, because cuBLASLt's turns NaN into 0", "[backend]") {
   small_product<float> p;
   std::vector<std::string> kernels;
   p.g.then = dp::detail::epilogue::relu;
@@ -263,7 +263,7 @@ TEST_CASE("a relu behind a product is a kernel of its own, as cuBLASLt's makes 0
   CHECK(kernels[0].find("finish_kernel<float, 4") != std::string::npos);
 }
 
-TEST_CASE("where cuBLASLt has no epilogue, or no algorithm at all, our kernels stand in", "[backend]") {
+TEST_CASE("without a cuBLASLt epilogue or algorithm, devplace's kernels are used", "[backend]") {
   small_product<float> p;
   std::vector<std::string> kernels;
   p.g.bias = p.bias.data();
@@ -285,8 +285,7 @@ TEST_CASE("where cuBLASLt has no epilogue, or no algorithm at all, our kernels s
   CHECK(largest_error(p.g, p.c) < 1e-5);
 }
 
-TEST_CASE("a product that cuBLASLt offered and then does not support is computed by our kernel from then on",
-          "[backend]") {
+TEST_CASE("a product whose cuBLASLt algorithm turns out unsupported uses devplace's kernel from then on", "[backend]") {
   small_product<float> p;
   lt::fail("cublasLtMatmul", CUBLAS_STATUS_NOT_SUPPORTED);
   CHECK(largest_error(p.g, p.c) < 1e-5);
@@ -295,7 +294,7 @@ TEST_CASE("a product that cuBLASLt offered and then does not support is computed
   CHECK(lt::calls() == std::vector<std::string>{});
 }
 
-TEST_CASE("products with one row, column or summand do not ask cuBLASLt", "[backend]") {
+TEST_CASE("products with one row, column or summand do not use cuBLASLt", "[backend]") {
   small_product<float> p;
   const auto sizes = GENERATE(shape{1, 8, 5}, shape{6, 1, 5}, shape{6, 8, 1}, shape{1, 1, 1});
   p.g.m = sizes.m, p.g.n = sizes.n, p.g.k = sizes.k;
@@ -303,7 +302,7 @@ TEST_CASE("products with one row, column or summand do not ask cuBLASLt", "[back
   CHECK(lt::calls() == std::vector<std::string>{});
 }
 
-TEST_CASE("of two threads that sum columns on a stream, neither comes between the kernels of the other", "[backend]") {
+TEST_CASE("two threads that sum columns on one stream do not interleave their kernels", "[backend]") {
   const device_array<float> matrix(256 * 8), weights(256), a(8), b(8);
   const auto product_into = [&](const device_array<float>& y) {
     gemm_arguments<float> g;
@@ -349,7 +348,7 @@ constexpr std::uint64_t in_bfloat = CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASL
 
 }  // namespace
 
-TEST_CASE("an algorithm that reads its operands in less than was asked for is passed over", "[backend]") {
+TEST_CASE("an algorithm with lower operand precision than requested is skipped", "[backend]") {
   small_product<float> p;
   lt::offer({in_tf32, in_bfloat, in_float});
   CHECK(largest_error(p.g, p.c) < 1e-5);
@@ -360,7 +359,7 @@ TEST_CASE("an algorithm that reads its operands in less than was asked for is pa
   CHECK(lt::products().at(1).flags == in_tf32);
 }
 
-TEST_CASE("where cuBLASLt has algorithms in less than was asked for only, our kernel computes", "[backend]") {
+TEST_CASE("if all cuBLASLt algorithms have lower precision than requested, devplace's kernel is used", "[backend]") {
   small_product<float> p;
   std::vector<std::string> kernels;
   lt::offer({in_tf32});
@@ -369,7 +368,7 @@ TEST_CASE("where cuBLASLt has algorithms in less than was asked for only, our ke
   CHECK(kernels.size() == 1);
 }
 
-TEST_CASE("each logical device has a handle and a workspace of its own, of 32 MiB", "[backend]") {
+TEST_CASE("each logical device has its own cuBLASLt handle and a workspace of 32 MiB", "[backend]") {
   small_product<float> p;
   dp::detail::multiply(0, p.g, emulated{});
   const auto before = dp::detail::counters(dp::backend::cuda{}, 1).allocated.load();
@@ -388,7 +387,7 @@ TEST_CASE("each logical device has a handle and a workspace of its own, of 32 Mi
   CHECK(cuda::violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("a cache of plans keeps what was used last", "[backend]") {
+TEST_CASE("the cache of product plans evicts the least recently used one", "[backend]") {
   dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
   const device_array<float> a(64), b(64), c(64);
   gemm_arguments<float> g;
@@ -435,7 +434,7 @@ TEST_CASE("errors of cuBLASLt name the call, the place, the product and what to 
   }
 }
 
-TEST_CASE("a product on a device that a kernel has lost says that, and not what cuBLASLt made of it", "[backend]") {
+TEST_CASE("a product on a lost device reports the loss and not cuBLASLt's error", "[backend]") {
   small_product<float> p;
   dp::detail::multiply(0, p.g, emulated{});
   cuda::break_devices(cudaErrorIllegalAddress);
@@ -481,7 +480,7 @@ void check_gradients(std::size_t out, std::size_t in, std::size_t n, T beta) {
 
 }  // namespace
 
-TEST_CASE("gradients of a linear layer are right at all sizes, written and added", "[backend]") {
+TEST_CASE("gradients of a linear layer are correct at all sizes, overwritten and accumulated", "[backend]") {
   for (const shape s : {shape{10, 8, 70}, shape{8, 12, 64}, shape{1, 8, 9}, shape{8, 1, 9}, shape{1, 1, 3},
                         shape{10, 8, 1}, shape{10, 8, 0}})
     for (const int beta : {0, 1}) {
@@ -491,7 +490,7 @@ TEST_CASE("gradients of a linear layer are right at all sizes, written and added
   CHECK(lt::violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("cuBLASLt makes a bias's gradient beside the weight's, unless it is added", "[backend]") {
+TEST_CASE("cuBLASLt's epilogue computes a bias's gradient unless it is accumulated", "[backend]") {
   check_gradients<float>(10, 8, 70, 0);
   CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_BGRADB);
   CHECK(lt::products().at(0).n == 10);
@@ -500,7 +499,7 @@ TEST_CASE("cuBLASLt makes a bias's gradient beside the weight's, unless it is ad
   CHECK(lt::products().at(1).epilogue == CUBLASLT_EPILOGUE_DEFAULT);
 }
 
-TEST_CASE("where cuBLASLt makes no sums, our kernel does", "[backend]") {
+TEST_CASE("without cuBLASLt's epilogue, devplace's kernel computes the sums", "[backend]") {
   lt::refuse(CUBLASLT_EPILOGUE_BGRADB);
   check_gradients<float>(10, 8, 70, 0);
   CHECK(lt::products().at(0).epilogue == CUBLASLT_EPILOGUE_DEFAULT);

@@ -20,7 +20,7 @@ namespace dp = devplace;
 using gpu = dp::cuda<0>;
 using device = dp::on<gpu>;
 
-TEST_CASE("sums on two streams of a GPU do not meet", "[backend]") {
+TEST_CASE("column sums on two streams use separate workspaces", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const dp::stream<gpu> streams[2];
   using long_array = dp::extents<1 << 22>;

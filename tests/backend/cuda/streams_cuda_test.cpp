@@ -56,7 +56,7 @@ TEST_CASE("a kernel of the program's own runs in the order of a place's work", "
   CHECK(support::values_of(sum) == std::vector<float>{6, 12, 18});
 }
 
-TEST_CASE("pinned memory goes to a CUDA device and back beside other work", "[backend][async]") {
+TEST_CASE("pinned memory is copied to a CUDA device and back concurrently with other work", "[backend][async]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const dp::stream<gpu> in, out;
   for (int round = 0; round < 8; ++round) {
@@ -71,7 +71,7 @@ TEST_CASE("pinned memory goes to a CUDA device and back beside other work", "[ba
   CHECK(out.ready());
 }
 
-TEST_CASE("memory that a stream still reads is not handed to another one", "[backend][async]") {
+TEST_CASE("memory that a stream still reads is not reused by another stream", "[backend][async]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const dp::stream<gpu> out;
   const auto source = counted_from(7), other = counted_from(100);

@@ -75,7 +75,7 @@ TEST_CASE("work goes to the stream of the innermost scope, and back to the place
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("a scope is of one place and one thread", "[backend][stream]") {
+TEST_CASE("a stream_scope affects one place and one thread", "[backend][stream]") {
   const auto side = side_stream();
   dp::synchronize<dp::cuda<0>>();
   mock::clear_calls();
@@ -134,7 +134,7 @@ TEST_CASE("events order streams of a device, and devices", "[backend][stream]") 
   CHECK(mock::violations() == strings{});
 }
 
-TEST_CASE("memory goes back after all that a stream was given that uses it", "[backend][stream]") {
+TEST_CASE("memory is freed after the work of all streams that use it", "[backend][stream]") {
   const auto side = side_stream();
   {
     const dp::tensor<float, dp::extents<2>, device> a{dp::extents<2>{}};
@@ -150,7 +150,7 @@ TEST_CASE("memory goes back after all that a stream was given that uses it", "[b
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("where the order cannot be made by an event the host waits before memory goes back", "[backend][stream]") {
+TEST_CASE("if an event cannot order the streams, the host waits before memory is freed", "[backend][stream]") {
   const auto side = side_stream();
   for (const char* function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"}) {
     auto a = std::optional(dp::tensor<float, dp::extents<2>, device>(dp::extents<2>{}));
@@ -182,7 +182,7 @@ TEST_CASE("memory outlives the stream on which it was taken", "[backend][stream]
   CHECK(mock::calls() == strings{"cudaStreamSynchronize device 1 on side"});
 }
 
-TEST_CASE("a place is waited for on all its streams, whoever owns them", "[backend][stream]") {
+TEST_CASE("synchronize waits for all streams of a place", "[backend][stream]") {
   auto side = std::optional(side_stream());
   side.reset();
   dp::synchronize<gpu>();
@@ -192,7 +192,7 @@ TEST_CASE("a place is waited for on all its streams, whoever owns them", "[backe
   CHECK(std::count(mock::calls().begin(), mock::calls().end(), "cudaStreamSynchronize device 1 on side") == 0);
 }
 
-TEST_CASE("a stream says whether it is ready, and what failed on it", "[backend][stream]") {
+TEST_CASE("a stream reports whether it is ready, and its failure", "[backend][stream]") {
   const auto side = side_stream();
   mock::set_done(false);
   CHECK_FALSE(side.ready());
@@ -205,7 +205,7 @@ TEST_CASE("a stream says whether it is ready, and what failed on it", "[backend]
                                             ContainsSubstring("cudaErrorIllegalAddress, 700"));
 }
 
-TEST_CASE("a stream that cannot be made is an error, and tried again", "[backend][stream]") {
+TEST_CASE("a failure to create a stream is an error; a later attempt succeeds", "[backend][stream]") {
   dp::synchronize<gpu>();
   mock::fail("cudaStreamCreateWithFlags", cudaErrorMemoryAllocation);
   CHECK_THROWS_AS(dp::stream<gpu>(), dp::out_of_memory);

@@ -94,7 +94,7 @@ TEST_CASE("a copy on another stream than its tensor's must wait for that, and ot
   }
 }
 
-TEST_CASE("memory must stay until the last stream that uses it has come to that", "[backend][order]") {
+TEST_CASE("memory must exist until the last stream that uses it has finished", "[backend][order]") {
   const found problems;
   const dp::stream<place> copies;
   auto x = std::optional(dp::to<device>(support::counted<float>(list{})));
@@ -117,7 +117,7 @@ TEST_CASE("memory must stay until the last stream that uses it has come to that"
   }
 }
 
-TEST_CASE("whatever becomes of a pending copy, nobody comes too early", "[backend][order]") {
+TEST_CASE("however a pending copy ends, no access is too early", "[backend][order]") {
   const found problems;
   const dp::stream<place> copies, compute;
   SECTION("it is forgotten") {
@@ -159,7 +159,7 @@ TEST_CASE("whatever becomes of a pending copy, nobody comes too early", "[backen
   CHECK(problems == strings{});
 }
 
-TEST_CASE("copies between places are in order with both", "[backend][order]") {
+TEST_CASE("copies between places are ordered with the work of both", "[backend][order]") {
   const found problems;
   const dp::stream<place> side;
   {

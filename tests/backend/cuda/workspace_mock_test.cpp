@@ -57,7 +57,7 @@ TEST_CASE("the workspace of reductions is made once for each stream, with ticket
   CHECK(mock::violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("a workspace that could not be made is tried again", "[backend]") {
+TEST_CASE("a failed allocation of a workspace is retried later", "[backend]") {
   mock::set_devices(3);
   const std::size_t before = mock::live_blocks();
   mock::fail("cudaMallocFromPoolAsync", cudaErrorMemoryAllocation, 1, 2);

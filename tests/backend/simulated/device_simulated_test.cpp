@@ -46,7 +46,7 @@ TEST_CASE("submit returns before the work is done, and the work runs on another 
   CHECK(id != std::this_thread::get_id());
 }
 
-TEST_CASE("what a device's work throws is kept for the next wait, and what follows it is skipped", "[backend]") {
+TEST_CASE("an exception of a device's work is kept for the next wait, and later work is skipped", "[backend]") {
   simulated_device device;
   int done = 0;
   int* counter = &done;
@@ -65,7 +65,7 @@ TEST_CASE("what a device's work throws is kept for the next wait, and what follo
   device.submit([] { throw dp::error("nobody asks for this one."); });
 }
 
-TEST_CASE("an error that nobody waits for ends with the device", "[backend]") {
+TEST_CASE("an unreported error is discarded with the device", "[backend]") {
   simulated_device device;
   device.submit([] { throw dp::error("unseen."); });
 }
@@ -103,7 +103,7 @@ TEST_CASE("arguments as large as a CUDA kernel's fit", "[backend]") {
   CHECK(result == 7);
 }
 
-TEST_CASE("the CPU code of an operation finds a team of one on a device", "[backend]") {
+TEST_CASE("CPU code on a simulated device uses a team of one thread", "[backend]") {
   simulated_device device;
   int threads = 0;
   int* out = &threads;

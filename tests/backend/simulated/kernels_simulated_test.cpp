@@ -42,7 +42,7 @@ TEST_CASE("what an operation throws on a simulated device arrives at the next sy
   CHECK_NOTHROW(dp::to<dp::on<dp::cpu>>(x));
 }
 
-TEST_CASE("an operation that the CPU does not have is not provided on simulated devices either", "[backend]") {
+TEST_CASE("an operation without a CPU implementation is not provided on simulated devices", "[backend]") {
   STATIC_REQUIRE(dp::detail::provided<dp::backend::cuda, scale>);
   STATIC_REQUIRE_FALSE(dp::detail::provided<dp::backend::cuda, nobody_implements_this>);
 }

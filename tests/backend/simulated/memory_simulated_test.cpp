@@ -93,7 +93,7 @@ TEST_CASE("memory of simulated devices is counted for each device", "[backend]")
   CHECK(dp::memory_statistics<dp::cpu>().allocations == on_cpu.allocations);
 }
 
-TEST_CASE("errors of a simulated device come out of its next synchronising call", "[backend]") {
+TEST_CASE("errors of a simulated device are thrown by its next synchronising call", "[backend]") {
   const auto block = dp::detail::allocate<dp::backend::cuda>(0, 8);
   const auto other = dp::detail::allocate<dp::backend::cuda>(1, 8);
   const auto fail = [] { dp::detail::simulated_devices::at(0).submit([] { throw dp::shape_error("late."); }); };
@@ -110,7 +110,7 @@ TEST_CASE("errors of a simulated device come out of its next synchronising call"
   CHECK_NOTHROW(dp::synchronize<dp::cuda<0>>());
 }
 
-TEST_CASE("a request that no machine can meet is an out_of_memory error that says what is in use", "[backend]") {
+TEST_CASE("an impossible allocation is an out_of_memory error that reports the memory in use", "[backend]") {
   if constexpr (!support::sanitized) {
     CHECK_THROWS_AS(dp::detail::allocate<dp::backend::cuda>(1, std::size_t{1} << 60), dp::out_of_memory);
     CHECK_THROWS_WITH(dp::detail::allocate<dp::backend::cuda>(1, std::size_t{1} << 60),

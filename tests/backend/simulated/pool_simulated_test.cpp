@@ -113,8 +113,7 @@ TEST_CASE("without a limit the cache is hardly larger than what was in use at on
   CHECK(d.reserved(0) == 8 * largest + 128);
 }
 
-TEST_CASE("the limit is one for all logical devices on a physical device, and caches do not count against it",
-          "[backend]") {
+TEST_CASE("all logical devices on a physical device share its limit, and caches do not count", "[backend]") {
   shared_device d(1024);
   void* a = d.take(0, 512);
   void* b = d.take(1, 448);

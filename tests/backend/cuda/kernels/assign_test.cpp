@@ -94,7 +94,7 @@ using matrix = dp::extents<dyn, dyn>;
 
 }  // namespace
 
-TEST_CASE("assignments take 16 bytes at once where all operands begin at them, and the rest one by one", "[cuda]") {
+TEST_CASE("assignments use 16-byte accesses if all operands are aligned, and single ones for the rest", "[cuda]") {
   for (const std::size_t n : {1u, 3u, 4u, 1000u, 2051u}) {
     INFO(n << " elements");
     const line extents{n};
@@ -116,7 +116,7 @@ TEST_CASE("assignments take 16 bytes at once where all operands begin at them, a
   }
 }
 
-TEST_CASE("rows and columns that are repeated leave an assignment wide where rows have whole accesses", "[cuda]") {
+TEST_CASE("broadcasting keeps wide accesses if rows are a multiple of them", "[cuda]") {
   for (const std::size_t columns : {1u, 2u, 4u, 10u, 64u}) {
     INFO(columns << " columns");
     const matrix extents{30, columns};

@@ -57,7 +57,7 @@ TEST_CASE("clipping on a GPU takes one launch, and gives the norm and the factor
   }
 }
 
-TEST_CASE("clipping on a GPU at the edges", "[cuda]") {
+TEST_CASE("clipping on a GPU with zero, infinite and NaN gradients", "[cuda]") {
   const float zero = 0;
   CHECK(clip({3, 4}, nullptr, 10).norm == 5);
   CHECK(clip({3, 4}, nullptr, 10).factor == 1);

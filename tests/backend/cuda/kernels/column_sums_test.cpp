@@ -109,7 +109,7 @@ TEST_CASE("strips of column sums fit into the workspace", "[cuda]") {
   }
 }
 
-TEST_CASE("rows are weighted before they are summed, and the result is finished", "[cuda]") {
+TEST_CASE("column sums apply row weights and the epilogue", "[cuda]") {
   matrix x(70, 5);
   std::vector<float> weights(140), sums(10, 1.0F), workspace(1000);
   const std::vector<float> bias{1, -2000, 3, 4, 5};
@@ -169,7 +169,7 @@ TEST_CASE("the gradient of a relu and its column sums are those of loops, in pla
   }
 }
 
-TEST_CASE("the gradient of a relu is 0 where the activation is NaN, 0 or -0, and passes on what is NaN", "[cuda]") {
+TEST_CASE("the gradient of a relu is 0 for activations NaN, 0 and -0, and propagates NaN gradients", "[cuda]") {
   const std::array<float, 8> y{not_a_number, 0, -0.0F, infinite, 1, 1, 1, -1};
   std::array<float, 8> dy{1, not_a_number, infinite, 2, not_a_number, -infinite, -0.0F, not_a_number};
   std::array<float, 8> sums{};

@@ -101,7 +101,7 @@ TEST_CASE("cross-entropy kernels agree with the definition in double, for any nu
       }
 }
 
-TEST_CASE("the kernel's loss of a row that is all but certain keeps its digits", "[cuda]") {
+TEST_CASE("the kernel's loss of an almost certain row has no cancellation", "[cuda]") {
   for (const std::size_t n : {std::size_t{3}, std::size_t{100}, std::size_t{2000}}) {
     std::vector<float> x(n, 0.0F), gradient(n), loss(1);
     x[1] = 30;
@@ -113,7 +113,7 @@ TEST_CASE("the kernel's loss of a row that is all but certain keeps its digits",
   }
 }
 
-TEST_CASE("a label that is no class makes its row NaN, and no other; ignored rows may hold NaN", "[cuda]") {
+TEST_CASE("an invalid label makes only its row NaN; ignored rows may contain NaN", "[cuda]") {
   for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
     std::vector<float> x = simt::logits(4 * n);
     std::fill_n(&x[2 * n], n, std::numeric_limits<float>::quiet_NaN());
@@ -133,7 +133,7 @@ TEST_CASE("a label that is no class makes its row NaN, and no other; ignored row
   }
 }
 
-TEST_CASE("the kernels make of infinite, NaN and extreme logits what the CPU makes of them", "[cuda]") {
+TEST_CASE("kernels and CPU agree for infinite, NaN and extreme logits", "[cuda]") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float highest = std::numeric_limits<float>::max();
   constexpr std::size_t rows = 11, target = 1;

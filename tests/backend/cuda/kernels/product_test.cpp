@@ -56,7 +56,7 @@ bool finishes(std::size_t m, std::size_t n, float beta, bool with_bias, epilogue
 
 }  // namespace
 
-TEST_CASE("the kernel behind a product adds the bias and applies the activation, for any shape", "[cuda]") {
+TEST_CASE("the kernel after a product adds the bias and applies the activation, for any shape", "[cuda]") {
   for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 4}, {31, 8}, {32, 128}, {33, 132}, {40, 260}})
     for (const float beta : {0.0F, 1.0F, -2.0F})
       for (const bool with_bias : {false, true})
@@ -67,7 +67,7 @@ TEST_CASE("the kernel behind a product adds the bias and applies the activation,
         }
 }
 
-TEST_CASE("the activation behind a product leaves NaN, infinity and -0 as they are", "[cuda]") {
+TEST_CASE("the activation after a product keeps NaN, infinity and -0", "[cuda]") {
   aligned_rows c;
   const std::array<float, 8> values{not_a_number, -not_a_number, infinite, -infinite, -0.0F, 0.0F, -1, 2};
   for (std::size_t i = 0; i < 8; ++i)
@@ -83,7 +83,7 @@ TEST_CASE("the activation behind a product leaves NaN, infinity and -0 as they a
   CHECK(c.value[7] == 2);
 }
 
-TEST_CASE("products of rows with a vector are the same whether a warp or a block does a row", "[cuda]") {
+TEST_CASE("products of rows with a vector are the same with a warp or a block per row", "[cuda]") {
   std::vector<double> matrix(40 * 300), vector(600);
   for (std::size_t i = 0; i < matrix.size(); ++i)
     matrix[i] = static_cast<double>(i % 19) - 9;

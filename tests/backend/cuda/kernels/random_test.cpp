@@ -76,13 +76,13 @@ void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("kernels that draw numbers give the CPU's bits", "[cuda]", float, double) {
+TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double) {
   for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 1024u, 4999u})
     for (const std::size_t offset : {0u, 1u})
       check_fills<TestType>(n, offset);
 }
 
-TEMPLATE_TEST_CASE("the kernel of dropout drops what the CPU drops, to the bit", "[cuda]", float, double) {
+TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double) {
   for (const std::size_t columns : {1u, 3u, 4u, 10u, 37u, 256u})
     for (const std::size_t offset : {0u, 1u})
       check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);

@@ -141,7 +141,7 @@ std::string finding() {
 
 }  // namespace
 
-TEST_CASE("planted: the reduction kernel without its fences, its barriers or the end of its tickets", "[cuda]") {
+TEST_CASE("detected: a reduction kernel without fences, barriers or reset of its tickets", "[cuda]") {
   CHECK(finding<fault::none>().empty());
   CHECK_THAT(finding<fault::fences>(), Catch::Matchers::ContainsSubstring("no chain of barriers, fences and a ticket"));
   CHECK_THAT(finding<fault::tickets>(), Catch::Matchers::ContainsSubstring("a ticket counter is left at"));
@@ -174,7 +174,7 @@ TEST_CASE("layouts of reductions: few sums are split over blocks, short ones sha
   CHECK(reduction_layout_of(3, 0, 5, 1).blocks() >= 1);
 }
 
-TEST_CASE("no layout needs more scratch memory than there is, and each covers its elements once", "[cuda]") {
+TEST_CASE("no reduction layout exceeds the workspace, and each covers its elements once", "[cuda]") {
   for (const std::size_t outer : {1u, 2u, 7u, 300u, 512u, 100'000u})
     for (const std::size_t count : {1u, 3u, 1000u, 1025u, 70'000u, 50'000'000u})
       for (const std::size_t inner : {1u, 2u, 10u, 33u, 256u, 20'000u})
@@ -249,7 +249,7 @@ TEST_CASE("a sum has the same bits whatever the order of blocks, their number an
   }
 }
 
-TEST_CASE("wide reads are taken where every row begins at one", "[cuda]") {
+TEST_CASE("the reduction kernel uses wide reads if every row is aligned", "[cuda]") {
   using reducer = dp::detail::sum_reducer<float>;
   alignas(16) static std::array<float, 64> room;
   const auto wide = [](std::size_t outer, std::size_t count, std::size_t first) {

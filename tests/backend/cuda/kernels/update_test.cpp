@@ -80,12 +80,12 @@ TEST_CASE("the kernel of Adam's update is the formula for each element, and coun
   check_update(adam_hyper, [](arenas& a, const float* divisor) { return a.adam(divisor); });
 }
 
-TEST_CASE("so is the kernel of stochastic gradient descent, with momentum and without", "[cuda]") {
+TEST_CASE("the kernel of SGD's update is the formula for each element, with and without momentum", "[cuda]") {
   check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<true>(divisor); });
   check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<false>(divisor); });
 }
 
-TEST_CASE("where all samples are ignored, an update kernel divides by nothing", "[cuda]") {
+TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[cuda]") {
   arenas a(9, 0);
   const float none = 0;
   const auto update = a.sgd<false>(&none);
