@@ -75,7 +75,7 @@ TEST_CASE("each thread of each block runs once, in an order that depends on the 
   CHECK(orders[0] != orders[1]);
 }
 
-TEST_CASE("threads of a block meet at barriers and see what was written before", "[simt]") {
+TEST_CASE("block barriers make earlier writes visible", "[simt]") {
   std::vector<unsigned> out(64);
   for (std::uint32_t seed = 0; seed < 20; ++seed)
     CHECK(finding(reversal(out, true), seed).empty());
@@ -83,14 +83,14 @@ TEST_CASE("threads of a block meet at barriers and see what was written before",
     CHECK(out[i] == 63 - i);
 }
 
-TEST_CASE("planted: a missing barrier is a race, or a read of what nobody wrote", "[simt]") {
+TEST_CASE("detected: a missing barrier, as a race or a read of uninitialised memory", "[simt]") {
   std::vector<unsigned> out(64);
   for (std::uint32_t seed = 0; seed < 20; ++seed)
     CHECK_THAT(finding(reversal(out, false), seed),
                ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
 }
 
-TEST_CASE("planted: a barrier is missing before shared memory is used again", "[simt]") {
+TEST_CASE("detected: a missing barrier before shared memory is reused", "[simt]") {
   const auto again = [](bool barrier) {
     return [barrier](simt::thread& t) {
       const auto numbers = t.shared<unsigned, 1>();
@@ -106,12 +106,12 @@ TEST_CASE("planted: a barrier is missing before shared memory is used again", "[
   CHECK_THAT(finding(again(false)), ContainsSubstring("written by thread 0 and was read by thread"));
 }
 
-TEST_CASE("planted: two threads write one element of shared memory", "[simt]") {
+TEST_CASE("detected: two threads write one element of shared memory", "[simt]") {
   CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 1>().store(0, 1); }),
              ContainsSubstring("and was written by thread"));
 }
 
-TEST_CASE("planted: a barrier that some threads do not reach", "[simt]") {
+TEST_CASE("detected: a barrier that some threads do not reach", "[simt]") {
   CHECK_THAT(finding([](simt::thread& t) {
                if (t.thread_index() < 32) t.sync();
              }),
@@ -119,7 +119,7 @@ TEST_CASE("planted: a barrier that some threads do not reach", "[simt]") {
                  ContainsSubstring("of 64 threads 32 are at sync") && ContainsSubstring("32 have exited"));
 }
 
-TEST_CASE("planted: threads meet at two barriers of the source", "[simt]") {
+TEST_CASE("detected: threads of a block wait at different barriers", "[simt]") {
   const auto body = [](simt::thread& t) {
     if (t.thread_index() % 2 == 0)
       t.sync();
@@ -148,7 +148,7 @@ TEST_CASE("lanes of a warp exchange values", "[simt]") {
   }
 }
 
-TEST_CASE("planted: a shuffle after some lanes have left", "[simt]") {
+TEST_CASE("detected: a shuffle after some lanes have exited", "[simt]") {
   CHECK_THAT(finding([](simt::thread& t) {
                if (t.thread_index() % 32 >= 30) return;
                t.shuffle_xor(1, 1);
@@ -156,7 +156,7 @@ TEST_CASE("planted: a shuffle after some lanes have left", "[simt]") {
              ContainsSubstring("waits at shuffle_xor") && ContainsSubstring("4 have exited"));
 }
 
-TEST_CASE("planted: lanes of a warp at two shuffles, and a lane that does not exist", "[simt]") {
+TEST_CASE("detected: lanes of a warp at different shuffles, and a lane that does not exist", "[simt]") {
   CHECK_THAT(finding([](simt::thread& t) {
                if (t.thread_index() % 2 == 0)
                  t.shuffle_xor(1, 1);
@@ -181,7 +181,7 @@ TEST_CASE("a warp's barrier orders its own threads and no others", "[simt]") {
              ContainsSubstring("without a barrier between") || ContainsSubstring("never written"));
 }
 
-TEST_CASE("planted: misaligned access of several elements", "[simt]") {
+TEST_CASE("detected: misaligned vector accesses", "[simt]") {
   alignas(16) std::array<float, 64 * 4 + 1> values{};
   const auto copy = [&values](std::size_t offset) {
     return [&values, offset](simt::thread& t) {
@@ -197,7 +197,7 @@ TEST_CASE("planted: misaligned access of several elements", "[simt]") {
              ContainsSubstring("load of 16 bytes in line") && ContainsSubstring("is not a multiple of 16"));
 }
 
-TEST_CASE("planted: a shared array's end, and more shared memory than a block has", "[simt]") {
+TEST_CASE("detected: accesses beyond a shared array, and too much shared memory", "[simt]") {
   CHECK_THAT(finding([](simt::thread& t) { t.shared<int, 8>().store(t.thread_index(), 1); }),
              ContainsSubstring("of a shared array of 8"));
   CHECK_THAT(finding([](simt::thread& t) { t.shared<double, 6145>(); }),
@@ -256,7 +256,7 @@ TEST_CASE("the last of several blocks sees what all of them published", "[simt]"
     CHECK(finding_in_blocks({}, seed).empty());
 }
 
-TEST_CASE("planted: a barrier or a fence is missing before or after a ticket", "[simt]") {
+TEST_CASE("detected: a missing barrier or fence before or after a ticket", "[simt]") {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     CHECK_THAT(finding_in_blocks({.barrier = true}, seed), ContainsSubstring("no chain of barriers"));
     CHECK_THAT(finding_in_blocks({.fence_before = true}, seed), ContainsSubstring("no chain of barriers"));
@@ -264,17 +264,17 @@ TEST_CASE("planted: a barrier or a fence is missing before or after a ticket", "
   }
 }
 
-TEST_CASE("planted: a block that is not the last reads what others publish", "[simt]") {
+TEST_CASE("detected: a block other than the last observes published values", "[simt]") {
   for (std::uint32_t seed = 0; seed < 10; ++seed)
     CHECK_THAT(finding_in_blocks({.being_last = true}, seed),
                ContainsSubstring("no block of this launch has published") || ContainsSubstring("no chain of barriers"));
 }
 
-TEST_CASE("planted: a ticket counter that is not 0 at the end", "[simt]") {
+TEST_CASE("detected: a ticket counter that is not reset", "[simt]") {
   CHECK_THAT(finding_in_blocks({.reset = true}), ContainsSubstring("is left at 5"));
 }
 
-TEST_CASE("planted: a thread is told by a ticket and the others of its block are not", "[simt]") {
+TEST_CASE("detected: a missing barrier between the ticket's thread and the others of its block", "[simt]") {
   unsigned number = 0, tickets = 0;
   const auto body = [&](simt::thread& t) {
     if (t.thread_index() != 0) {
@@ -298,7 +298,7 @@ TEST_CASE("planted: a thread is told by a ticket and the others of its block are
   CHECK_THAT(found, ContainsSubstring("no chain of barriers"));
 }
 
-TEST_CASE("planted: two blocks publish in one place", "[simt]") {
+TEST_CASE("detected: two blocks publish to one address", "[simt]") {
   unsigned number = 0;
   CHECK_THROWS_WITH(launch(
                         [&](simt::thread& t) {
