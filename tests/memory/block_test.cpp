@@ -84,7 +84,7 @@ TEST_CASE("a block is counted under its purpose until it is released", "[memory]
   CHECK(dp::trim_memory<dp::cpu>() == 0);
 }
 
-TEST_CASE("a block knows the streams that use it, each once, whoever owns it", "[memory]") {
+TEST_CASE("a block records each stream that uses it once, and keeps the record when moved", "[memory]") {
   int storage = 0, stream[3] = {};
   const auto number = [&](int i) { return reinterpret_cast<std::size_t>(&stream[i]); };
   {
@@ -98,11 +98,11 @@ TEST_CASE("a block knows the streams that use it, each once, whoever owns it", "
   CHECK(streams_in_use == std::vector<std::size_t>{number(0), number(2), number(1)});
 }
 
-TEST_CASE("a block's purpose takes no room", "[memory]") {
+TEST_CASE("a block's purpose does not increase its size", "[memory]") {
   STATIC_REQUIRE(sizeof(block) == 4 * sizeof(void*) + sizeof(std::size_t) + 8);
 }
 
-TEST_CASE("no bytes are no allocation", "[memory]") {
+TEST_CASE("an allocation of 0 bytes does nothing", "[memory]") {
   const auto before = dp::memory_statistics<dp::cpu>();
   const block empty = dp::detail::allocate<dp::backend::cpu>(0, 0);
   CHECK(empty.data() == nullptr);

@@ -52,7 +52,7 @@ TEST_CASE("memory of a device is counted with its purposes and its peak", "[memo
   CHECK(dp::memory_statistics<dp::cuda<1>>().allocations == 0);
 }
 
-TEST_CASE("a peak can be begun again from what is in use", "[memory][statistics]") {
+TEST_CASE("reset_peak_memory sets the peak to the memory in use", "[memory][statistics]") {
   auto kept = take(0, 128);
   { const auto more = take(0, 512); }
   CHECK(dp::memory_statistics<device_0>().peak == 640);
@@ -62,7 +62,7 @@ TEST_CASE("a peak can be begun again from what is in use", "[memory][statistics]
   CHECK(dp::memory_statistics<device_0>().peak == 192);
 }
 
-TEST_CASE("a trimmed place keeps what is in use, and says what went", "[memory][statistics]") {
+TEST_CASE("trim_memory keeps memory in use and returns the number of freed bytes", "[memory][statistics]") {
   auto kept = take(0, 128), gone = take(0, 256), other = take(1, 512);
   gone.reset();
   other.reset();
@@ -77,7 +77,7 @@ TEST_CASE("a trimmed place keeps what is in use, and says what went", "[memory][
   CHECK(dp::memory_statistics<device_0>().reserved == 0);
 }
 
-TEST_CASE("logical devices on one GPU are counted and trimmed apart", "[memory][statistics]") {
+TEST_CASE("logical devices on one GPU are counted and trimmed separately", "[memory][statistics]") {
   dp::set_device_map({{0, 0}, {1, 0}});
   auto mine = take(0, 128), other = take(1, 256);
   CHECK(dp::memory_statistics<device_0>().reserved == 128);
@@ -95,7 +95,7 @@ TEST_CASE("the table has a row for each place in use", "[memory][statistics]") {
                                      !ContainsSubstring("cuda:1"));
 }
 
-TEST_CASE("a request that cannot be met is counted nowhere", "[memory][statistics]") {
+TEST_CASE("a failed allocation is not counted", "[memory][statistics]") {
   const auto kept = take(0, 64);
   CHECK_THROWS_AS(take(0, ~std::size_t{0}), dp::out_of_memory);
   const auto now = dp::memory_statistics<device_0>();

@@ -40,7 +40,7 @@ void ask(int ordinal, const F& f) {
 
 }  // namespace
 
-TEST_CASE("an event has happened until it is recorded, and again when its device has come to it", "[memory]") {
+TEST_CASE("an event is complete before it is recorded, and again when its device reaches it", "[memory]") {
   dp::event<dp::cuda<0>> event;
   CHECK(event.ready());
   event.wait();
@@ -53,7 +53,7 @@ TEST_CASE("an event has happened until it is recorded, and again when its device
   CHECK(event.ready());
 }
 
-TEST_CASE("a device that follows another's event works after it, while the host goes on", "[memory]") {
+TEST_CASE("a device that follows another's event waits for it without blocking the host", "[memory]") {
   std::atomic<bool> go{false};
   std::atomic<int> made{0}, seen{-1};
   dp::event<dp::cuda<0>> event;
@@ -68,7 +68,7 @@ TEST_CASE("a device that follows another's event works after it, while the host 
   CHECK(seen == 7);
 }
 
-TEST_CASE("an event may be given up before its devices have come to it", "[memory]") {
+TEST_CASE("an event may be destroyed before its devices reach it", "[memory]") {
   std::atomic<bool> go{false};
   std::atomic<int> seen{0};
   std::optional<dp::event<dp::cuda<0>>> event(std::in_place);
@@ -106,7 +106,7 @@ TEST_CASE("a failure travels with the event to the device that follows it, and i
   CHECK(dp::detail::failure_count<cuda>(1) == 1);
 }
 
-TEST_CASE("who follows an event sees what had failed by then, not what failed or went well later", "[memory]") {
+TEST_CASE("following an event propagates failures before it and none after it", "[memory]") {
   dp::event<dp::cuda<0>> event;
   std::atomic<int> seen{0};
   const auto failed = [](int ordinal) { return static_cast<bool>(dp::detail::drain<cuda>(ordinal)); };
@@ -139,7 +139,7 @@ TEST_CASE("who follows an event sees what had failed by then, not what failed or
   CHECK(seen == 1);
 }
 
-TEST_CASE("events of the CPU have always happened", "[memory]") {
+TEST_CASE("events of the CPU are always complete", "[memory]") {
   dp::event<dp::cpu> event;
   event.record();
   CHECK(event.ready());

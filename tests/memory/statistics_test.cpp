@@ -25,7 +25,7 @@ TEST_CASE("allocations and releases of a place are counted, with the peak since 
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before.allocated);
 }
 
-TEST_CASE("places are counted apart", "[memory]") {
+TEST_CASE("places are counted separately", "[memory]") {
   auto& third = dp::detail::counters(dp::backend::cuda{}, 3);
   const auto before = dp::memory_statistics<dp::cuda<2>>();
   dp::detail::count_allocation(third, 10);

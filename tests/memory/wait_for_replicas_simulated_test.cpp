@@ -30,7 +30,7 @@ void wait(const std::array<int, 3>& ordinals) {
 
 }  // namespace
 
-TEST_CASE("waiting for replicas throws the first failure in their order and leaves none behind", "[memory]") {
+TEST_CASE("waiting for replicas throws the first failure in their order and clears all", "[memory]") {
   CHECK_NOTHROW(wait({2, 0, 1}));
   fail_on(1);
   fail_on(0);
@@ -40,14 +40,14 @@ TEST_CASE("waiting for replicas throws the first failure in their order and leav
   CHECK_THROWS_AS(wait({1, 0, 2}), dp::argument_error);
 }
 
-TEST_CASE("waiting for one place throws what failed there as it is", "[memory]") {
+TEST_CASE("waiting for a single place throws its failure unchanged", "[memory]") {
   fail_on(3);
   const std::array one{3};
   CHECK_THROWS_WITH((dp::detail::wait_for_replicas<dp::backend::cuda>(one)),
                     Catch::Matchers::Equals("devplace: failure 3."));
 }
 
-TEST_CASE("a failure that reached other replicas is named after the one where it began", "[memory]") {
+TEST_CASE("a propagated failure is attributed to the replica where it began", "[memory]") {
   dp::event<dp::cuda<1>> event;
   fail_on(1);
   event.record();
