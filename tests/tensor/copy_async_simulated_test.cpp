@@ -99,7 +99,7 @@ TEST_CASE("another stream comes after a copy without the host", "[tensor][async]
   CHECK(support::values_of(twice) == values{0, 1, 2, 3});
 }
 
-TEST_CASE("a copy into a tensor that is there can be waited for, and is when it is forgotten", "[tensor][async]") {
+TEST_CASE("a copy into an existing tensor can be waited for; its destructor waits", "[tensor][async]") {
   const dp::stream<dp::cuda<0>> copies;
   const auto source = counted();
   dp::tensor<float, list, device> to(list{});
@@ -116,7 +116,7 @@ TEST_CASE("a copy into a tensor that is there can be waited for, and is when it 
   CHECK(back(0) == 3);
 }
 
-TEST_CASE("what fails on the device is thrown where a copy is waited for", "[tensor][async]") {
+TEST_CASE("a device's failure is thrown when the copy is waited for", "[tensor][async]") {
   dp::detail::for_each_index<cuda>(0, 1, 1, refuse{});
   auto copy = dp::to_async<device>(counted());
   CHECK_THROWS_AS(copy.get(), dp::argument_error);

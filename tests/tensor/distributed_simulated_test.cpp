@@ -113,7 +113,7 @@ TEST_CASE("a tensor over places that no address space holds is refused", "[tenso
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
-TEST_CASE("rows change within the memory that is there, by the tensor's rule", "[tensor]") {
+TEST_CASE("the number of rows changes within the allocated memory, by the tensor's rule", "[tensor]") {
   using dp::detail::leading_extent;
   dp::tensor<float, dp::extents<dyn, 2>, dp::sharded<dp::axis<0>, 0, 1, 2, 3>> torch(dp::extents<dyn, 2>(12),
                                                                                      dp::split::torch);

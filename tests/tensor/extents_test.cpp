@@ -22,7 +22,7 @@ TEST_CASE("static extents take no memory and are known at compile time", "[tenso
   STATIC_REQUIRE(e::static_extent(1) == 3);
 }
 
-TEST_CASE("extents of no axes are a scalar's", "[tensor][extents]") {
+TEST_CASE("extents without axes are those of a scalar", "[tensor][extents]") {
   STATIC_REQUIRE((extents<>::rank == 0 && extents<>{}.size() == 1 && extents<>::is_static));
   CHECK(dp::detail::to_string(extents<>{}) == "scalar");
 }

@@ -27,7 +27,7 @@ TEST_CASE("a tensor takes fewer rows, and as many as it was made with again, in 
   CHECK(dp::memory_statistics<dp::cpu>().allocations == allocations);
 }
 
-TEST_CASE("rows that do not fit are refused and change nothing", "[tensor]") {
+TEST_CASE("too many rows are rejected without changes", "[tensor]") {
   dp::tensor<std::int64_t, dp::extents<dyn>, dp::on<dp::cpu>> x(dp::extents<dyn>(5));
   CHECK_THROWS_AS(dp::detail::leading_extent::set(x, 6), dp::shape_error);
   CHECK_THROWS_AS(dp::detail::leading_extent::set(x, std::numeric_limits<std::size_t>::max()), dp::shape_error);

@@ -66,7 +66,7 @@ TEST_CASE("the head line names element type, extents and place", "[tensor][print
   CHECK(text(scalar) == "tensor<double, scalar> on cpu\n0.1");
 }
 
-TEST_CASE("nothing is printed of an empty tensor but brackets", "[tensor][print]") {
+TEST_CASE("an empty tensor prints only brackets", "[tensor][print]") {
   CHECK(elements<float>({}, dp::extents<0, 3>{}) == "[]");
   CHECK(elements<float>({}, dp::extents<2, dp::dyn>{0}) == "[]");
 }

@@ -82,14 +82,14 @@ TEST_CASE("torch.chunk's known cases", "[tensor]") {
   CHECK(parts<3>(0, dp::split::torch) == sizes{0, 0, 0});
 }
 
-TEST_CASE("sizes near the end of the numbers do not overflow", "[tensor]") {
+TEST_CASE("sizes near the largest number do not overflow", "[tensor]") {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   CHECK(parts<2>(most, dp::split::torch) == sizes{most / 2 + 1, most / 2});
   CHECK(parts<2>(most, dp::split::even) == sizes{most / 2 + 1, most / 2});
   CHECK(parts<7>(most, dp::split::torch).back() == most - 6 * (most / 7 + 1));
 }
 
-TEST_CASE("given sizes are taken when they add up", "[tensor]") {
+TEST_CASE("given sizes are accepted if they add up", "[tensor]") {
   CHECK(parts<3>(7, dp::split::sizes{3, 3, 1}) == sizes{3, 3, 1});
   CHECK(parts<3>(7, dp::split::sizes{0, 7, 0}) == sizes{0, 7, 0});
   CHECK(parts<2>(5, dp::split::sizes(std::array<std::size_t, 2>{1, 4})) == sizes{1, 4});
