@@ -167,7 +167,7 @@ TEMPLATE_TEST_CASE("a GPU's cross-entropy is the CPU's, with weights, smoothing 
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU makes of NaN and infinite logits what the CPU makes of them", "[ops]", float, double) {
+TEMPLATE_TEST_CASE("GPU and CPU agree for NaN and infinite logits", "[ops]", float, double) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using T = TestType;
   constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("a GPU makes of NaN and infinite logits what the CPU makes of
   }
 }
 
-TEST_CASE("a label that is no class makes the loss and its row NaN on a GPU, and no other row", "[ops]") {
+TEST_CASE("an invalid label on a GPU makes the loss and only its row NaN", "[ops]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
     INFO(n << " classes");
@@ -294,7 +294,7 @@ TEMPLATE_TEST_CASE("a GPU's elementwise results are the CPU's on shapes of all s
   }
 }
 
-TEST_CASE("more than 2^31 elements are more than 2^31 elements on a GPU", "[ops][large]") {
+TEST_CASE("a GPU handles more than 2^31 elements", "[ops][large]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const std::size_t rows = (std::size_t{1} << 21) + 1, n = 1024;
   {

@@ -50,7 +50,7 @@ void check_random() {
 
 }  // namespace
 
-TEST_CASE("one value on several places", "[ops]") {
+TEST_CASE("equal elements on several places", "[ops]") {
   check_fill<dp::replicated<1, 0>>();
   check_fill<dp::sharded<dp::axis<0>, 2, 0, 1>>();
   check_fill<dp::sharded<dp::axis<1>, 0, 1>>();

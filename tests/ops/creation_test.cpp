@@ -27,7 +27,7 @@ auto values(const X& x) {
 
 }  // namespace
 
-TEST_CASE("tensors of one value", "[ops][creation]") {
+TEST_CASE("tensors with all elements equal", "[ops][creation]") {
   const auto none = dp::zeros<float, on<cpu>>(extents<dyn, 3>{2});
   STATIC_REQUIRE(std::same_as<decltype(none), const dp::tensor<float, extents<dyn, 3>, on<cpu>>>);
   CHECK(values(none) == std::vector<float>(6, 0));

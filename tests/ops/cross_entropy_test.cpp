@@ -187,7 +187,7 @@ TEST_CASE("rows of infinities and NaN", "[ops]") {
   CHECK(dp::cross_entropy(x, without)() == Catch::Approx(std::log(2.0)));
 }
 
-TEST_CASE("without valid targets the mean is NaN, the sum and the gradient 0", "[ops]") {
+TEST_CASE("without valid labels the mean is NaN, and the sum and the gradient are 0", "[ops]") {
   const auto x = random_values<float>(dp::extents<3, 4>{}, 3);
   const dp::tensor<std::int64_t, dp::extents<3>, on_cpu> labels{-100, -100, -100};
   outputs<float, decltype(x)> out(x);
@@ -204,7 +204,7 @@ TEST_CASE("without valid targets the mean is NaN, the sum and the gradient 0", "
   CHECK(dp::cross_entropy(none, no_labels, {}, dp::reduction::sum)() == 0);
 }
 
-TEST_CASE("the gradient may take the place of the logits, or be left out", "[ops]") {
+TEST_CASE("the gradient may overwrite the logits or be omitted", "[ops]") {
   auto x = random_values<float>(dp::extents<40, 10>{}, 4, -3, 3);
   const auto labels = labels_for<std::int64_t>(40, 10, 5);
   outputs<float, decltype(x)> apart(x), in_place(x), alone(x);
@@ -222,7 +222,7 @@ TEST_CASE("the gradient may take the place of the logits, or be left out", "[ops
   }
 }
 
-TEST_CASE("a label that is no class is named", "[ops]") {
+TEST_CASE("an invalid label is named", "[ops]") {
   const auto x = random_values<float>(dp::extents<3, 4>{}, 6);
   using Catch::Matchers::ContainsSubstring;
   const dp::tensor<std::int64_t, dp::extents<3>, on_cpu> large{0, 4, 9};

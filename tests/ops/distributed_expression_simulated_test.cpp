@@ -73,7 +73,7 @@ TEST_CASE("split operands give a result that is split as they are", "[ops][algeb
   }
 }
 
-TEST_CASE("a whole operand without the split axis stands beside a split one", "[ops][algebra]") {
+TEST_CASE("a replicated operand without the split axis combines with a split one", "[ops][algebra]") {
   const auto x = distributed_numbers<rows>(matrix(8), 1);
   const auto bias = distributed_numbers<whole>(row{}, 2);
   const auto flat = distributed_numbers<whole>(dp::extents<1, 3>{}, 3);
@@ -92,7 +92,7 @@ TEST_CASE("a whole operand without the split axis stands beside a split one", "[
         values_by_index(24, [](std::size_t i) { return small_number(i % 3, 2) / small_number(i / 3, 6); }));
 }
 
-TEST_CASE("what would need a row of another place is a shape_error", "[ops][algebra]") {
+TEST_CASE("an operation that needs another place's rows throws shape_error", "[ops][algebra]") {
   const auto x = distributed_numbers<rows>(matrix(8), 1);
   const auto shorter = distributed_numbers<rows>(matrix(7), 1);
   const auto single = distributed_numbers<rows>(matrix(1), 1);
@@ -125,7 +125,7 @@ TEST_CASE("linear operations on partial operands give summands of the result", "
   CHECK(value_of(n) == values_by_index(21, [&](std::size_t i) { return 3 * of_p[i]; }));
 }
 
-TEST_CASE("a maximum of partial maxima is one, and so with minima", "[ops][algebra]") {
+TEST_CASE("a maximum of partial maxima is partial, and so is a minimum of partial minima", "[ops][algebra]") {
   const auto larger = [](float a, float b) { return std::max(a, b); };
   const auto smaller = [](float a, float b) { return std::min(a, b); };
   const auto a = distributed_numbers<maxima>(fixed{}, 1), b = distributed_numbers<maxima>(fixed{}, 2);
@@ -179,7 +179,7 @@ TEST_CASE("an expression on several places owns its temporaries", "[ops][algebra
         values_by_index(24, [](std::size_t i) { return (small_number(i, 1) + 1) * small_number(i, 2); }));
 }
 
-TEST_CASE("assigning on several places is one pass on each, without memory", "[ops][algebra]") {
+TEST_CASE("assignment on several places is one pass on each, without allocation", "[ops][algebra]") {
   const auto a = distributed_numbers<rows>(matrix(30), 1);
   const auto bias = distributed_numbers<whole>(row{}, 2);
   auto c = distributed_numbers<rows>(matrix(30), 3);

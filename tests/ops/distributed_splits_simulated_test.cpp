@@ -82,7 +82,7 @@ TEST_CASE("results are split as their operands are", "[ops][algebra]") {
   CHECK(value_of(probabilities) == elements(dp::softmax(on_host)));
 }
 
-TEST_CASE("operands that are split differently do not meet", "[ops][algebra]") {
+TEST_CASE("operands that are split differently are rejected", "[ops][algebra]") {
   const auto on_host = host_numbers(matrix{}, 1);
   const auto x = dp::scatter<rows>(on_host, dp::split::sizes{1, 0, 5});
   auto even = dp::scatter<rows>(on_host);

@@ -186,7 +186,7 @@ TEST_CASE("integers wrap around and never trap", "[ops][elementwise]") {
   CHECK(values(wide / -1) == std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min()});
 }
 
-TEST_CASE("cast converts, and clamps what does not fit", "[ops][elementwise]") {
+TEST_CASE("cast converts and clamps", "[ops][elementwise]") {
   const host<float, 7> x{-1.75f, 2.75f, 300, -1e30f, 1e30f, not_a_number, -0.5f};
   constexpr auto lowest = std::numeric_limits<std::int32_t>::min(), highest = std::numeric_limits<std::int32_t>::max();
   CHECK(values(dp::cast<std::int32_t>(x)) == std::vector<std::int32_t>{-1, 2, 300, lowest, highest, 0, 0});
@@ -342,7 +342,7 @@ TEST_CASE("compound assignment", "[ops][elementwise]") {
   CHECK(values(a) == std::vector<float>{0, 0, 0, 0});
 }
 
-TEST_CASE("a destination that overlaps an operand gets what was computed before", "[ops][elementwise]") {
+TEST_CASE("an overlapping destination gets the result computed from the old elements", "[ops][elementwise]") {
   SECTION("shifted up") {
     auto x = numbered(extents<100>{});
     x.slice(1, 100) = x.slice(0, 99) + 0.0f;
@@ -372,7 +372,7 @@ TEST_CASE("a destination that overlaps an operand gets what was computed before"
   }
 }
 
-TEST_CASE("in place and into other memory nothing is allocated", "[ops][elementwise]") {
+TEST_CASE("assignment does not allocate, in place or into other memory", "[ops][elementwise]") {
   auto a = numbered(extents<50, 7>{});
   const auto row = numbered(extents<7>{});
   host<float, 50, 7> b{extents<50, 7>{}};

@@ -60,7 +60,7 @@ TEST_CASE("a wrong label on a simulated device is reported by the next call that
   CHECK_THROWS_WITH(wait(), Catch::Matchers::ContainsSubstring("row 1 has the label 7"));
 }
 
-TEST_CASE("views that carry their device at run time must agree about it", "[ops][simulated]") {
+TEST_CASE("views with run-time ordinals must be on the same device", "[ops][simulated]") {
   auto a = dp::to<dp::on<dp::cuda<0>>>(random_values<float>(dp::extents<3, 3>{}, 1));
   auto b = dp::to<dp::on<dp::cuda<1>>>(random_values<float>(dp::extents<3, 3>{}, 1));
   CHECK_THROWS_AS(dp::softmax_into(a.view().erased(), b.view().erased()), dp::argument_error);

@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("mse agrees with plain loops, for any rank", "[ops]", float, 
   check(random_values<TestType>(dp::dextents<3>{5, 3, 9}, 1), random_values<TestType>(dp::extents<5, 3, 9>{}, 2));
 }
 
-TEST_CASE("mse of nothing, of NaN, of other extents", "[ops]") {
+TEST_CASE("mse of empty arrays, of NaN, and of different extents", "[ops]") {
   const dp::tensor<float, dp::dextents<2>, on_cpu> none(dp::dextents<2>(0, 3)), some(dp::dextents<2>(1, 3));
   CHECK(std::isnan(dp::mse(none, none)()));
   CHECK(dp::mse(none, none, dp::reduction::sum)() == 0);

@@ -150,7 +150,7 @@ TEST_CASE("bounds hold for every number", "[ops][random]") {
   CHECK(uniform_numbers<float>(1, dp::seed{9}, 0, 3, 3) == std::vector<float>{3});
 }
 
-TEST_CASE("numbers do not depend on the threads that make them", "[ops][random]") {
+TEST_CASE("random numbers do not depend on the number of threads", "[ops][random]") {
   dp::serial_team alone;
   dp::builtin_thread_team three(3);
   const auto with = [](auto& team, const auto& make) {
@@ -239,7 +239,7 @@ TEST_CASE("dropout keeps the share asked for and scales it", "[ops][random]") {
   CHECK(std::all_of(y.data(), y.data() + y.size(), [](float v) { return v == 0; }));
 }
 
-TEST_CASE("dropout of a batch's pieces is the batch's", "[ops][random]") {
+TEST_CASE("dropout of a batch's pieces equals dropout of the batch", "[ops][random]") {
   const auto x = dp::normal<float, on<cpu>>(extents<dyn, 37>{50}, dp::seed{1});
   auto whole = dp::zeros_like(x), pieces = dp::zeros_like(x);
   const dp::dropout_key key{11, 4, 100};

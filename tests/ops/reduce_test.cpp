@@ -228,7 +228,7 @@ TEST_CASE("NaN and infinities in reductions", "[ops]") {
   }
 }
 
-TEST_CASE("the first of equal elements wins argmax, however long the line", "[ops]") {
+TEST_CASE("argmax takes the first of equal elements, for any length", "[ops]") {
   for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{9}, std::size_t{2000}, std::size_t{200000}}) {
     dp::tensor<std::int32_t, dp::dextents<1>, on_cpu> x(dp::dextents<1>{n});
     for (std::size_t i = 0; i < n; ++i)
@@ -238,7 +238,7 @@ TEST_CASE("the first of equal elements wins argmax, however long the line", "[op
   }
 }
 
-TEST_CASE("reductions of nothing", "[ops]") {
+TEST_CASE("reductions of empty arrays", "[ops]") {
   const dp::tensor<float, dp::dextents<2>, on_cpu> no_rows(dp::dextents<2>(0, 3));
   CHECK(dp::sum(no_rows)() == 0);
   CHECK(std::isnan(dp::mean(no_rows)()));

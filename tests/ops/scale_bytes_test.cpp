@@ -35,12 +35,12 @@ void check_against_double(const dp::byte_scale<T>& scale, double factor, double 
 
 }  // namespace
 
-TEST_CASE("bytes become numbers by a scale, a mean and a deviation, rounded once", "[ops]") {
+TEST_CASE("bytes are scaled with scale, mean and standard deviation, rounded once", "[ops]") {
   check_against_double(dp::byte_scale<float>(0.5, 3, 7), 0.5, 3, 7);
   check_against_double(dp::byte_scale<double>(0.5, 3, 7), 0.5, 3, 7);
 }
 
-TEST_CASE("without a scale a byte becomes its share of 255, exactly rounded", "[ops]") {
+TEST_CASE("without a scale a byte becomes x / 255, correctly rounded", "[ops]") {
   const dp::byte_scale<float> scale;
   for (int x = 0; x < 256; ++x) {
     INFO(x);
@@ -48,7 +48,7 @@ TEST_CASE("without a scale a byte becomes its share of 255, exactly rounded", "[
   }
 }
 
-TEST_CASE("bytes keep their extents on the way to numbers", "[ops]") {
+TEST_CASE("scaled bytes keep their extents", "[ops]") {
   dp::tensor<std::uint8_t, dp::extents<dp::dyn, 2>, on_cpu> x(dp::extents<dp::dyn, 2>{3});
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = static_cast<std::uint8_t>(51 * i);

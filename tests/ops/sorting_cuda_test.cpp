@@ -17,7 +17,7 @@ TEST_CASE("a GPU sorts, scans and shuffles as the CPU does", "[ops][sort]") {
   dp::test::check_permutations<device>();
 }
 
-TEST_CASE("running sums go on from piece to piece of a long array", "[ops][scan]") {
+TEST_CASE("cumsum of a long array continues from piece to piece", "[ops][scan]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const std::size_t n = 5000;
   std::vector<std::int32_t> values(n);

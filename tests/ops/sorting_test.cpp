@@ -19,7 +19,7 @@ TEST_CASE("sort, argsort and top_k are a stable sort of each row, NaN above all 
   dp::test::check_all_sorts<host>();
 }
 
-TEST_CASE("rows on several threads are sorted alike", "[ops][sort]") {
+TEST_CASE("sorting rows does not depend on the number of threads", "[ops][sort]") {
   dp::test::check_sorts<host, float>(300, 400);
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("sorts work along the last axis of any rank", "[ops][sort]") {
   CHECK(support::values_of(dp::top_k(row, 1).positions) == std::vector<std::int64_t>{0});
 }
 
-TEST_CASE("what cannot be sorted is refused with a sentence", "[ops][sort]") {
+TEST_CASE("invalid arguments of sorts are errors", "[ops][sort]") {
   dp::tensor<float, dp::extents<dp::dyn>, host> x(dp::extents<dp::dyn>(3)), shorter(dp::extents<dp::dyn>(2));
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, host> positions(dp::extents<dp::dyn>(3));
   CHECK_THROWS_AS(dp::sort_into(x, x), dp::argument_error);
@@ -58,14 +58,14 @@ TEST_CASE("what cannot be sorted is refused with a sentence", "[ops][sort]") {
   CHECK_THROWS_WITH(dp::top_k(x, 4), ContainsSubstring("4 elements were asked for and a row has 3"));
 }
 
-TEST_CASE("cumsum is exact for integers and in one order for the rest", "[ops][scan]") {
+TEST_CASE("cumsum is exact for integers and has a fixed order for floating-point numbers", "[ops][scan]") {
   dp::test::check_all_sums<host>();
   dp::tensor<float, dp::extents<dp::dyn>, host> x(dp::extents<dp::dyn>(3)), y(dp::extents<dp::dyn>(2));
   CHECK_THROWS_AS(dp::cumsum_into(y, x), dp::shape_error);
   static_assert(std::is_same_v<decltype(dp::cumsum(x))::value_type, float>);
 }
 
-TEST_CASE("a random order is that of its random keys", "[ops][random]") {
+TEST_CASE("a random permutation is the order of its keys", "[ops][random]") {
   dp::test::check_permutations<host>();
   dp::tensor<std::int64_t, dp::extents<100>, host> order(dp::extents<100>{});
   dp::permutation_into(order, dp::seed{5});
@@ -76,7 +76,7 @@ TEST_CASE("a random order is that of its random keys", "[ops][random]") {
   CHECK(support::values_of(order) == std::vector<std::int64_t>(epoch.begin(), epoch.end()));
 }
 
-TEST_CASE("scratch memory of sorts is the place's and given back", "[ops][sort]") {
+TEST_CASE("scratch memory of sorts is allocated on the place and freed", "[ops][sort]") {
   const auto x = support::counted<float>(dp::extents<100>{});
   dp::tensor<float, dp::extents<100>, host> y(dp::extents<100>{});
   const auto before = dp::memory_statistics<dp::cpu>();
