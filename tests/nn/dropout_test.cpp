@@ -43,7 +43,7 @@ TEST_CASE("two halves of a batch drop what the whole batch drops", "[nn]") {
   CHECK(std::vector<float>(whole.begin() + 300, whole.end()) == second);
 }
 
-TEST_CASE("dropout draws anew for every step, layer and seed", "[nn]") {
+TEST_CASE("dropout draws different numbers for every step, layer and seed", "[nn]") {
   const auto base = dropped(10, {7, 3, 0, 0});
   CHECK(base != dropped(10, {7, 4, 0, 0}));
   CHECK(base != dropped(10, {7, 3, 1, 0}));

@@ -25,7 +25,7 @@ TEST_CASE("flatten takes no memory inside a network", "[nn]") {
   CHECK(nn::check_gradients<with>(dp::seed{1}).worst < 1e-7);
 }
 
-TEST_CASE("flatten behind a layer that keeps its output does not disturb it", "[nn]") {
+TEST_CASE("flatten after a layer that keeps its output leaves that output intact", "[nn]") {
   using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 4>, nn::relu, nn::flatten, nn::relu,
                              nn::linear<4, 2>, nn::flatten>;
   CHECK(nn::check_gradients<net>(dp::seed{3}).worst < 1e-7);

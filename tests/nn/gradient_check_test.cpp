@@ -39,13 +39,13 @@ struct broken {
 
 }  // namespace
 
-TEST_CASE("a gradient that is not a number is never right", "[nn]") {
+TEST_CASE("check_gradients rejects NaN gradients", "[nn]") {
   const auto check = nn::check_gradients<broken>(dp::seed{1});
   CHECK(std::isnan(check.worst));
   CHECK(check.where == "input[0]");
 }
 
-TEST_CASE("check_gradients tells a right backward from a wrong one", "[nn]") {
+TEST_CASE("check_gradients distinguishes a correct backward from a wrong one", "[nn]") {
   const auto right = nn::check_gradients<triple<3>>(dp::seed{1});
   CHECK(right.worst < 1e-8);
   CHECK(right.checked == 6);

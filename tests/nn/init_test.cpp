@@ -67,7 +67,7 @@ TEST_CASE("constant square roots", "[nn]") {
     CHECK(dp::nn::detail::constant_sqrt(x) == Approx(std::sqrt(x)).epsilon(3e-16));
 }
 
-TEMPLATE_TEST_CASE("draws have the distribution that was asked for", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("draws have the requested distribution", "[nn]", float, double) {
   constexpr std::size_t n = 100000;
   CHECK(drawn<TestType>(init::constant(0.5), 100) == std::vector<TestType>(100, TestType{0.5}));
 

@@ -41,7 +41,7 @@ std::vector<float> gradients_of(std::size_t batch) {
 
 }  // namespace
 
-TEST_CASE("a relu that linear takes over has the gradients of one that it does not, to the bit", "[nn]") {
+TEST_CASE("a fused relu has bitwise the gradients of a separate one", "[nn]") {
   using in_the_middle = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
   using in_two_layers = nn::sequential<nn::linear<6, 5>, separate_relu, nn::linear<5, 3>>;
   CHECK(gradients_of<in_the_middle>(70) == gradients_of<in_two_layers>(70));

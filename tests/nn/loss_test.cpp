@@ -66,7 +66,7 @@ TEST_CASE("nn::cross_entropy agrees with PyTorch with all its options, as mean a
   }
 }
 
-TEST_CASE("options of a loss that make no sense are errors", "[nn]") {
+TEST_CASE("invalid options of a loss are errors", "[nn]") {
   using Catch::Matchers::ContainsSubstring;
   const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> logits{{1, 2, 3}, {4, 5, 6}};
   const dp::tensor<std::int64_t, dp::extents<2>, dp::on<dp::cpu>> labels{0, 1};

@@ -144,7 +144,7 @@ TEST_CASE("gradients agree with differences of the loss", "[nn]") {
   compare(model.parameter<3>(), lease.local<3>());
 }
 
-TEST_CASE("a second backward is an error while gradients are leased, and adds when it is given the lease", "[nn]") {
+TEST_CASE("a second backward throws while gradients are leased, and accumulates if given the lease", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
@@ -176,7 +176,7 @@ TEST_CASE("saved activations are used once, by their own model", "[nn]") {
   CHECK_THROWS_WITH(model.backward(std::move(pass.saved), result.gradient), ContainsSubstring("used by an earlier"));
 }
 
-TEST_CASE("a batch handed over as a temporary lives as long as what forward saved", "[nn]") {
+TEST_CASE("a temporary batch lives as long as what forward saved", "[nn]") {
   cpu_model model{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   const auto y = dp::test::square_labels(5, 3);
@@ -224,7 +224,7 @@ TEST_CASE("activations saved before an optimizer's step are refused after it", "
                     ContainsSubstring("changed the parameters since forward"));
 }
 
-TEST_CASE("a refused backward uses nothing up", "[nn]") {
+TEST_CASE("a rejected backward consumes nothing", "[nn]") {
   cpu_model model{dp::seed{4}}, other{dp::seed{4}};
   const auto x = dp::test::integer_samples<double, 6>(5);
   auto [output, saved] = model.forward(x);

@@ -65,7 +65,7 @@ void check_against_one_place(const Loss& loss, const Target& target) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("training on replicated batches is training on one place, to the bit, everywhere", "[nn]", float,
+TEMPLATE_TEST_CASE("training on replicated batches equals training on one place, bitwise on every place", "[nn]", float,
                    double) {
   const auto labels = [](std::size_t rows) { return dp::test::square_labels(rows, 3); };
   check_against_one_place<TestType>(nn::cross_entropy{}, labels);
@@ -122,7 +122,7 @@ TEST_CASE("whole gradients of replicated batches add up, also to those that sync
   }
 }
 
-TEST_CASE("a failure in a loss names the first replica that it happened on, and leaves none behind", "[nn]") {
+TEST_CASE("a failure in a loss names the first replica and clears all failures", "[nn]") {
   dp::model<nn::linear<6, 3>, where> model{dp::seed{2}};
   const auto x = copies_of<where>(dp::test::integer_samples<float, 6>(4));
   auto labels = dp::test::square_labels(4, 3);

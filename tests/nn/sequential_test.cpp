@@ -36,7 +36,7 @@ TEST_CASE("sequential's gradients agree with differences for every way that acti
         1e-7);
 }
 
-TEST_CASE("sequential can stand inside sequential", "[nn]") {
+TEST_CASE("sequential can be nested", "[nn]") {
   using inner = nn::sequential<nn::linear<4, 6>, nn::tanh, nn::linear<6, 4>>;
   using net = nn::sequential<nn::linear<3, 4>, inner, nn::tanh, inner>;
   const auto check = nn::check_gradients<net>(dp::seed{6});

@@ -106,7 +106,7 @@ TEST_CASE("a model moves to another placement and back, and trains there as if i
   check_move<replicas, replicas>();
 }
 
-TEST_CASE("from replicas the first place's copy is taken", "[nn]") {
+TEST_CASE("a copy of a replicated model takes the first place's replica", "[nn]") {
   dp::model<nn::linear<6, 3>, replicas> model{dp::seed{4}};
   const auto first = parameters_of(model, 0);
   dp::copy(model.parameter<1>(1), dp::tensor<float, dp::extents<3>, host>{1, 2, 3});
@@ -116,7 +116,7 @@ TEST_CASE("from replicas the first place's copy is taken", "[nn]") {
   CHECK(parameters_of(again, 1) == first);
 }
 
-TEST_CASE("a temporary that is there already is moved; any other placement is a copy", "[nn]") {
+TEST_CASE("a temporary already on the placement is moved; otherwise the model is copied", "[nn]") {
   dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
   const auto* const arena = model.state().replicas[0].parameter_data();
   const auto allocations = dp::memory_statistics<dp::cuda<1>>().allocations;
@@ -127,7 +127,7 @@ TEST_CASE("a temporary that is there already is moved; any other placement is a 
   CHECK(parameters_of(elsewhere) == parameters_of(dp::to<device>(elsewhere)));
 }
 
-TEST_CASE("a model that was moved from, or became unusable, goes nowhere", "[nn]") {
+TEST_CASE("a model that was moved from or is unusable cannot be copied", "[nn]") {
   dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
   const auto moved = std::move(model);
   CHECK_THROWS_AS(dp::to<host>(model), dp::error);
