@@ -241,7 +241,7 @@ TEST_CASE("scatter_gather: sums go to the first place, which updates, and parame
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
 
-TEST_CASE("accumulated batches are reduced once, and flush reduces what there is", "[parallel]") {
+TEST_CASE("accumulated batches are reduced once, and flush reduces the rest", "[parallel]") {
   call_log log;
   model_type model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, all_reduce{.engine = {&log}}, dp::accumulate<3>{}};
@@ -275,7 +275,7 @@ TEST_CASE("a model on one place needs no communicator", "[parallel]") {
   CHECK(log.communicators == 0);
 }
 
-TEST_CASE("synchronize asks for the same, and brings the sums everywhere", "[parallel]") {
+TEST_CASE("synchronize makes the same calls, and gives every place the sums", "[parallel]") {
   call_log log;
   model_type model{dp::seed{4}};
   const auto x = distribute<where>(dp::test::integer_samples<float, 6>(12));

@@ -216,7 +216,7 @@ TEMPLATE_TEST_CASE("collectives follow each other without waiting for the host",
     CHECK(all.read(k) == std::vector<double>{16, 20});
 }
 
-TEMPLATE_TEST_CASE("a maximum over places that meets NaN is NaN", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("a maximum over places propagates NaN", "[parallel]", direct, ring) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t where = 0; where < 3; ++where) {
     std::vector<std::vector<double>> values{{1}, {2}, {3}};
@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ri
   CHECK_THROWS_AS(TestType(std::vector<int>{0, 77}), dp::placement_unavailable);
 }
 
-TEMPLATE_TEST_CASE("a failure on one device reaches all that take part in a collective", "[parallel]", direct, ring) {
+TEMPLATE_TEST_CASE("a failure on one device propagates to all devices of a collective", "[parallel]", direct, ring) {
   for (const int n : {2, 3, 5}) {
     const auto ordinals = first_ordinals(n);
     const auto values = values_of<double>(static_cast<std::size_t>(n), 10);

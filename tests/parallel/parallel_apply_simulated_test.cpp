@@ -93,7 +93,7 @@ TEST_CASE("parallel_apply takes references, and models on places of different ki
   CHECK(std::tuple_size_v<decltype(dp::parallel_apply(std::tie(on_cpu), std::tie(x)))> == 1);
 }
 
-TEST_CASE("parallel_apply asks all devices before it waits for any", "[parallel]") {
+TEST_CASE("parallel_apply enqueues work on all devices before it waits for any", "[parallel]") {
   using one = nn::sequential<nn::linear<6, 1>, meeting>;
   arrived = 0;
   const dp::model<one, device<0>> a{dp::seed{1}};

@@ -87,7 +87,7 @@ TEST_CASE("replicate takes the placement as a value, one place, and a replicated
   CHECK(parameters_of(b) == parameters_of(source));
 }
 
-TEST_CASE("two trainers on two places do not disturb each other, step by step in turn", "[parallel]") {
+TEST_CASE("two trainers on two places do not affect each other when their steps alternate", "[parallel]") {
   auto [first, second] = dp::replicate<dp::replicated<0, 1>>(dp::model<net, dp::on<dp::cpu>>{dp::seed{5}});
   run<0> a(first);
   run<1> b(second);
@@ -100,7 +100,7 @@ TEST_CASE("two trainers on two places do not disturb each other, step by step in
   CHECK(a.losses != b.losses);
 }
 
-TEST_CASE("two trainers on two places do not disturb each other in two threads", "[parallel]") {
+TEST_CASE("two trainers on two places do not affect each other in two threads", "[parallel]") {
   auto [first, second] = dp::replicate<dp::replicated<0, 1>>(dp::model<net, dp::on<dp::cpu>>{dp::seed{5}});
   std::vector<float> losses;
   std::thread other([&losses, &on_other = second] {

@@ -92,7 +92,7 @@ TEST_CASE("scatter takes views and values on any place", "[parallel]") {
   CHECK(dp::gather<dp::on<dp::pinned>>(dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(pinned))(5, 4) == 29);
 }
 
-TEST_CASE("scatter along an axis of nothing, and of a scalar's neighbour", "[parallel]") {
+TEST_CASE("scatter along an axis of extent 0, and of rank 1", "[parallel]") {
   const auto none = counted<float>(dp::extents<0, 6>{});
   CHECK(check_parts<1>(none, dp::scatter<dp::sharded<dp::axis<1>, 0, 1>>(none)) == sizes{3, 3});
   const auto hollow = counted<float>(dp::extents<3, 4, 0>{});

@@ -267,7 +267,7 @@ using ring = collective::all_reduce<collective::ring, small_buckets>;
 
 }  // namespace
 
-TEST_CASE("whatever happens in training, replicas and one device stay together", "[parallel]") {
+TEST_CASE("replicas agree with one device in randomised training", "[parallel]") {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     INFO("seed " << seed);
     CHECK(run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, true) == "");
@@ -276,7 +276,7 @@ TEST_CASE("whatever happens in training, replicas and one device stay together",
   }
 }
 
-TEST_CASE("two host threads train on devices of their own, and do not meet", "[parallel]") {
+TEST_CASE("two host threads train on separate devices without interference", "[parallel]") {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     INFO("seed " << seed);
     std::string first, second;
