@@ -86,7 +86,7 @@ TEST_CASE("elementwise: whole values and equal splits stay what they are", "[pla
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, one>, one>);
 }
 
-TEST_CASE("elementwise: what lies on different places does not meet", "[place][algebra]") {
+TEST_CASE("elementwise: operands on different places are rejected", "[place][algebra]") {
   STATIC_REQUIRE(never<one, other, mismatch::places>);
   STATIC_REQUIRE(never<one, host, mismatch::places>);
   STATIC_REQUIRE(never<one, whole, mismatch::places>);
@@ -98,7 +98,7 @@ TEST_CASE("elementwise: what lies on different places does not meet", "[place][a
   STATIC_REQUIRE(never<rows, columns, mismatch::split_axes>);
 }
 
-TEST_CASE("elementwise: what is linear in the summands is a summand again", "[place][algebra]") {
+TEST_CASE("elementwise: operations that are linear in the summands give summands", "[place][algebra]") {
   STATIC_REQUIRE(gives<elementwise<arithmetic::additive, sums, sums>, sums>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::additive, means, means>, means>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::product, sums, number>, sums>);
@@ -112,7 +112,7 @@ TEST_CASE("elementwise: what is linear in the summands is a summand again", "[pl
   STATIC_REQUIRE(gives<elementwise<arithmetic::smaller, minima, minima>, minima>);
 }
 
-TEST_CASE("elementwise: nothing else is", "[place][algebra]") {
+TEST_CASE("elementwise: all other operations on summands are rejected", "[place][algebra]") {
   STATIC_REQUIRE(fails<elementwise<arithmetic::pointwise, sums>, mismatch::nonlinear>);
   STATIC_REQUIRE(fails<elementwise<arithmetic::negation, maxima>, mismatch::nonlinear>);
   STATIC_REQUIRE(fails<elementwise<arithmetic::product, sums, sums>, mismatch::partial_product>);
@@ -131,7 +131,7 @@ TEST_CASE("elementwise: nothing else is", "[place][algebra]") {
   STATIC_REQUIRE(never<sums, means, mismatch::reductions>);
 }
 
-TEST_CASE("elementwise: three operands are two, and their result with the third", "[place][algebra]") {
+TEST_CASE("elementwise: three operands combine as two, and their result with the third", "[place][algebra]") {
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, rows>, rows>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, whole, number, number>, whole>);
   STATIC_REQUIRE(gives<elementwise<arithmetic::pointwise, one, one, one, number>, one>);

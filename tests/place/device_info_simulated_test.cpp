@@ -9,7 +9,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("simulated devices stand beside the CPU and say what they are", "[place]") {
+TEST_CASE("simulated devices are listed after the CPU with a description", "[place]") {
   const auto found = dp::list_devices();
   REQUIRE(found.size() == 1 + static_cast<std::size_t>(dp::detail::simulated_device_count()));
   CHECK(found[0].place == "cpu");

@@ -28,7 +28,7 @@ TEST_CASE("the description of cuda support says what to add", "[place]") {
   CHECK_THAT(dp::cuda_support_description(), Catch::Matchers::ContainsSubstring("add devplace::cuda"));
 }
 
-TEST_CASE("a missing file or key of /proc is no value", "[place]") {
+TEST_CASE("a missing file or key of /proc gives an empty value", "[place]") {
   CHECK(dp::detail::proc_value("/proc/no/such/file", "model name").empty());
   CHECK(dp::detail::proc_value("/proc/meminfo", "NoSuchKey").empty());
   CHECK_FALSE(dp::detail::proc_value("/proc/meminfo", "MemTotal").empty());

@@ -25,7 +25,7 @@ TEST_CASE("the first placement whose devices exist is taken", "[place]") {
   CHECK(dp::first_available<dp::on<dp::cuda<70>>, dp::on<dp::cpu>>(name{}) == "cpu");
 }
 
-TEST_CASE("when nothing remains, the error says why for each", "[place]") {
+TEST_CASE("if no placement is usable, the error gives the reason for each", "[place]") {
   CHECK_THROWS_AS((dp::first_available<dp::on<dp::cuda<70>>>(name{})), dp::placement_unavailable);
   CHECK_THROWS_WITH((dp::first_available<dp::replicated<0, 70>, dp::on<dp::cuda<71>>>(name{})),
                     Catch::Matchers::ContainsSubstring("replicated<cuda:0, cuda:70>: cuda:70 does not exist") &&

@@ -23,12 +23,12 @@ struct cpu_only {
 
 }  // namespace
 
-TEST_CASE("without a component cuda placements are passed over at compile time", "[place]") {
+TEST_CASE("without a component cuda placements are skipped at compile time", "[place]") {
   CHECK(dp::first_available<dp::replicated<0, 1, 2>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(cpu_only{}) == "cpu");
   CHECK(dp::first_available<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>(cpu_only{}) == "cpu");
 }
 
-TEST_CASE("first_available calls its function once and passes on what it throws", "[place]") {
+TEST_CASE("first_available calls its function once and propagates its exception", "[place]") {
   int calls = 0;
   dp::first_available<dp::on<dp::cpu>, dp::replicated_on<dp::cpu>>([&](auto) { ++calls; });
   CHECK(calls == 1);

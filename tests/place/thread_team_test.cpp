@@ -108,7 +108,7 @@ TEST_CASE("a team runs every member once, each on a thread of its own", "[place]
   }
 }
 
-TEST_CASE("workers that went to sleep come back", "[place][thread_team]") {
+TEST_CASE("sleeping workers wake up", "[place][thread_team]") {
   dp::builtin_thread_team team(3);
   for (int repetition = 0; repetition < 5; ++repetition) {
     std::atomic<int> calls = 0;
@@ -183,7 +183,7 @@ TEST_CASE("parallel_tiles does each tile once", "[place][thread_team]") {
   }
 }
 
-TEST_CASE("the exception of the lowest member arrives, and the team lives on", "[place][thread_team]") {
+TEST_CASE("the exception of the lowest member is rethrown, and the team remains usable", "[place][thread_team]") {
   dp::builtin_thread_team team(4);
   const dp::thread_team_scope scope(team);
   for (int repetition = 0; repetition < 50; ++repetition) {
@@ -267,7 +267,7 @@ TEST_CASE("a user's team does the work within its scope only", "[place][thread_t
   CHECK(dp::thread_count() == before);
 }
 
-TEST_CASE("several threads share the process's team without waiting for each other for ever", "[place][thread_team]") {
+TEST_CASE("several threads share the process's team without deadlock", "[place][thread_team]") {
   const int before = dp::thread_count();
   dp::set_thread_count(3);
   std::atomic<bool> right = true;
