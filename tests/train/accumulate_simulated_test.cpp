@@ -158,7 +158,7 @@ TEST_CASE("accumulated batches are one step on all of their samples, to the bit"
   check_integers<three, by_ring, 3>();
 }
 
-TEST_CASE("accumulation weighs by samples and classes, not by batches", "[train]") {
+TEST_CASE("accumulation weights samples and classes, not batches", "[train]") {
   // All logits are 0, so each probability is a quarter and every sum is exact.
   accumulated<nn::cross_entropy, cpu, all_reduce, 1> one(weighted, start::zero);
   accumulated<nn::cross_entropy, cpu, all_reduce, 3> on_cpu(weighted, start::zero);
@@ -201,7 +201,7 @@ TEST_CASE("accumulated batches agree with one step where sums round", "[train]")
   }
 }
 
-TEST_CASE("many accumulations in a row are as many steps, with state and momentum", "[train]") {
+TEST_CASE("consecutive accumulations equal as many steps, with state and momentum", "[train]") {
   const dp::optim::sgd rule{.learning_rate = 1.0 / 1024, .momentum = 0.5};
   dp::model<net, cpu, double> whole{dp::seed{1}};
   dp::model<net, three, double> parts{dp::seed{1}};
@@ -225,7 +225,7 @@ TEST_CASE("many accumulations in a row are as many steps, with state and momentu
   }
 }
 
-TEST_CASE("on the CPU too a failure in the middle of an accumulation lets it begin anew", "[train]") {
+TEST_CASE("an exception in the middle of an accumulation restarts it, on the CPU too", "[train]") {
   dp::model<net, cpu, double> model{dp::seed{1}}, never_failed{dp::seed{1}};
   const dp::optim::sgd rule{.learning_rate = 0.125};
   dp::trainer step{model, weighted, rule, dp::accumulate<3>{}};

@@ -167,7 +167,7 @@ TEST_CASE("replicas follow one device under every policy, engine and split, with
   }
 }
 
-TEST_CASE("by the engine direct, policies and buckets give the same bits", "[train]") {
+TEST_CASE("with the engine direct, all policies and buckets give the same bits", "[train]") {
   using three = dp::replicated<0, 1, 2>;
   const run expected = train<three, float>(weighted, adam, collective::all_reduce{});
   CHECK(train<three, float>(weighted, adam, collective::scatter_gather{}).parameters == expected.parameters);

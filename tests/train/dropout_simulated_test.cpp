@@ -106,7 +106,7 @@ std::size_t zeros_in(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is split", "[train]") {
+TEST_CASE("replicas drop the same elements as one device, for any split", "[train]") {
   const auto expected = outputs<one>();
   CHECK(outputs<two>() == expected);
   CHECK(outputs<two>(dp::split::torch) == expected);
@@ -122,7 +122,7 @@ TEST_CASE("replicas drop what one device drops, bit by bit, however the batch is
   CHECK(whole(model.forward(x).output) != whole(model.forward(x).output));
 }
 
-TEST_CASE("explicit sizes change no draw", "[train]") {
+TEST_CASE("explicit split sizes do not change the dropped elements", "[train]") {
   model_of<one> single{dp::seed{6}};
   model_of<four> several{dp::seed{6}};
   dp::test::set_integer_parameters(single);
@@ -142,7 +142,7 @@ TEST_CASE("training with dropout is the same on one device and on replicas, to t
   CHECK(expected.parameters[0] != expected.parameters[4]);
 }
 
-TEST_CASE("training with dropout is the same where batches are accumulated", "[train]") {
+TEST_CASE("training with dropout is the same with accumulated batches", "[train]") {
   const run expected = train<one, 3>();
   check_same(train<three, 3>(), expected);
   check_same(train<three, 3>(dp::split::torch), expected);

@@ -334,8 +334,8 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
   check_unusable(t.model, [&] { t.step(t.x, t.y); });
 }
 
-TEMPLATE_TEST_CASE("an exception in the middle of an accumulation lets it begin anew", "[train]", all_reduce,
-                   scatter_gather, by_ring) {
+TEMPLATE_TEST_CASE("an exception in the middle of an accumulation restarts it", "[train]", all_reduce, scatter_gather,
+                   by_ring) {
   pair_of_trainers<TestType, dp::accumulate<3>> t;
   t.both(3);
   const auto before = all_parameters_of(t.model);
@@ -391,8 +391,7 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   CHECK(t.step.flush());
 }
 
-TEST_CASE("a failure that nobody has seen is thrown by what is made on its device, which works from then on",
-          "[train]") {
+TEST_CASE("an unreported failure is thrown by the next object made on its device, which then works again", "[train]") {
   saved_training<all_reduce> t;
   t.fail_later(1);
   CHECK_THAT(thrown([] { model_type{dp::seed{4}}; }), ContainsSubstring(name_of(1) + "cross_entropy"));
@@ -455,7 +454,7 @@ TEST_CASE("an exception in an update comes before a failure on a device, which i
   check_unusable(model, [&] { step(x, y); });
 }
 
-TEST_CASE("what a layer throws while the parts of a step are asked for names the replica too", "[train]") {
+TEST_CASE("an exception of a layer on the host names the replica", "[train]") {
   const auto x = samples();
   model_type model{dp::seed{4}};
   dp::test::refusing::refused = 4;
@@ -496,7 +495,7 @@ TEST_CASE("a replica that does not exist is named", "[train]") {
              Equals("devplace: there is no replica number 3 among 3, counted from 0."));
 }
 
-TEST_CASE("where the first place updates alone, its failure is all places'", "[train]") {
+TEST_CASE("if only the first place updates, its failure affects all places", "[train]") {
   const std::string named = name_of(0) + "the rule threw.";
   CHECK(fail_in_update<three, scatter_gather>({.ordinal = 0, .step = 3}) == named);
   CHECK(fail_in_update<three, scatter_gather>({.ordinal = 0, .step = 3, .on_host = true}) == named);

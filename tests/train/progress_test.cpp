@@ -100,7 +100,7 @@ TEST_CASE("in a file there is a line for each epoch, and the loss is read for it
         "epoch 2/2  100 %  loss 0.5  50 samples/s  4.0 s in all\n");
 }
 
-TEST_CASE("in a file a long epoch has a line now and then", "[train]") {
+TEST_CASE("in a file a long epoch has additional lines", "[train]") {
   memory_file file;
   now = 0;
   dp::progress progress{1, 1000, {.stream = file.stream(), .file_interval = 30, .clock = &test_clock}};
@@ -157,7 +157,7 @@ TEST_CASE("a line that is not finished is ended with the object, or by the next 
   CHECK(screen.text() == "\r\n");
 }
 
-TEST_CASE("samples per second leave out what lies between two epochs; the time left does not", "[train]") {
+TEST_CASE("samples per second exclude time between epochs; the time left includes it", "[train]") {
   memory_file file;
   now = 0;
   dp::progress progress{3, 100, {.stream = file.stream(), .clock = &test_clock}};
@@ -190,7 +190,7 @@ TEST_CASE("without a stream nothing is written and no loss is read", "[train]") 
   progress.update(0, 10, []() -> double { throw std::logic_error("was read"); });
 }
 
-TEST_CASE("odd trainings give no odd numbers", "[train]") {
+TEST_CASE("progress of empty and inconsistent trainings prints sensible numbers", "[train]") {
   memory_file file;
   now = 0;
   {
@@ -202,7 +202,7 @@ TEST_CASE("odd trainings give no odd numbers", "[train]") {
   CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");
 }
 
-TEST_CASE("what reading the loss throws passes through", "[train]") {
+TEST_CASE("exceptions of reading the loss propagate", "[train]") {
   memory_file file;
   dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
   CHECK_THROWS_AS(progress.update(0, 10, []() -> double { throw std::runtime_error("device lost"); }),

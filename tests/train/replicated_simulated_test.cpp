@@ -94,7 +94,7 @@ TEST_CASE("replicas follow one device on the whole batch and stay equal to the b
   }
 }
 
-TEST_CASE("the parts one by one do what the trainer does on replicas", "[train]") {
+TEST_CASE("the single steps equal the trainer on replicas", "[train]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> planned{dp::seed{2}}, by_hand{dp::seed{2}};
   dp::trainer step{planned, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}};

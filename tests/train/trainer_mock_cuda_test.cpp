@@ -305,7 +305,7 @@ TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpo
   CHECK(dp::memory_statistics<dp::cuda<0>>().allocated == before.allocated);
 }
 
-TEST_CASE("so it is for replicas, of which the first may have a sample more", "[train]") {
+TEST_CASE("the memory plan is the peak for replicas too, of which the first may have one sample more", "[train]") {
   take_gpu_workspace(0);
   take_gpu_workspace(1);
   using model_type = dp::model<net, dp::replicated<0, 1>>;
@@ -323,7 +323,7 @@ TEST_CASE("so it is for replicas, of which the first may have a sample more", "[
   check_plan<smaller, dp::cuda<1>>(second);
 }
 
-TEST_CASE("what a place on a GPU has once is what the plan says", "[train]") {
+TEST_CASE("memory that exists once per place on a GPU is as planned", "[train]") {
   using plan = dp::memory_plan<dp::model<net, dp::on<dp::cuda<1>>>, dp::batch<8>, dp::optim::sgd>;
   STATIC_REQUIRE(plan::gpu_workspace ==
                  dp::detail::cuda_product_workspace::bytes + dp::detail::cuda_reduction_workspace::bytes);
@@ -362,8 +362,7 @@ TEST_CASE("every product of a model in tf32 is computed in TF32 on CUDA, and non
   CHECK(products_of_training<dp::tf32>() == std::vector<cublasComputeType_t>(10, CUBLAS_COMPUTE_32F_FAST_TF32));
 }
 
-TEST_CASE("cuBLASLt is asked for algorithms in a trainer's first step with a size of batch, and never after",
-          "[train]") {
+TEST_CASE("cuBLASLt's heuristics are queried only in the first step with a batch size", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);

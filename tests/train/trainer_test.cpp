@@ -41,7 +41,7 @@ std::vector<double> all_parameters(const Model& model) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a trainer's step is its parts one by one, to the bit", "[train]", float, double) {
+TEMPLATE_TEST_CASE("a trainer's step is bitwise the same as its single steps", "[train]", float, double) {
   const auto x = dp::test::integer_samples<TestType, 6>(13);
   const auto y = dp::test::square_labels(13, 3);
   cpu_model<TestType> planned{dp::seed{7}}, by_hand{dp::seed{7}};
@@ -101,7 +101,7 @@ TEST_CASE("a batch whose labels are all ignored changes nothing under SGD", "[tr
   CHECK(all_parameters(model) == before);
 }
 
-TEST_CASE("the mean loss counts every sample alike, however batches are cut", "[train]") {
+TEST_CASE("the mean loss weights all samples equally, for any batch sizes", "[train]") {
   cpu_model<double> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0}};
   const auto x = dp::test::integer_samples<double, 6>(10);
@@ -138,7 +138,7 @@ TEST_CASE("a batch that is too large for the memory leaves the trainer usable", 
   CHECK_NOTHROW(step(x, y).item());
 }
 
-TEST_CASE("a step's loss is not another step's", "[train]") {
+TEST_CASE("a step's loss cannot be read after the next step", "[train]") {
   cpu_model<float> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   const auto x = dp::test::integer_samples<float, 6>(4);
@@ -163,7 +163,7 @@ TEST_CASE("a label out of range is an error that leaves the parameters as they w
   CHECK(all_parameters(model) != before);
 }
 
-TEST_CASE("a trainer goes on with a model that was moved", "[train]") {
+TEST_CASE("a trainer continues with a model that was moved", "[train]") {
   cpu_model<double> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
   const auto moved = std::move(model);
