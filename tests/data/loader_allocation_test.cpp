@@ -11,7 +11,7 @@
 
 namespace dp = devplace;
 
-TEST_CASE("nothing is allocated for a batch, the smaller last one and a new order included", "[data]") {
+TEST_CASE("batches do not allocate, including the smaller last one and a new order", "[data]") {
   const dp::image_set data = support::numbered_images(100);
   for (const int workers : {0, 2}) {
     CAPTURE(workers);

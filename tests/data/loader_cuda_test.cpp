@@ -30,7 +30,7 @@ TEST_CASE("batches for a GPU are those for the CPU", "[data]") {
   }
 }
 
-TEST_CASE("a GPU's batch stays as it is for work that the GPU has not done yet", "[data]") {
+TEST_CASE("a GPU's batch is unchanged for work that is still pending", "[data]") {
   if (!dp::available<device>()) DEVPLACE_SKIP("no CUDA device");
   const dp::image_set data = support::numbered_images(64 * 200);
   dp::loader<device> batches{data, {.batch = 64, .workers = 2}};

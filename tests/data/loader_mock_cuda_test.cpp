@@ -15,7 +15,7 @@ namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
 using device = dp::on<dp::cuda<0>>;
 
-TEST_CASE("bytes travel as bytes and are scaled on the stream that copied them", "[data]") {
+TEST_CASE("bytes are copied as bytes and scaled on the copying stream", "[data]") {
   const dp::image_set data = support::numbered_images(41);
   {
     const dp::stream<dp::cuda<0>> side;

@@ -62,7 +62,7 @@ calls operator+(calls all, const calls& more) {
 
 }  // namespace
 
-TEST_CASE("a batch for a GPU is copied on a stream of its own, between the work before and after", "[data]") {
+TEST_CASE("a batch for a GPU is copied on a separate stream, ordered between earlier and later work", "[data]") {
   const dp::image_set data = support::numbered_images(20);
   name_copies<dp::cuda<0>>();
   {
@@ -103,7 +103,7 @@ TEST_CASE("each GPU of a split batch has its copies, none for no rows", "[data]"
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("in an epoch the host waits for nothing and allocates nothing", "[data]") {
+TEST_CASE("during an epoch the host neither waits nor allocates", "[data]") {
   const dp::image_set data = support::numbered_images(41);
   dp::loader<device> batches{data, {.batch = 8, .shuffle = dp::seed{1}}};
   mock::clear_calls();
@@ -117,7 +117,7 @@ TEST_CASE("in an epoch the host waits for nothing and allocates nothing", "[data
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("the host waits only for a copy from memory that it is to fill again", "[data]") {
+TEST_CASE("the host waits only for a copy from memory that it must refill", "[data]") {
   const dp::image_set data = support::numbered_images(40);
   dp::loader<device> batches{data, {.batch = 8}};
   mock::set_done(false);
@@ -148,7 +148,7 @@ TEST_CASE("a copy that CUDA refuses is an error where the batch is asked for", "
   CHECK(mock::violations() == calls{});
 }
 
-TEST_CASE("where CUDA refuses one of a batch's copies, the others end before their memory goes", "[data]") {
+TEST_CASE("if one of a batch's copies fails, the others end before their memory is freed", "[data]") {
   const dp::image_set data = support::numbered_images(40);
   {
     dp::loader<device> batches{data, {.batch = 8}};

@@ -98,7 +98,7 @@ TEST_CASE("torch's split brings the same batches", "[data]") {
   CHECK(read_on_host<dp::on<dp::cuda<0>>>(data, how, 1) == expected);
 }
 
-TEST_CASE("a batch stays as it is for work that a device has not done yet", "[data]") {
+TEST_CASE("a batch is unchanged for work that is still pending on a device", "[data]") {
   const dp::image_set data = numbered_images(64);
   for (const auto& how : options) {
     dp::loader<dp::on<dp::cuda<0>>> batches{data, how};
@@ -186,7 +186,7 @@ TEST_CASE("the host makes and asks for the next batch while the device is busy",
     CHECK(labels(i) == i % 10);
 }
 
-TEST_CASE("a loader may go in the middle of an epoch, its copies and workers end first", "[data]") {
+TEST_CASE("a loader may be destroyed during an epoch; its copies and workers end first", "[data]") {
   const dp::image_set data = numbered_images(60);
   for (const int workers : {0, 2})
     for (int stop = 0; stop < 12; ++stop) {

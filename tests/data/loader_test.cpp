@@ -38,7 +38,7 @@ constexpr helpers all_helpers[] = {{0, 1}, {0, 5}, {1, 1}, {1, 2}, {2, 1}, {3, 4
 
 }  // namespace
 
-TEST_CASE("a loader deals images out in order, scaled to 0..1, with a smaller last batch", "[data]") {
+TEST_CASE("a loader yields images in order, scaled to 0..1, with a smaller last batch", "[data]") {
   const dp::image_set data = numbered_images(10);
   dp::loader<here> batches{data, {.batch = 4}};
   CHECK(batches.size() == 3);
@@ -270,7 +270,7 @@ TEST_CASE("an exception in the first batch comes from begin, again when it is ca
   }
 }
 
-TEST_CASE("an epoch may be left early, whatever the workers are at", "[data]") {
+TEST_CASE("an epoch may be left early, whatever the workers are doing", "[data]") {
   const dp::image_set data = numbered_images(200);
   for (const helpers h : all_helpers) {
     CAPTURE(h.workers, h.prefetch);
@@ -287,7 +287,7 @@ TEST_CASE("an epoch may be left early, whatever the workers are at", "[data]") {
   }
 }
 
-TEST_CASE("a loader that was never read, or is left in the middle of an epoch, ends its workers", "[data]") {
+TEST_CASE("an unread loader, or one left during an epoch, joins its workers", "[data]") {
   const dp::image_set data = numbered_images(50);
   for (int repeat = 0; repeat < 20; ++repeat) {
     const dp::loader<here> unread{data, {.batch = 3, .workers = 2}};
@@ -316,7 +316,7 @@ TEST_CASE("one epoch can be read at a time", "[data]") {
   CHECK(read_epoch(batches, 0).batch_sizes.size() == 5);
 }
 
-TEST_CASE("options out of their range are refused with a sentence", "[data]") {
+TEST_CASE("options out of range are errors", "[data]") {
   using Catch::Matchers::ContainsSubstring;
   const dp::image_set data = numbered_images(9);
   const auto make = [&](const dp::loader_options& options) { dp::loader<here> batches{data, options}; };
@@ -332,7 +332,7 @@ TEST_CASE("options out of their range are refused with a sentence", "[data]") {
   CHECK_THROWS_WITH((dp::loader<here>{uneven, {.batch = 2}}), ContainsSubstring("9 samples and 8 labels"));
 }
 
-TEST_CASE("a split over one processor is dealt out through the same buffers as on devices", "[data]") {
+TEST_CASE("a split over places of the CPU uses the same buffers as devices", "[data]") {
   const dp::image_set data = numbered_images(41);
   const dp::loader_options how{.batch = 8, .shuffle = dp::seed{1}, .workers = 1};
   dp::loader<here> plain{data, how};
