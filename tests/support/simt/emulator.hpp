@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 
 #include "support/simt/fiber.hpp"
 #include "support/simt/global_memory.hpp"
@@ -27,7 +27,7 @@
 
 namespace devplace::test::simt {
 
-using detail::packed;
+using detail::pack;
 
 /// The place in a kernel's source where a thread waits.
 struct site {
@@ -75,15 +75,15 @@ class thread {
   inline unsigned ticket(unsigned* counter, unsigned limit);
 
   template <class T, unsigned N>
-  packed<T, N> load(const T* from, int line = __builtin_LINE()) const {
-    check_alignment<packed<T, N>>(from, "load", line);
-    packed<T, N> result;
+  pack<T, N> load(const T* from, int line = __builtin_LINE()) const {
+    check_alignment<pack<T, N>>(from, "load", line);
+    pack<T, N> result;
     std::memcpy(result.value, from, sizeof result.value);
     return result;
   }
   template <class T, unsigned N>
-  void store(T* to, const packed<T, N>& value, int line = __builtin_LINE()) const {
-    check_alignment<packed<T, N>>(to, "store", line);
+  void store(T* to, const pack<T, N>& value, int line = __builtin_LINE()) const {
+    check_alignment<pack<T, N>>(to, "store", line);
     std::memcpy(to, value.value, sizeof value.value);
   }
 

@@ -13,7 +13,7 @@
 
 namespace simt = devplace::test::simt;
 using Catch::Matchers::ContainsSubstring;
-using devplace::detail::packed;
+using devplace::detail::pack;
 
 namespace {
 

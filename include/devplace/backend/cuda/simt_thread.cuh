@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 
 namespace devplace::detail {
 
@@ -84,11 +84,11 @@ class simt_thread {
 
   /// N elements with one access; `from` must be aligned for it.
   template <class T, unsigned N>
-  __device__ packed<T, N> load(const T* from) const {
-    return *reinterpret_cast<const packed<T, N>*>(from);
+  __device__ pack<T, N> load(const T* from) const {
+    return *reinterpret_cast<const pack<T, N>*>(from);
   }
   template <class T, unsigned N>
-  __device__ void store(T* to, const packed<T, N>& value) const {
+  __device__ void store(T* to, const pack<T, N>& value) const {
     if constexpr (sizeof(value) == sizeof(uint4)) {  // the compiler alone may split it into one access per element
       uint4 bits;
       memcpy(&bits, &value, sizeof bits);
@@ -97,7 +97,7 @@ class simt_thread {
                    : "l"(__cvta_generic_to_global(to)), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)
                    : "memory");
     } else {
-      *reinterpret_cast<packed<T, N>*>(to) = value;
+      *reinterpret_cast<pack<T, N>*>(to) = value;
     }
   }
 };

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
 
 namespace devplace::detail {
@@ -29,7 +29,7 @@ inline constexpr std::size_t largest_element<node<F, Indices, Children...>> = st
 /// Neighbouring elements of a tensor, in registers.
 template <class T, unsigned N>
 struct several_leaf {
-  packed<T, N> elements;
+  pack<T, N> elements;
 
   DEVPLACE_HD constexpr T at(unsigned k) const { return elements.value[k]; }
 };
@@ -117,7 +117,7 @@ struct wide_leaves {
 
 template <unsigned N, class Thread, class T, class Tree>
 DEVPLACE_DEVICE void store_several(const Thread& t, T* to, const Tree& tree) {
-  packed<T, N> result;
+  pack<T, N> result;
   DEVPLACE_DEVICE_UNROLL
   for (unsigned k = 0; k < N; ++k)
     result.value[k] = tree.at(k);

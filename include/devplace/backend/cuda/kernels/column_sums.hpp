@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/gemm_arguments.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -39,7 +39,7 @@ template <class T, unsigned Width>
 struct matrix_source {
   using value_type = T;
   static constexpr unsigned width = Width;
-  using read_type = packed<T, Width>;
+  using read_type = pack<T, Width>;
 
   const T* data;
   std::size_t ld;
@@ -49,7 +49,7 @@ struct matrix_source {
     return t.template load<T, Width>(data + row * ld + column);
   }
   template <class Thread>
-  DEVPLACE_DEVICE packed<T, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
+  DEVPLACE_DEVICE pack<T, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
     return x;
   }
 };
@@ -60,7 +60,7 @@ struct weighted_rows_source {
   using value_type = T;
   static constexpr unsigned width = Width;
   struct read_type {
-    packed<T, Width> x;
+    pack<T, Width> x;
     T weight;
   };
 
@@ -74,8 +74,8 @@ struct weighted_rows_source {
     return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
   }
   template <class Thread>
-  DEVPLACE_DEVICE packed<T, Width> summands(const Thread&, const read_type& read, std::size_t, std::size_t) const {
-    packed<T, Width> result = read.x;
+  DEVPLACE_DEVICE pack<T, Width> summands(const Thread&, const read_type& read, std::size_t, std::size_t) const {
+    pack<T, Width> result = read.x;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
       result.value[e] *= read.weight;
@@ -104,7 +104,7 @@ struct column_sums_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    using vector = packed<value_type, width>;
+    using vector = pack<value_type, width>;
     const auto sums = t.template shared<vector, threads>();
     const unsigned first = t.thread_index() / 32;
     const std::size_t tiles = (all.columns + tile - 1) / tile;
@@ -130,7 +130,7 @@ struct column_sums_kernel {
 
  private:
   template <class Thread>
-  DEVPLACE_DEVICE void add_rows(const Thread& t, packed<value_type, width>& sum, std::size_t row, std::size_t end,
+  DEVPLACE_DEVICE void add_rows(const Thread& t, pack<value_type, width>& sum, std::size_t row, std::size_t end,
                                 std::size_t column) const {
     for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
       typename Source::read_type x[ahead];
@@ -145,7 +145,7 @@ struct column_sums_kernel {
       add(sum, source.summands(t, source.read(t, row, column), row, column));
   }
 
-  DEVPLACE_DEVICE static void add(packed<value_type, width>& sum, const packed<value_type, width>& x) {
+  DEVPLACE_DEVICE static void add(pack<value_type, width>& sum, const pack<value_type, width>& x) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < width; ++e)
       sum.value[e] += x.value[e];

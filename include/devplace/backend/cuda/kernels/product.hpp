@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/column_sums.hpp>
 #include <devplace/backend/cuda/kernels/groups.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -46,12 +46,12 @@ struct finish_kernel {
  private:
   template <class Thread>
   DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
-    packed<T, Width> added{};
+    pack<T, Width> added{};
     if (bias != nullptr) added = t.template load<T, Width>(bias + column);
-    packed<T, Width> x[ahead];
+    pack<T, Width> x[ahead];
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < ahead; ++k) {
-      x[k] = packed<T, Width>{};
+      x[k] = pack<T, Width>{};
       if (beta != T{0} && row + k * rows_at_once < rows)
         x[k] = t.template load<T, Width>(c + (row + k * rows_at_once) * ld + column);
     }

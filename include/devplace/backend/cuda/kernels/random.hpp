@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/random_body.hpp>
 
@@ -32,7 +32,7 @@ struct random_kernel {
     const std::size_t thread = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = thread * width; i < n; i += stride * width) {
-      packed<value, width> values;
+      pack<value, width> values;
       body.several(i, values.value);
       if (wide && i + width <= n) {
         t.store(body.destination + i, values);
@@ -76,7 +76,7 @@ struct dropout_kernel {
       if (wide) {
         DEVPLACE_DEVICE_UNROLL
         for (unsigned k = 0; k < group; k += width) {
-          packed<T, width> x = t.template load<T, width>(body.source + first + k);
+          pack<T, width> x = t.template load<T, width>(body.source + first + k);
           DEVPLACE_DEVICE_UNROLL
           for (unsigned j = 0; j < width; ++j)
             x.value[j] = body.element(x.value[j], block.word[k + j]);

@@ -8,7 +8,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/reduction_layout.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -121,7 +121,7 @@ struct reduce_kernel {
   DEVPLACE_DEVICE void read(const Thread& t, std::size_t base, std::size_t k, Value* x) const {
     if constexpr (width > 1) {
       if (wide) {
-        const packed<Value, width> several = t.template load<Value, width>(plan.source.contiguous() + base + k);
+        const pack<Value, width> several = t.template load<Value, width>(plan.source.contiguous() + base + k);
         DEVPLACE_DEVICE_UNROLL
         for (unsigned w = 0; w < width; ++w)
           x[w] = several.value[w];

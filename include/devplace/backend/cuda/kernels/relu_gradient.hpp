@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -16,7 +16,7 @@ struct relu_gradient_source {
   using value_type = T;
   static constexpr unsigned width = Width;
   struct read_type {
-    packed<T, Width> dy, y;
+    pack<T, Width> dy, y;
   };
 
   T* to;
@@ -30,9 +30,9 @@ struct relu_gradient_source {
             t.template load<T, Width>(y + row * columns + column)};
   }
   template <class Thread>
-  DEVPLACE_DEVICE packed<T, Width> summands(const Thread& t, const read_type& read, std::size_t row,
-                                            std::size_t column) const {
-    packed<T, Width> result;
+  DEVPLACE_DEVICE pack<T, Width> summands(const Thread& t, const read_type& read, std::size_t row,
+                                          std::size_t column) const {
+    pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
       result.value[e] = read.y.value[e] > T{0} ? read.dy.value[e] : T{0};

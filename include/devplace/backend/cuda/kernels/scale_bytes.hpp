@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
 
@@ -36,10 +36,10 @@ struct scale_bytes_kernel {
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride) {
-      const packed<std::uint8_t, group> bytes = t.template load<std::uint8_t, group>(from + i * group);
+      const pack<std::uint8_t, group> bytes = t.template load<std::uint8_t, group>(from + i * group);
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < group; k += width) {
-        packed<T, width> numbers;
+        pack<T, width> numbers;
         DEVPLACE_DEVICE_UNROLL
         for (unsigned j = 0; j < width; ++j)
           numbers.value[j] = table.load(bytes.value[k + j]);

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 
 namespace devplace::detail {
@@ -28,7 +28,7 @@ struct wide_row_taker {
   template <class Thread>
   DEVPLACE_DEVICE void several(const Thread& t, std::size_t i) const {
     const std::size_t row = i / take.columns;
-    packed<T, width> elements;
+    pack<T, width> elements;
     if (take.exists(row)) {
       elements = t.template load<T, width>(take.from + take.source(row) * take.columns + i % take.columns);
     } else {

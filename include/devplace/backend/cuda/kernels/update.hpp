@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/optim/detail/step_record.hpp>
 
 namespace devplace::detail {
@@ -17,10 +17,10 @@ template <class T, class Thread>
 DEVPLACE_DEVICE void update_elements(const optim::detail::adam_numbers<T>& u, const Thread& t, std::size_t i,
                                      T factor) {
   constexpr unsigned width = widest_access<T>;
-  const packed<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
-  packed<T, width> parameters = t.template load<T, width>(u.parameters + i);
-  packed<T, width> first = t.template load<T, width>(u.first_moments + i);
-  packed<T, width> second = t.template load<T, width>(u.second_moments + i);
+  const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
+  pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
+  pack<T, width> first = t.template load<T, width>(u.first_moments + i);
+  pack<T, width> second = t.template load<T, width>(u.second_moments + i);
   optim::detail::adam_numbers<T> copies = u;
   copies.source.gradients = gradients.value;
   copies.parameters = parameters.value;
@@ -39,9 +39,9 @@ template <class T, bool Momentum, class Thread>
 DEVPLACE_DEVICE void update_elements(const optim::detail::sgd_numbers<T, Momentum>& u, const Thread& t, std::size_t i,
                                      T factor) {
   constexpr unsigned width = widest_access<T>;
-  const packed<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
-  packed<T, width> parameters = t.template load<T, width>(u.parameters + i);
-  packed<T, width> momenta{};
+  const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
+  pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
+  pack<T, width> momenta{};
   if constexpr (Momentum) momenta = t.template load<T, width>(u.momenta + i);
   optim::detail::sgd_numbers<T, Momentum> copies = u;
   copies.source.gradients = gradients.value;

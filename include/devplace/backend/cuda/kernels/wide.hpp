@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/backend/cuda/packed.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
 namespace devplace::detail {

@@ -9,7 +9,7 @@ namespace devplace::detail {
 /// N elements that a GPU thread reads or writes with one instruction: aligned to their size, a power of two of at most
 /// 16 bytes.
 template <class T, unsigned N>
-struct alignas(N * sizeof(T)) packed {
+struct alignas(N * sizeof(T)) pack {
   static_assert(N * sizeof(T) <= 16 && (N & (N - 1)) == 0, "an access has at most 16 bytes, and 2^n elements");
   T value[N];
 };
