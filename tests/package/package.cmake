@@ -38,3 +38,14 @@ if(DEVPLACE_BUILD_CUDA)
                             SETTINGS -DCOMPONENTS=cuda -DCOMPILE_AS_CUDA=ON
                             EXPECT "the CUDA language is not enabled in this directory")
 endif()
+
+# The vcpkg port by its portfile, without vcpkg; the Conan recipe by Conan.
+add_test(
+  NAME "package: vcpkg_port"
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/vcpkg_port
+          -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} "-DFLAGS=${CMAKE_CXX_FLAGS}" -P
+          ${CMAKE_CURRENT_SOURCE_DIR}/package/vcpkg_port.cmake)
+add_test(NAME "package: conan_recipe" COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/package/conan.sh ${PROJECT_SOURCE_DIR}
+                                              ${CMAKE_CURRENT_BINARY_DIR}/package/conan)
+set_tests_properties("package: vcpkg_port" "package: conan_recipe" PROPERTIES LABELS package TIMEOUT 600
+                                                                             SKIP_RETURN_CODE 4)
