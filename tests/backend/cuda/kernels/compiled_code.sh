@@ -14,11 +14,15 @@ folder=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The resource line of ptxas follows the name of each kernel. Names as a reader would write them.
-"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -Xptxas -v -c "$source" -o "$work/object.o" >"$work/output" 2>&1 || {
+# Device code alone, once: the object file, what ptxas says of it, and the PTX that it was made from.
+"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -Xptxas -v --keep --keep-dir "$work" -cubin "$source" \
+  -o "$work/object.cubin" >"$work/output" 2>&1 || {
   cat "$work/output"
   exit 1
 }
+ptx=$work/$(basename "$source" .cu).ptx
+
+# The resource line of ptxas follows the name of each kernel. Names as a reader would write them.
 c++filt <"$work/output" | awk -v architecture="$architecture" '
   /Compiling entry function/ {
     name = $0
@@ -46,9 +50,8 @@ if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 
   status=1
 fi
 
-"$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -ptx "$source" -o "$work/code.ptx"
 wide=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { update = /update_kernel/ } update && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' \
-  "$work/code.ptx" | wc -l)
+  "$ptx" | wc -l)
 # Adam: 4 reads and 3 writes; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
   echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
@@ -65,10 +68,10 @@ awk '
     accesses = 0
   }
   /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/ { ++accesses }
-  END { report(); exit bad }' "$work/code.ptx" || status=1
+  END { report(); exit bad }' "$ptx" || status=1
 
 products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)/ }
-  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$work/code.ptx" | wc -l)
+  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
 # Behind products: 4 rows are read and written at once, and the bias; relu's gradient: 2 reads and a write of 4 rows,
 # and of a row that is left. Each in float and double.
 if [ "$products" -lt 48 ]; then
@@ -79,7 +82,7 @@ fi
 # Random numbers: one write of uniform and of normal ones; dropout: a read and a write, of doubles two; bytes: a read, and
 # 16 / 4 or 16 / 2 writes. Each in float and double.
 draws=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /random_kernel|dropout_kernel|scale_bytes_kernel/ }
-  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$work/code.ptx" | wc -l)
+  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
 if [ "$draws" -lt 24 ]; then
   echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; 24 are due."
   status=1
