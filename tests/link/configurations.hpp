@@ -26,7 +26,7 @@ extern const configured_file checked_file, unchecked_file;
 
 namespace {
 
-configured_file this_file() {
+[[maybe_unused]] configured_file this_file() {
   namespace dp = devplace;
   return {dp::detail::configuration::checked, [] { return device_tensor(dp::extents<1000>{}); },
           [] { return dp::zeros<float, dp::on<dp::cuda<0>>>(dp::extents<1000>{}); },

@@ -1,22 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# From `objdump -dr`: functions of devplace without a configuration in their name that refer to one with it. Another
-# file's function of that name would refer to another configuration's, and the linker would keep one of both.
-BEGIN { configured = "[0-9](checked_simulated_cuda|simulated_cuda|host_only_cuda|full_cuda|no_cuda)(_with_cblas)?[0-9A-Z]" }
-/^[0-9a-f]+ <.*>:$/ {
-  name = substr($2, 2, length($2) - 3)
-  watched = name ~ /^_ZN?K?[A-Z]*8devplace/ && name !~ configured
-  count += name ~ configured
+# From `objdump -r`: functions of devplace without a configuration in their name that refer to one with it. Another
+# file's function of that name would refer to another configuration's, and the linker would keep one of both. Each
+# inline function has a section of its own, .text.<name>.
+function configured(name) {
+  return index(name, "simulated_cuda") || index(name, "host_only_cuda") || index(name, "full_cuda") ||
+         index(name, "7no_cuda") || index(name, "18no_cuda_with_cblas")
 }
-/: R_[A-Z0-9_]+/ {
-  if (watched && $3 ~ configured && $3 !~ /^\.text/) {
-    print "calls a function of its configuration and is none itself: " name
-    found = 1
-    watched = 0
-  }
+/^RELOCATION RECORDS FOR / {
+  known = configured($4)
+  count += known
+  watched = !known && $4 ~ /^\[\.text\._Z[A-Z]*8devplace/
+  name = substr($4, 8, length($4) - 9)
+}
+watched && index($2, "R_") == 1 && configured($3) && index($3, ".text") != 1 {
+  print "its code depends on the configuration and its name does not: " name
+  found = 1
+  watched = 0
 }
 END {
-  print count " functions of the configuration"
+  print count + 0 " functions of the configuration"
   exit found || !count
 }

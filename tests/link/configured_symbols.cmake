@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -DOBJDUMP= -DOBJECT= -P: fails unless configured_symbols.awk finds the object file in order.
-execute_process(COMMAND ${OBJDUMP} -dr ${OBJECT} COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/configured_symbols.awk
+execute_process(COMMAND ${OBJDUMP} -r ${OBJECT} COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/configured_symbols.awk
                 COMMAND_ERROR_IS_FATAL ANY)

@@ -164,8 +164,14 @@ class tensor<T, Extents, Where> {
 
   /// The local tensor of the placement's k-th place, as operations see it. `k` is not checked.
   ///@{
-  auto local(std::size_t k) { return part<T>(k); }
-  auto local(std::size_t k) const { return part<const T>(k); }
+  template <detail::configured = detail::configuration>
+  auto local(std::size_t k) {
+    return part<T>(k);
+  }
+  template <detail::configured = detail::configuration>
+  auto local(std::size_t k) const {
+    return part<const T>(k);
+  }
   ///@}
   /// The local tensor of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
   ///@{
@@ -275,6 +281,8 @@ struct distributed_access {
   }
 };
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// The local tensor of the k-th place as an erased view; of a value on one place the value itself.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
@@ -285,6 +293,8 @@ auto local_part(X&& x, std::size_t k) {
     return as_view(x).erased();
   }
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace detail
 
