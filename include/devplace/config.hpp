@@ -9,15 +9,15 @@
 // mangled name, or the linker would keep one of them for all files. So the configuration of a translation unit has a
 // name, DEVPLACE_CONFIGURATION, and is part of every function whose body depends on it, in one of three ways:
 //
-// - Functions, and internal class templates, lie in `inline namespace DEVPLACE_CONFIGURATION`, the innermost namespace
-//   around them. Users call them as if it were not there. State of the process (statistics, the device map, pools,
-//   streams) lies outside of it: it is there once.
-// - The tags in `devplace::backend` lie in such a namespace too, so a template on a backend needs nothing else: layers,
-//   optimizer rules, losses and communicators, those of users included, are given a backend.
-// - Members of public class templates, which lie outside, have one more template parameter with a default:
+// - Functions, and internal class templates, are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost namespace
+// around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is outside of
+// it, so that it exists once.
+// - The tags in `devplace::backend` are in such a namespace too, so a template on a backend needs nothing else: layers,
+// optimizer rules, losses and communicators, including users' ones, are given a backend.
+// - Members of public class templates, which are outside of it, have one more template parameter with a default:
 //   `template <detail::configured = detail::configuration>`.
 //
-// Members of public classes are of public types, or behind an opaque handle, so that the classes stay the same.
+// Members of public classes have public types or are behind an opaque handle, so that the classes stay the same.
 
 #include <concepts>
 
@@ -131,7 +131,7 @@
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
   /// The header that allocates and copies memory of cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
-  /// The header that counts and describes the devices behind cuda places; an empty one if there can be none.
+  /// The header that counts and describes the devices of cuda places; an empty one if there can be none.
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/none/kernels.hpp>
   /// The header with the events of cuda places in this translation unit; an empty one if there are none.
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>

@@ -12,22 +12,22 @@
 
 namespace devplace::detail {
 
-/// A failure, and which of several replicas it belongs to.
+/// A failure and the replica that it belongs to.
 struct replica_failure {
   device_failure failure;
   std::size_t replica = 0;
 };
 
-/// The number of the replica on device `ordinal`, or `otherwise` where none is.
+/// The number of the replica on device `ordinal`; `otherwise` if there is none.
 inline std::size_t replica_of(int ordinal, std::span<const int> ordinals, std::size_t otherwise) {
   for (std::size_t k = 0; k < ordinals.size(); ++k)
     if (ordinals[k] == ordinal) return k;
   return otherwise;
 }
 
-/// Waits for all of these devices and returns what failed: the first failure, in their order, that is with the device
-/// where it began, or else the first, with the replica where it began if it is one of these. None of them keeps its
-/// failure for whoever waits for it next.
+/// Waits for all of these devices and clears their failures. Returns the first failure, in the order of the devices,
+/// that began on its own device; if there is none, the first failure, with the replica where it began if that is one of
+/// these.
 template <class Backend>
 replica_failure drain_replicas(std::span<const int> ordinals) {
   replica_failure result;
@@ -41,7 +41,7 @@ replica_failure drain_replicas(std::span<const int> ordinals) {
   return result;
 }
 
-/// Throws a replica's failure, with its name where there are several.
+/// Throws a replica's failure, with the replica's name if there are several.
 template <class Backend>
 [[noreturn]] void throw_failure(const replica_failure& failed, std::span<const int> ordinals) {
   if (ordinals.size() == 1) std::rethrow_exception(failed.failure.what);
@@ -49,7 +49,7 @@ template <class Backend>
                       place_name(Backend{}, ordinals[failed.replica]));
 }
 
-/// Waits for all of these devices and throws what failed on one of them.
+/// Waits for all of these devices and throws a failure of one of them.
 template <class Backend>
 void wait_for_replicas(std::span<const int> ordinals) {
   const replica_failure failed = drain_replicas<Backend>(ordinals);

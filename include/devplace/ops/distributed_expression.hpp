@@ -17,7 +17,7 @@ namespace devplace {
 
 /// A lazily evaluated elementwise expression of distributed tensors, such as `a + 2.0f * b`. `at(k)` is an ordinary
 /// expression on place k; the whole is computed in one pass per place when it is assigned to a tensor or a tensor is
-/// made from it. Nothing crosses places, and the places work concurrently.
+/// constructed from it. There is no communication; the places work concurrently.
 ///
 /// It owns tensors that were temporaries or were moved in, and refers to all others, which must outlive it and not be
 /// moved. `Where` follows from the algebra of placements (docs/algebra.md).
@@ -160,7 +160,7 @@ auto make_distributed_expression(const F& function, Operands... operands) {
 template <class... T>
 struct elements_are {};
 
-/// An expression of distributed operands and numbers, whose elements are to be of these types.
+/// An expression of distributed operands and numbers, with the given element types.
 template <class F, class... T, class... X>
 auto distributed(const F& function, elements_are<T...>, X&&... x) {
   constexpr bool fitting_elements = (has_elements<X, T> && ...);

@@ -15,7 +15,7 @@
 
 namespace devplace {
 
-/// Named in the message when an axis of what lies over several places is a number.
+/// Appears in the compiler's message when an axis of a distributed operand is given as a number.
 struct NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1;
 
 }  // namespace devplace
@@ -81,8 +81,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
     requires(sizeof...(N) > 0)                                                                                   \
   void name(const X&, N...) = delete
 
-/// Reductions over all elements, or along axes, of what lies over several places. An axis is named by its type, since
-/// it decides where the result lies.
+/// Reductions of distributed operands over all elements or along axes. An axis is given as a type, because the result's
+/// placement depends on it.
 ///@{
 DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(sum, sum_operation);
 DEVPLACE_DETAIL_DISTRIBUTED_REDUCTION(mean, mean_operation);

@@ -20,17 +20,15 @@
 namespace devplace {
 
 // sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
-// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, from the last axis on if they are
-// negative; the type does not know them then, so that the extents of the result are all dynamic: dextents<rank - 1>.
-// Results are new tensors on x's place; reading one on the CPU is `item(sum(x))`. reduce_into.hpp has those that write
-// into memory that is there already.
-// Sums are accumulated in double (int64 for integers) in blocks of fixed size, so that their error grows with the
-// logarithm of the number of elements and their bits depend neither on the number of threads nor on the run. An
-// expression is evaluated into a temporary first, and so is a view whose elements do not lie row by row, and an array
-// of which axes are reduced that do not follow each other.
+// argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
+// end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place; to read one
+// on the CPU: `item(sum(x))`. reduce_into.hpp has reductions into existing memory. Sums are accumulated in double
+// (int64 for integers) in blocks of fixed size, so that their error grows with the logarithm of the number of elements
+// and their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are
+// evaluated into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
 
-/// What can be reduced on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For what lies over
-/// several places: distributed_reduce.hpp.
+/// An operand of a reduction on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For distributed
+/// operands: distributed_reduce.hpp.
 template <class X>
 concept reducible = (tensor_like<X> && !detail::distributed_tensor<X>) || requires {
   requires std::remove_cvref_t<X>::is_expression;
@@ -53,7 +51,7 @@ auto evaluated(const X& x) {
     return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(x);
 }
 
-/// Reduces the axes of a view that `reduced` names. `MayBeScattered`: these may not follow each other.
+/// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these may be non-adjacent.
 template <bool MayBeScattered, class X, class Reducer>
 void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
@@ -64,7 +62,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
   const reduction_extents of = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
     if (!of.one_run) {
-      shape order;  // the axes that stay, then the others
+      shape order;  // the axes that remain, then the reduced ones
       std::array<std::size_t, X::rank> strides{};
       for (const bool which : {false, true})
         for (std::size_t axis = 0; axis != X::rank; ++axis)
@@ -114,8 +112,8 @@ inline void require_elements(const char* operation, std::size_t count) {
                          "; test the extent first.");
 }
 
-// What the functions below compute: which reduction it is for the algebra of placements, the result's elements, and how
-// one place makes them of `count` elements each.
+// The operations of the functions below: the kind of reduction in the algebra of placements, the result's elements, and
+// the reducer that computes each from `count` elements on one place.
 
 struct sum_operation {
   static constexpr reducing kind = reducing::sum;
@@ -180,7 +178,7 @@ constexpr void check_one_axis() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Sums, of x's element type, int64 for integers. 0 without elements.
+/// Sums, of x's element type, or int64 for integers. 0 without elements.
 template <reducible X, axis_argument... Axes>
 auto sum(const X& x, Axes... axes) {
   return detail::reduced_on_place<detail::sum_operation>(x, axes...);
@@ -192,13 +190,13 @@ auto mean(const X& x, Axes... axes) {
   return detail::reduced_on_place<detail::mean_operation>(x, axes...);
 }
 
-/// Largest elements, NaN where there is one. Throws argument_error without elements.
+/// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
 auto max(const X& x, Axes... axes) {
   return detail::reduced_on_place<detail::extremum_operation<true>>(x, axes...);
 }
 
-/// Smallest elements, NaN where there is one. Throws argument_error without elements.
+/// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
 auto min(const X& x, Axes... axes) {
   return detail::reduced_on_place<detail::extremum_operation<false>>(x, axes...);

@@ -14,9 +14,9 @@
 
 namespace devplace {
 
-// Reductions into memory that is there already, for steps that allocate nothing. Sums are accumulated as in reduce.hpp;
-// results and operands are tensors or views on one place. The result is row-major; an operand with strides goes through
-// a temporary.
+// Reductions into existing memory, for steps that must not allocate. Sums are accumulated as in reduce.hpp; results and
+// operands are tensors or views on one place. The result is row-major; an operand with strides is copied to a
+// temporary.
 
 }  // namespace devplace
 

@@ -121,9 +121,9 @@ void for_rows_of(const char* operation, const Y& y, const X&... x) {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// y = softmax(x) along the last axis: exp(x_c) / sum of exp(x_k), computed from x minus its row's maximum.
-/// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its work. Rows that hold NaN
-/// or +infinity, and rows of -infinity alone, give NaN. Different run-time extents throw shape_error. Views with
-/// strides go through row-major temporaries.
+/// Shapes: y and x the same, any rank above 0; y may be x. On one place, in the order of its current stream. Rows with
+/// NaN or +infinity, and rows of -infinity only, give NaN. Different run-time extents throw shape_error. Views with
+/// strides are processed through row-major temporaries.
 template <tensor_like Y, tensor_like X>
 void softmax_into(Y&& y, const X& x) {
   detail::for_rows_of<detail::softmax_row>("softmax", detail::as_window(y), detail::as_window(x));

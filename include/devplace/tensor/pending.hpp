@@ -30,7 +30,7 @@ class copy_in_flight {
       done_.record();
     } catch (...) {
       synchronize<backend_of_t<P>>(
-          place_traits<P>::ordinal);  // before the source goes; throws what is wrong with the device, if more is
+          place_traits<P>::ordinal);  // before the source is freed; throws the device's failure
       throw;
     }
     flying_ = true;

@@ -21,7 +21,7 @@ class stream;
 
 namespace detail {
 
-/// A number as an index; what is no number as it is.
+/// Converts integers to indices; other arguments are returned unchanged.
 template <class X>
 constexpr auto as_index(const X& x) {
   if constexpr (std::is_integral_v<X>)
@@ -53,7 +53,7 @@ std::size_t require_addressable(const Extents& extents) {
 
 /// Appears in the compiler's message when a tensor is copied.
 struct USE_clone_TO_COPY_A_TENSOR;
-/// Named in the message when a tensor is made of extents and a value.
+/// Appears in the compiler's message when a tensor is constructed from extents and a value.
 struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
@@ -87,7 +87,7 @@ class tensor<T, Extents, on<P>> {
       : block_(detail::allocate<backend_type>(place_traits<P>::ordinal, detail::require_addressable<T>(extents))),
         extents_(extents) {}
 
-  /// Elements of one value: `full<T, Where>(extents, value)`.
+  /// Extents and a value: `full<T, Where>(extents, value)` instead.
   template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
     requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
   = delete;
@@ -179,8 +179,8 @@ class tensor<T, Extents, on<P>> {
     requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
   void operator()(Index...) const = delete;
 
-  /// Parts of the elements, or the elements in another order or shape, as the views that view() makes of them
-  /// (tensor/view.hpp). Not of a temporary, whose memory they would outlive.
+  /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for
+  /// temporaries, whose memory the view would outlive.
   ///@{
   auto operator[](std::size_t index) & { return view()[index]; }
   auto operator[](std::size_t index) const& { return view()[index]; }
@@ -217,8 +217,8 @@ class tensor<T, Extents, on<P>> {
     return tensor<T, Other, on<P>>(std::move(block_), shape);
   }
 
-  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, as torch's record_stream: its memory is
-  /// freed only after all work that `s` has been given when the tensor is destroyed. To be called once for each such
+  /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: its memory is
+  /// freed after all work that was enqueued on `s` before the tensor's destruction. To be called once for each such
   /// stream other than the one on which the tensor was made, before it is destroyed.
   template <place Other>
   void record_stream(const stream<Other>& s) const {
@@ -284,7 +284,7 @@ constexpr auto as_window(const view<T, E, W, L>& x) {
 }
 ///@}
 
-/// Refuses views with strides, in operations on row-major elements.
+/// Rejects views with strides, for operations on row-major elements.
 template <class T, class E, class W, class L>
 constexpr auto as_row_major(const view<T, E, W, L>& x) {
   static_assert(std::is_same_v<L, row_major>,

@@ -29,11 +29,11 @@ constexpr void check_wrapped_element() {
 
 }  // namespace detail
 
-/// A view of elements that somebody else owns: memory of the user's program, of ordinary memory unless another place is
-/// named, as in `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements follow each other row by row, or are
-/// `strides` apart, a number of elements for every axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a matrix stored
-/// column by column. The memory must outlive the view; of a view to be written, no two positions may be one element.
-/// Nothing is copied: `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy.
+/// A view of the program's own memory, which is ordinary host memory unless another place is given, as in
+/// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements are row-major, or have `strides`, a number of
+/// elements per axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the
+/// view; in a view that is written, no two positions may be the same element. Nothing is copied:
+/// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy.
 ///@{
 template <view_placement Where = on<cpu>, class T, extents_like Extents>
 constexpr auto wrap(T* data, const Extents& extents) {
@@ -47,9 +47,9 @@ constexpr auto wrap(T* data, const Extents& extents, const std::array<std::size_
 }
 ///@}
 
-/// The same of what a std::span takes: a std::vector, an array, a span. Not of a temporary vector, whose memory the
-/// view would outlive. Throws shape_error unless it has exactly as many elements as the extents say or, with strides,
-/// at least as many as they reach.
+/// The same for anything that converts to std::span: a std::vector, an array, a span. Not for a temporary vector, whose
+/// memory the view would outlive. Throws shape_error unless the number of elements is exactly that of the extents or,
+/// with strides, at least what they span.
 ///@{
 template <view_placement Where = on<cpu>, class Source, extents_like Extents>
   requires requires(Source& source) {

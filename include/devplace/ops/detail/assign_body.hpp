@@ -23,9 +23,8 @@ namespace detail {
 inline constexpr std::size_t elementwise_grain = 16384;
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
-/// Writes tree elements begin..end-1 one after the other, `Stride{}` or `stride` elements apart. Each destination
-/// element depends on operand elements of the same index only, hence the pragma, which lets the compiler form vectors
-/// in place too.
+/// Writes tree elements begin..end-1, `stride` elements apart. Each destination element depends only on operand
+/// elements with the same index, hence the pragma, which allows vectorisation of in-place operations too.
 template <class T, class Tree, class Stride = std::integral_constant<std::size_t, 1>>
 DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
                                            Stride stride = {}) {
@@ -49,7 +48,7 @@ struct assign_linear {
   }
 };
 
-/// Where the elements of a row-major destination lie.
+/// The element addresses of a row-major destination.
 template <class T, std::size_t Rank>
 struct row_major_target {
   T* data;
@@ -58,7 +57,7 @@ struct row_major_target {
   static constexpr std::integral_constant<std::size_t, 1> row_stride() { return {}; }
 };
 
-/// The same of a destination with strides.
+/// The same for a destination with strides.
 template <class T, std::size_t Rank>
 struct strided_target {
   T* data;

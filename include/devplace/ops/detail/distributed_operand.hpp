@@ -16,11 +16,11 @@ class distributed_expression;
 
 namespace detail {
 
-// What an expression over several places holds for each operand. All have value_type, extents_type (of the whole),
+// How an expression of distributed operands holds each of them. All have value_type, extents_type (of the whole),
 // placement_type, `extents()`, `borrowed()` (the same without ownership), `at(k)` (the operand of an ordinary
-// expression on place k) and `like()` (a tensor that lies as the operand does). Numbers are scalar_operands.
+// expression on place k) and `like()` (a tensor with the operand's distribution). Numbers are scalar_operands.
 
-/// A reference to a tensor that somebody else owns.
+/// A reference to a tensor that the expression does not own.
 template <class T, class Extents, class Where>
 struct distributed_tensor_operand {
   using value_type = T;
@@ -64,16 +64,16 @@ inline constexpr bool is_distributed_expression_type = false;
 template <class Where, class F, class... Operands>
 inline constexpr bool is_distributed_expression_type<distributed_expression<Where, F, Operands...>> = true;
 
-/// What has elements over several places: a tensor, or an expression of such tensors.
+/// Distributed elements: a tensor, or an expression of such tensors.
 template <class X>
 concept distributed_operand = (is_distributed_tensor<std::remove_cvref_t<X>> ||
                                is_distributed_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>;
 
-/// Beside a distributed operand: another, a number, or, to be refused with a sentence, an operand on one place.
+/// The other operand: a distributed one, a number, or, to be rejected with an error message, an operand on one place.
 template <class X>
 concept beside_distributed_operand = distributed_operand<X> || number<X> || elementwise_operand<X>;
 
-/// Two operands, at least one of which is over several places.
+/// Two operands, at least one of them distributed.
 template <class A, class B>
 concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
                            (beside_distributed_operand<A> && distributed_operand<B>);

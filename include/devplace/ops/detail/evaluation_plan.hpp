@@ -10,7 +10,7 @@
 
 namespace devplace::detail {
 
-/// Whether the type says that there is one element.
+/// Whether the type implies a single element.
 template <class Extents>
 constexpr bool is_single() {
   if constexpr (Extents::is_static)

@@ -40,7 +40,7 @@ struct scalar_operand {
   }
 };
 
-/// A view of elements that somebody else owns.
+/// A view; the expression does not own its elements.
 template <class T, class Extents, class Where, class Layout = row_major>
 struct view_operand {
   using value_type = T;

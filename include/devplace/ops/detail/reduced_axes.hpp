@@ -15,7 +15,7 @@
 
 namespace devplace::detail {
 
-// The axes of a reduction as its caller names them: `axis<1>{}, axis<2>{}`, whose result has an extents type, or
+// The axes of a reduction as its caller gives them: `axis<1>{}, axis<2>{}`, for a result with an extents type, or
 // numbers.
 
 template <class A>
@@ -52,8 +52,7 @@ std::array<bool, Rank> reduced_axes(N... axes) {
   return result;
 }
 
-/// The extents of what is left. Axes named by numbers leave extents that are all dynamic, as the type does not know
-/// them.
+/// The extents of the remaining axes; all dynamic if the reduced axes are numbers, which the type does not depend on.
 template <class E, std::size_t... N>
 constexpr auto remaining_extents(const E& e, const std::array<bool, E::rank>&, axis<N>...) {
   if constexpr (sizeof...(N) == 0)
@@ -70,11 +69,11 @@ auto remaining_extents(const E& e, const std::array<bool, E::rank>& reduced, N..
   return extents_from<dextents<(sizeof...(N) < E::rank ? E::rank - sizeof...(N) : 0)>>(left);
 }
 
-/// Row-major elements as outer x count x inner, of which `count` are reduced. Where the reduced axes do not follow each
-/// other, `inner` is only the part of the others that comes after the first of them.
+/// Row-major elements as outer x count x inner, where `count` is the number reduced to one. If the reduced axes are not
+/// adjacent, `inner` is only the product of the other axes after the first reduced one.
 struct reduction_extents {
   std::size_t outer = 1, count = 1, inner = 1;
-  bool one_run = true;  // the reduced axes follow each other
+  bool one_run = true;  // whether the reduced axes are adjacent
 };
 template <std::size_t Rank>
 constexpr reduction_extents reduction_extents_of(const std::array<std::size_t, Rank>& extents,
@@ -90,7 +89,7 @@ constexpr reduction_extents reduction_extents_of(const std::array<std::size_t, R
   return result;
 }
 
-/// Whether the types leave open that reduced axes of an array do not follow each other.
+/// Whether the types allow non-adjacent reduced axes.
 template <std::size_t Rank, class... Axes>
 constexpr bool may_be_scattered() {
   if constexpr ((is_axis<Axes> && ...) && Rank > 2)
