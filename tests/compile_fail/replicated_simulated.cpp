@@ -41,7 +41,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   dp::synchronize(dp::synchronize(std::move(partial)));
 #endif
 #if defined(GRADIENTS_DECLARED_WHOLE)  // expect: (private|inaccessible)
-  optimizer.step(model, dp::gradients<net, where, float>(model.shared_state(), 0, dp::reduction::mean));
+  optimizer.step(model, dp::gradients<net, where, float>(model.shared_state(), dp::reduction::mean));
 #endif
 #if defined(UNSHARDED_BATCH)  // expect: devplace: the batch does not lie where the model takes it
   step(whole, whole_labels);

@@ -131,10 +131,10 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
 
   using policy = collective::all_reduce<collective::direct, collective::buckets<(1 << 20), (25 << 20)>>;
   std::cout << dp::describe_buckets<dp::model<net, where>, policy>()       // bucket 0: 0.weight to 2.bias, 9728 bytes
-            << dp::step_traffic<dp::model<net, where>, policy>{} << '\n';  // 38912 bytes between 3 places in a step ...
+            << dp::step_traffic<dp::model<net, where>, policy>{} << '\n';  // 38912 bytes between 3 participants ...
   static_assert(std::is_same_v<decltype(policy::engine), collective::all_reduce<>::engine_type>);
   CHECK(dp::describe_buckets<dp::model<net, where>, policy>() == "bucket 0: 0.weight to 2.bias, 9728 bytes\n");
-  CHECK(dp::step_traffic<dp::model<net, where>, policy>::bytes == 38912);
+  CHECK(dp::step_traffic<dp::model<net, where>, policy>{}.bytes == 38912);
 
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::all_reduce{}, dp::accumulate<4>{}};
   dp::loader<where> batches{data.train, {.batch = 8, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};

@@ -187,6 +187,7 @@ class one_of_two_processes {
 };
 
 struct two_processes {
+  static constexpr bool spans_processes = true;
   template <class Backend>
   using communicator = one_of_two_processes<Backend>;
   template <class Backend>
@@ -210,8 +211,8 @@ TEST_CASE("all_reduce: a call for each bucket from the last layer to the first, 
   }
   CHECK(train.log.communicators == 1);
   // Each byte is sent to the two other places as a summand and returned as a sum.
-  using traffic = dp::step_traffic<model_type, all_reduce>;
-  CHECK(traffic::bytes == 2 * 2 * bytes_of(train.log.of("all_reduce")));
+  constexpr dp::step_traffic<model_type, all_reduce> traffic;
+  CHECK(traffic.bytes == 2 * 2 * bytes_of(train.log.of("all_reduce")));
   noting::log = nullptr;
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
@@ -233,10 +234,10 @@ TEST_CASE("scatter_gather: sums go to the first place, which updates, and parame
   for (std::size_t k = 0; k < 3; ++k)
     first_parameters.push_back(train.model.parameter<0>(k).data());
   CHECK(broadcasts[0].buffers == first_parameters);
-  using traffic = dp::step_traffic<model_type, scatter_gather>;
+  constexpr dp::step_traffic<model_type, scatter_gather> traffic;
   const std::size_t bytes = bytes_of(train.log.of("reduce"));
-  CHECK(traffic::gradients == 2 * bytes + 2 * bytes / 3);
-  CHECK(traffic::parameters == 2 * bytes_of(broadcasts));
+  CHECK(traffic.gradients == 2 * bytes + 2 * bytes / 3);
+  CHECK(traffic.parameters == 2 * bytes_of(broadcasts));
   noting::log = nullptr;
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
@@ -337,15 +338,25 @@ TEST_CASE("a broadcast of new parameters that throws leaves a model that says so
 
 TEST_CASE("a communicator over several processes carries a step unchanged", "[parallel]") {
   // Twice the gradients for twice the samples: the mean is bitwise the same.
-  model_type model{dp::seed{4}};
+  using across = dp::across<where>;
+  dp::model<net, across> model{dp::seed{4}};
   dp::trainer step{model, nn::cross_entropy{}, noting_rule{}, collective::all_reduce<two_processes>{}};
   const int ordinals[] = {2, 0, 1};
   const auto communicator = two_processes{}.connect<dp::backend::cuda>(ordinals);
   CHECK(communicator.size() == 6);
   CHECK(communicator.first_rank() == 3);
   CHECK(communicator.local_count() == 3);
+  const auto second_half = [](const auto& rows) {
+    using tensor = std::remove_cvref_t<decltype(rows)>;
+    auto extents = rows.extents();
+    dp::tensor<typename tensor::value_type, typename tensor::extents_type, dp::batch_placement_t<across>> x(
+        dp::detail::with_dynamic_axis<decltype(extents)>::with(24, extents), dp::split::even, {3, 6});
+    for (std::size_t k = 0; k < x.places; ++k)
+      dp::copy(x.local(k), rows.slice(x.part_begin(k) - 12, x.part_begin(k + 1) - 12));
+    return x;
+  };
   for (int i = 0; i < 3; ++i)
-    step(distribute<where>(dp::test::integer_samples<float, 6>(12)), distribute<where>(dp::test::square_labels(12, 3)));
+    step(second_half(dp::test::integer_samples<float, 6>(12)), second_half(dp::test::square_labels(12, 3)));
   dp::check_replicas(model);
   CHECK(parameters_of(model) == parameters_after(3));
 }

@@ -30,27 +30,34 @@ using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
 
 // Each of n places receives the others' summands of its slice, and the others' slices: 2 (n - 1) S in total.
 using all_reduce = collective::all_reduce<>;
-static_assert(traffic<two, all_reduce>::bytes == 2 * gradients * 4);
-static_assert(traffic<four, all_reduce>::bytes == 2 * 3 * gradients * 4);
-static_assert(traffic<eight, all_reduce>::bytes == 2 * 7 * gradients * 4);
-static_assert(traffic<eight, all_reduce, double>::bytes == 2 * 7 * gradients * 8);
-static_assert(traffic<four, all_reduce>::parameters == 0 && traffic<four, all_reduce>::places == 4);
-static_assert(traffic<four, collective::ring_all_reduce>::bytes == traffic<four, all_reduce>::bytes);
+static_assert(traffic<two, all_reduce>{}.bytes == 2 * gradients * 4);
+static_assert(traffic<four, all_reduce>{}.bytes == 2 * 3 * gradients * 4);
+static_assert(traffic<eight, all_reduce>{}.bytes == 2 * 7 * gradients * 4);
+static_assert(traffic<eight, all_reduce, double>{}.bytes == 2 * 7 * gradients * 8);
+static_assert(traffic<four, all_reduce>{}.parameters == 0 && traffic<four, all_reduce>{}.participants == 4);
+static_assert(traffic<four, collective::ring_all_reduce>{}.bytes == traffic<four, all_reduce>{}.bytes);
 
 // Each place sums its slice from n - 1 others, and all but the first send theirs to it; parameters go back to n - 1
 // places.
 using scatter_gather = collective::scatter_gather;
-static_assert(traffic<two, scatter_gather>::gradients == gradients * 4 + gradients * 4 / 2);
-static_assert(traffic<four, scatter_gather>::gradients == 3 * gradients * 4 + 3 * gradients * 4 / 4);
-static_assert(traffic<eight, scatter_gather>::parameters == 7 * parameters * 4);
-static_assert(traffic<four, scatter_gather>::bytes ==
-              traffic<four, scatter_gather>::gradients + traffic<four, scatter_gather>::parameters);
+static_assert(traffic<two, scatter_gather>{}.gradients == gradients * 4 + gradients * 4 / 2);
+static_assert(traffic<four, scatter_gather>{}.gradients == 3 * gradients * 4 + 3 * gradients * 4 / 4);
+static_assert(traffic<eight, scatter_gather>{}.parameters == 7 * parameters * 4);
+static_assert(traffic<four, scatter_gather>{}.bytes ==
+              traffic<four, scatter_gather>{}.gradients + traffic<four, scatter_gather>{}.parameters);
 // With many places it approaches the other policy.
-static_assert(traffic<eight, scatter_gather>::bytes < traffic<eight, all_reduce>::bytes * 17 / 16);
+static_assert(traffic<eight, scatter_gather>{}.bytes < traffic<eight, all_reduce>{}.bytes * 17 / 16);
+
+// Across processes the number of participants is an argument, and the rest is the same.
+template <std::size_t Participants, class Policy>
+constexpr dp::step_traffic<dp::model<mnist, dp::across<dp::on<dp::cpu>>>, Policy> between{Participants};
+static_assert(between<4, all_reduce>.bytes == traffic<four, all_reduce>{}.bytes && between<1, all_reduce>.bytes == 0);
+static_assert(between<4, scatter_gather>.bytes == traffic<four, scatter_gather>{}.bytes);
 
 // On one place nothing is moved.
-static_assert(traffic<dp::on<dp::cpu>, all_reduce>::bytes == 0 && traffic<dp::on<dp::cpu>, scatter_gather>::bytes == 0);
-static_assert(traffic<dp::replicated<5>, scatter_gather>::bytes == 0);
+static_assert(traffic<dp::on<dp::cpu>, all_reduce>{}.bytes == 0 &&
+              traffic<dp::on<dp::cpu>, scatter_gather>{}.bytes == 0);
+static_assert(traffic<dp::replicated<5>, scatter_gather>{}.bytes == 0);
 
 template <class Traffic>
 std::string text_of() {
@@ -63,9 +70,9 @@ std::string text_of() {
 
 TEST_CASE("the bytes that a step moves are printed in a line", "[parallel]") {
   CHECK(text_of<traffic<two, all_reduce>>() ==
-        "1628416 bytes between 2 places in a step: 1628416 of gradients, 0 of parameters");
+        "1628416 bytes between 2 participants in a step: 1628416 of gradients, 0 of parameters");
   CHECK(text_of<traffic<two, scatter_gather>>() ==
-        "2035456 bytes between 2 places in a step: 1221312 of gradients, 814144 of parameters");
+        "2035456 bytes between 2 participants in a step: 1221312 of gradients, 814144 of parameters");
   CHECK(text_of<traffic<dp::on<dp::cpu>, all_reduce>>() ==
-        "0 bytes between 1 place in a step: 0 of gradients, 0 of parameters");
+        "0 bytes between 1 participant in a step: 0 of gradients, 0 of parameters");
 }

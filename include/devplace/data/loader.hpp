@@ -52,6 +52,9 @@ class loader {
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
   using backend_type = placement_backend_t<Where>;
+  static_assert(!spans_processes<Where>,
+                "devplace: a loader reads for one process and does not know its rank yet; cut this process's part of "
+                "each batch by hand into a tensor on batch_placement_t<Where>.");
   static_assert(
       detail::computes<backend_type>,
       "devplace: a loader brings batches to where a model computes, through pinned memory of its own; name the "

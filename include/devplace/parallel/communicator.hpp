@@ -5,8 +5,10 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include <devplace/config.hpp>
+#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
 namespace devplace::parallel {
@@ -44,5 +46,26 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   c.reduce_scatter(buffers, begins, op);
   c.all_gather(buffers, begins);
 };
+
+/// Whether an engine's communicators connect participants of several processes: it says so by a member
+/// `static constexpr bool spans_processes = true`.
+template <class Engine>
+inline constexpr bool spans_processes = requires {
+  requires Engine::spans_processes;
+};
+
+namespace detail {
+
+/// Throws unless a communicator's participants are those of a placement with so many places in this process.
+inline void require_participants(int size, int first, int local, std::size_t places, bool across_processes) {
+  const bool here = local > 0 && static_cast<std::size_t>(local) == places;
+  if (here && first >= 0 && first <= size - local && (across_processes || size == local)) return;
+  throw argument_error("the policy's communicator has " + std::to_string(size) + " participants, " +
+                       std::to_string(local) + " of them in this process from rank " + std::to_string(first) +
+                       " on, and the model lies on " + std::to_string(places) + " places of " +
+                       (across_processes ? "each process." : "one process; across processes it lies on across<...>."));
+}
+
+}  // namespace detail
 
 }  // namespace devplace::parallel

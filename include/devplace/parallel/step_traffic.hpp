@@ -10,47 +10,47 @@
 
 namespace devplace {
 
-/// What one training step moves between places under a policy, in bytes, known at compile time: gradients with the sums
-/// behind them, parameters, and layers' buffers, (n - 1) times from the first place. S bytes of gradients on n places
+/// What one training step moves between participants under a policy, in bytes: gradients with the sums behind them,
+/// parameters, and layers' buffers, (n - 1) times from the first participant. S bytes of gradients of n participants
 /// take
 ///
-/// - `all_reduce`: 2 (n - 1) S in all, of which 2 (n - 1) / n S come to each place and as much leaves it;
-/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first place, which its devices add up slice by slice, and
+/// - `all_reduce`: 2 (n - 1) S in all, of which 2 (n - 1) / n S come to each participant and as much leaves it;
+/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, which its devices add up slice by slice, and
 ///   (n - 1) times the parameters from there.
 ///
-/// Both engines move as much. Numbers are rounded to whole elements of slices as if S were divisible by n.
+/// Both engines move as much. Numbers are rounded to whole elements of slices as if S were divisible by n. Constants in
+/// one process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic;
 
 /// The traffic of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> {
- private:
-  using plan = nn::detail::network_plan<Net>;
-  static constexpr std::size_t n = local_place_count<Where>;
-  static constexpr std::size_t gradient_bytes =
-      (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(element_of_t<P>);
-  static constexpr std::size_t parameter_bytes = plan::parameter_elements * sizeof(element_of_t<P>);
+  std::size_t participants;  ///< their number
+  std::size_t gradients;     ///< bytes that gradients take from participant to participant
+  std::size_t parameters;    ///< bytes that parameters take from the first one to the others
+  std::size_t buffers;       ///< bytes that state of layers that is not trained takes from the first one to the others
+  std::size_t bytes;         ///< all of them
 
- public:
-  /// Number of places.
-  static constexpr std::size_t places = n;
-  /// Bytes that gradients take from place to place.
-  static constexpr std::size_t gradients = Policy::every_place_updates
-                                               ? 2 * (n - 1) * gradient_bytes
-                                               : (n - 1) * gradient_bytes + (n - 1) * gradient_bytes / n;
-  /// Bytes that parameters take from the first place to the others.
-  static constexpr std::size_t parameters = Policy::every_place_updates ? 0 : (n - 1) * parameter_bytes;
-  /// Bytes that buffers, state of layers that is not trained, take from the first place to the others.
-  static constexpr std::size_t buffers = (n - 1) * plan::buffer_elements * sizeof(element_of_t<P>);
-  /// All of them.
-  static constexpr std::size_t bytes = gradients + parameters + buffers;
+  /// Between the placement's participants.
+  constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}
+  /// Between so many participants.
+  constexpr explicit step_traffic(std::size_t n) : participants(n) {
+    using plan = nn::detail::network_plan<Net>;
+    constexpr std::size_t element = sizeof(element_of_t<P>), of_parameters = plan::parameter_elements * element,
+                          of_gradients = of_parameters + nn::detail::gradient_tail * element;
+    gradients =
+        Policy::every_place_updates ? 2 * (n - 1) * of_gradients : (n - 1) * of_gradients + (n - 1) * of_gradients / n;
+    parameters = Policy::every_place_updates ? 0 : (n - 1) * of_parameters;
+    buffers = (n - 1) * plan::buffer_elements * element;
+    bytes = gradients + parameters + buffers;
+  }
 
   /// Writes the numbers in a line.
-  friend std::ostream& operator<<(std::ostream& out, step_traffic) {
-    out << bytes << " bytes between " << places << (places == 1 ? " place" : " places") << " in a step: " << gradients
-        << " of gradients, " << parameters << " of parameters";
-    if constexpr (buffers != 0) out << ", " << buffers << " of buffers";
+  friend std::ostream& operator<<(std::ostream& out, const step_traffic& t) {
+    out << t.bytes << " bytes between " << t.participants << (t.participants == 1 ? " participant" : " participants")
+        << " in a step: " << t.gradients << " of gradients, " << t.parameters << " of parameters";
+    if (t.buffers != 0) out << ", " << t.buffers << " of buffers";
     return out;
   }
 };

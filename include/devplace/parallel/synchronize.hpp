@@ -65,6 +65,15 @@ void reduce_gradients(Communicator& communicator, const nn::detail::model_state<
     communicator.broadcast(arenas_of(state, &nn::detail::replica<T>::buffer_data).from(0), buffers, 0);
 }
 
+/// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
+template <class Backend, class Policy>
+auto connect(const Policy& policy, std::span<const int> ordinals, bool across_processes) {
+  auto communicator = policy.engine.template connect<Backend>(ordinals);
+  require_participants(communicator.size(), communicator.first_rank(), communicator.local_count(), ordinals.size(),
+                       across_processes);
+  return communicator;
+}
+
 /// Lets a communicator that needs memory of its own have it before the first step.
 template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
@@ -81,11 +90,11 @@ void broadcast_parameters(Communicator& communicator, const nn::detail::model_st
 
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
 template <class Net, class Policy, class Backend, class T>
-void make_whole(const Policy& policy, const nn::detail::model_state<T>& state) {
+void make_whole(const Policy& policy, const nn::detail::model_state<T>& state, bool across_processes) {
   std::vector<int> ordinals;
   for (const auto& r : state.replicas)
     ordinals.push_back(r.ordinal);
-  auto communicator = policy.engine.template connect<Backend>(std::span<const int>(ordinals));
+  auto communicator = connect<Backend>(policy, ordinals, across_processes);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = network_buckets<Net, T, Policy>;
@@ -123,10 +132,16 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
+  static_assert(
+      !spans_processes<Where> || !is_policy || parallel::spans_processes<typename Policy::engine_type>,
+      "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
+      "of one process; give an engine that says spans_processes, whose communicator knows this process's "
+      "rank.");
   if constexpr (single_place<Where> || !is_policy) {
     return std::move(partial);
   } else {
-    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena());
+    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena(),
+                                                                          spans_processes<Where>);
     return nn::detail::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }

@@ -223,6 +223,14 @@ constexpr std::size_t participant_count(std::size_t processes) {
 }
 ///@}
 
+/// Which of a placement's participants this process has: those from rank `first` on, as many as it has places, of
+/// `count` in all. Their order is that of the processes, and in each process that of its places.
+struct participants {
+  std::size_t first;
+  std::size_t count;
+  friend constexpr bool operator==(const participants&, const participants&) = default;
+};
+
 /// The backend of all places of a placement.
 template <placement Where>
 using placement_backend_t = typename detail::mesh_of<Where>::backend_type;

@@ -32,6 +32,15 @@ template <class P>
 inline constexpr form form_of<on<P>> = form::one_place;
 template <class Backend>
 inline constexpr form form_of<here<Backend>> = form::one_place;
+template <class Local>
+struct form_across {
+  static_assert(sizeof(Local) == 0,
+                "devplace: this function works between the places of one process, and the tensor lies across "
+                "processes; work on x.local(k), or let a communicator (parallel/communicator.hpp) do it.");
+  static constexpr form value = form::nowhere;
+};
+template <class Local>
+inline constexpr form form_of<across<Local>> = form_across<Local>::value;
 
 /// The same for a tensor or view.
 template <class X>

@@ -51,8 +51,9 @@ template <std::size_t Places>
 struct division {
   part_begins<Places> begins{};
   split::rule rule = split::even;
+  participants of = {0, Places};
 
-  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule); }
+  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule, of); }
 };
 struct undivided {};
 
@@ -85,9 +86,6 @@ class tensor<T, Extents, Where> {
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = detail::is_split<kind>;
   static constexpr std::size_t axis = detail::axis_of<kind>;
-  static_assert(!mesh::spans_processes,
-                "devplace: a tensor across processes must know this process's participants, and there is no process "
-                "group yet to say so; use the placement of this process's places.");
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
   static_assert(!divided || axis < Extents::rank,
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");
@@ -110,13 +108,24 @@ class tensor<T, Extents, Where> {
 
   /// Uninitialised elements; a split axis is divided evenly. Throws shape_error if the whole exceeds the address space.
   template <detail::configured = detail::configuration>
-  explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {}
+  explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {
+    static_assert(!divided || !mesh::spans_processes,
+                  "devplace: a tensor that is split across processes must know which participants this process has: "
+                  "tensor(extents, split::even, participants{first, count}).");
+  }
 
   /// Uninitialised elements; a split axis is divided as `how` says. Throws argument_error if given sizes do not add up
   /// to its extent.
   template <split_rule Split, detail::configured = detail::configuration>
-    requires(divided)
+    requires(divided && !mesh::spans_processes)
   tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
+
+  /// The same across processes, for the participants `of` that this process has: `extents` are those of the whole, of
+  /// which memory is allocated for the parts of this process. Throws argument_error where `of` has fewer than it needs.
+  template <detail::configured = detail::configuration>
+    requires(divided&& mesh::spans_processes)
+  tensor(const Extents& extents, split::rule how, const devplace::participants& of)
+      : tensor(extents, divided_by(extents, how, of)) {}
 
   /// Elements of one value: `full<T, Where>(extents, value)`.
   template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
@@ -185,7 +194,10 @@ class tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// The index of the split axis at which the part of the placement's k-th place begins; its extent for `k` == places.
+  /// Between which participants the axis is divided, and which of them this process has.
+  const devplace::participants& participants() const requires(divided) { return division_.of; }
+  /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places the end of
+  /// the last one.
   std::size_t part_begin(std::size_t k) const requires(divided) { return division_.begins[k]; }
   /// How the axis is split now: `scatter<Where>(y, x.split_sizes())` splits y like x.
   split::sizes<places> split_sizes() const requires(divided) {
@@ -215,11 +227,12 @@ class tensor<T, Extents, Where> {
     detail::allocate_parts<backend_type>(blocks_, mesh::ordinals, part_bytes());
   }
 
-  template <class Split>
-  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how) {
+  template <class Split, class... Of>
+  static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how,
+                                  const Of&... of) {
     static_cast<void>(detail::require_addressable<T>(extents));
     if constexpr (divided)
-      return {detail::divide<places>(extents.extent(axis), how), detail::rule_of(how)};
+      return {detail::divide<places>(extents.extent(axis), how, of...), detail::rule_of(how), of...};
     else
       return {};
   }

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
 
 namespace devplace {
 
@@ -68,7 +69,7 @@ concept split_rule = std::same_as<Split, split::rule> || detail::is_split_sizes<
 
 namespace detail {
 
-/// The first index of each part along an axis, followed by the axis's extent.
+/// The first index of each part along an axis, followed by the end of the last one.
 template <std::size_t Places>
 using part_begins = std::array<std::size_t, Places + 1>;
 
@@ -80,11 +81,16 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
+/// The parts of this process's participants; without `of`, of places that are all participants.
 template <std::size_t Places>
-constexpr part_begins<Places> divide(std::size_t size, split::rule rule) {
+constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
+  if (of.count < Places || of.first > of.count - Places)
+    throw argument_error("split: this process has " + std::to_string(Places) + " of " + std::to_string(of.count) +
+                         " participants from rank " + std::to_string(of.first) +
+                         " on, which are not so many; give the first rank of this process and the number of all.");
   part_begins<Places> begins{};
   for (std::size_t part = 0; part <= Places; ++part)
-    begins[part] = split_begin(rule, size, Places, part);
+    begins[part] = split_begin(rule, size, of.count, of.first + part);
   return begins;
 }
 

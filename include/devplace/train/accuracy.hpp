@@ -94,6 +94,9 @@ template <class Net, placement Where, precision P, class Batches>
   }
 double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
+  static_assert(!spans_processes<Where>,
+                "devplace: accuracy: it would count this process's samples alone; measure a copy of the model, "
+                "to<Local>(model), in one process.");
   static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));

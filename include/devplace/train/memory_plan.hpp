@@ -87,7 +87,11 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   using T = element_of_t<P>;
   using plan = nn::detail::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
-  static constexpr std::size_t rows = (Samples + local_place_count<Where> - 1) / local_place_count<Where>;
+  static_assert(!spans_processes<Where>,
+                "devplace: memory_plan: how many participants share a batch is known at run time; plan one process "
+                "with its share of the batch: memory_plan<model<Net, Local>, batch<share>, ...>.");
+  static constexpr std::size_t participants = local_place_count<Where>;
+  static constexpr std::size_t rows = (Samples + participants - 1) / participants;
 
  public:
   /// The parameters' arena, with padding between parameters.
@@ -105,9 +109,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t sums = nn::detail::loss_sums_bytes + train::detail::scalar_bytes;
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
-      local_place_count<Where> > 1
-          ? Policy::engine_type::workspace_bytes(local_place_count<Where>,
-                                                 bucket_plan<model<Net, Where, P>, Policy>::largest, sizeof(T))
+      participants > 1
+          ? Policy::engine_type::workspace_bytes(participants, bucket_plan<model<Net, Where, P>, Policy>::largest,
+                                                 sizeof(T))
           : 0;
   /// All of the above.
   static constexpr std::size_t bytes =

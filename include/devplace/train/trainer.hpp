@@ -71,7 +71,9 @@ struct accumulate {
 /// that allocates nothing, and nothing is read back until a loss is asked for. On several places all of them run at the
 /// same time, each on its part of the batch, and `Policy` says how they agree on the update: behind the rule comes,
 /// where it is not the default, `collective::all_reduce{}` or `collective::scatter_gather{}`, and behind that
-/// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved.
+/// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved. Across processes each one makes a
+/// trainer with an engine that connects them; batches are divided among all participants, and losses are of this
+/// process's part.
 ///
 /// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name, and every
 /// model on that device says from then on that it cannot be used. An exception on the host before the update leaves the
@@ -96,9 +98,17 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
+  static_assert(!spans_processes<Where> || parallel::spans_processes<typename policy_type::engine_type>,
+                "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
+                "one process; give a policy with an engine that says spans_processes, whose communicator knows this "
+                "process's rank: collective::all_reduce<my_engine>{...}.");
+  static_assert(!spans_processes<Where> || every_place_updates,
+                "devplace: trainer: this policy updates on the first place alone, which only one process has; across "
+                "processes use collective::all_reduce<my_engine>.");
   using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = every_place_updates ? places : 1;
+  static constexpr bool communicates = spans_processes<Where> || places > 1;
   static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
 
  public:
@@ -120,9 +130,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (places > 1 && is_policy)
+    if constexpr (communicates && is_policy)
       communicator_ = std::make_shared<communicator_type>(
-          policy.engine.template connect<backend_type>(std::span<const int>(detail::mesh_of<Where>::ordinals)));
+          parallel::detail::connect<backend_type>(policy, detail::mesh_of<Where>::ordinals, spans_processes<Where>));
     reset_mean_loss();
   }
   template <detail::configured = detail::configuration>
@@ -141,10 +151,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
-    const std::size_t rows = samples / places + (samples % places != 0 ? 1 : 0);
+    const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place(k, rows); });
-    if constexpr (places > 1) parallel::detail::prepare_reductions<Net, policy_type, T>(communicator());
+    if constexpr (communicates) parallel::detail::prepare_reductions<Net, policy_type, T>(communicator());
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -177,6 +187,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
+    if constexpr (spans_processes<Where>)
+      train::detail::require_participants(samples.participants(), targets.participants(), participants());
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -242,6 +254,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     nn::detail::on_behalf_of<backend_type>(*state_, k, f);
   }
 
+  /// Which participants this process has.
+  template <detail::configured = detail::configuration>
+  devplace::participants participants() const {
+    if constexpr (communicates)
+      return {static_cast<std::size_t>(communicator().first_rank()), static_cast<std::size_t>(communicator().size())};
+    else
+      return {0, 1};
+  }
+
   nn::detail::model_state<T>& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
     return *state_;
@@ -277,9 +298,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   void update(nn::detail::model_state<T>& state) {
     accumulation_.batches = 0;
-    if constexpr (places > 1) parallel::detail::reduce_gradients<Net, policy_type>(communicator(), state);
+    if constexpr (communicates) parallel::detail::reduce_gradients<Net, policy_type>(communicator(), state);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
-      if constexpr (places > 1 && !every_place_updates)
+      if constexpr (communicates && !every_place_updates)
         parallel::detail::broadcast_parameters<Net>(communicator(), state);
     });
     for (auto& memory : memory_)

@@ -15,6 +15,7 @@
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/memory_plan.hpp>
 
@@ -66,6 +67,16 @@ struct step_memory {
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error("trainer: a batch of " + std::to_string(rows) +
                        " samples on one place takes more memory than there are addresses; use a smaller one.");
+}
+
+/// Throws where a batch is divided among other participants than the communicator connects.
+inline void require_participants(const participants& samples, const participants& targets,
+                                 const participants& connected) {
+  if (samples == connected && targets == connected) return;
+  throw argument_error("trainer: the batch is divided among " + std::to_string(samples.count) +
+                       " participants, this process's from rank " + std::to_string(samples.first) +
+                       " on, and the communicator has " + std::to_string(connected.count) + " from rank " +
+                       std::to_string(connected.first) + " on; divide samples and targets among its participants.");
 }
 
 /// Makes a place's workspace large enough for `rows` samples.

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <utility>
+
+#include <devplace/data/loader.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/accuracy.hpp>
+#include <devplace/train/memory_plan.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+
+// Making a model across processes, and naming where its batches lie, is legal; what has to know the rank is not.
+using net = nn::sequential<nn::linear<6, 4>>;
+using where = dp::across<dp::replicated<0, 1>>;
+using model_type = dp::model<net, where>;
+using batch_type = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placement_t<where>>;
+using summands_type = dp::tensor<float, dp::extents<3>, dp::across<dp::partial<dp::reduction::sum, 0, 1>>>;
+
+batch_type part(const dp::participants& own) {
+  return batch_type(dp::extents<dp::dyn, 6>{8}, dp::split::even, own);
+}
+
+#if defined(TRAINER_WITHOUT_RANK)  // expect: devplace: trainer: the model lies across processes, and the policy's
+                                   // engine
+void train(model_type& model) {
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}};
+}
+#endif
+
+#if defined(TRAINER_BY_THE_RING)  // expect: devplace: trainer: the model lies across processes, and the policy's engine
+void train(model_type& model) {
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::ring_all_reduce{}};
+}
+#endif
+
+#if defined(UPDATE_ON_THE_FIRST_PLACE)  // expect: devplace: trainer: this policy updates on the first place alone,
+                                        // which
+struct engine_of_processes : collective::direct {
+  static constexpr bool spans_processes = true;
+};
+void train(model_type& model) {
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::reduce_and_broadcast<engine_of_processes>{}};
+}
+#endif
+
+#if defined(SYNCHRONIZE_WITHOUT_RANK)  // expect: devplace: synchronize: the gradients lie across processes, and the
+auto reduce(model_type::gradient_type&& gradients) {
+  return dp::synchronize(std::move(gradients));
+}
+#endif
+
+#if defined(UNREDUCED_ACROSS)  // expect: REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize
+void update(model_type& model, dp::optimizer<dp::optim::sgd, model_type>& optimizer,
+            model_type::gradient_type&& gradients) {
+  optimizer.step(model, std::move(gradients));
+}
+#endif
+
+#if defined(BATCH_WITHOUT_RANK)  // expect: devplace: a tensor that is split across processes must know which
+                                 // participants
+batch_type batch() {
+  return batch_type(dp::extents<dp::dyn, 6>{8});
+}
+#endif
+
+#if defined(ALL_REDUCE_ACROSS)  // expect: devplace: this function works between the places of one process, and the
+                                // tensor
+auto sum(const summands_type& summands) {
+  return dp::all_reduce(summands);
+}
+#endif
+
+#if defined(SCATTER_ACROSS)  // expect: devplace: this function works between the places of one process, and the tensor
+auto split(const dp::tensor<float, dp::extents<8, 6>, dp::on<dp::cpu>>& whole) {
+  return dp::scatter<dp::batch_placement_t<where>>(whole);
+}
+#endif
+
+#if defined(TO_ONE_PLACE)  // expect: devplace: this function works between the places of one process, and the tensor
+auto fetch(const batch_type& batch) {
+  return dp::to<dp::on<dp::cpu>>(batch);
+}
+#endif
+
+#if defined(LOADER_ACROSS)  // expect: devplace: a loader reads for one process and does not know its rank yet
+dp::loader<where> batches(const dp::image_set& data) {
+  return dp::loader<where>(data, {.batch = 8});
+}
+#endif
+
+#if defined(ACCURACY_ACROSS)  // expect: devplace: accuracy: it would count this process's samples alone
+double measure(const model_type& model, dp::loader<dp::replicated<0, 1>>& batches) {
+  return dp::accuracy(model, batches.epoch(0));
+}
+#endif
+
+#if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: how many participants share a batch is known at run
+constexpr std::size_t bytes = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>::bytes;
+#endif
+
+#if defined(TRAFFIC_WITHOUT_PARTICIPANTS)  // expect: no (matching|instance of|default constructor)
+constexpr dp::step_traffic<model_type, collective::all_reduce<>> traffic{};
+#endif
