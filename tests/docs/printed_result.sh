@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# printed_result.sh <README.md> <output>: the block behind `<!-- printed by scripts/quickstart -->` in the README must be
-# what the program printed last. Words and bytes are equal, the loss within 1 %, the accuracy within 0.3 points (one of
-# the 360 images); seconds and the last line's difference depend on the machine and only have the same form.
+# printed_result.sh <README.md> <output>: the block after `<!-- printed by scripts/quickstart -->` in the README must be
+# the program's latest output. Words and bytes must be equal, the loss within 1 %, the accuracy within 0.3 points (one
+# of the 360 images); seconds and the last line's difference depend on the machine, so only their form is compared.
 set -eu
 compare() {
   awk '
@@ -40,7 +40,7 @@ compare() {
 }
 compare "$1" "$2"
 
-# Each of these changes of the README must be found.
+# Each of these changes of the README must be detected.
 changed=$(mktemp)
 trap 'rm -f "$changed"' EXIT
 for change in 's/ ([0-9]+)([0-9]) bytes/ \20 bytes/' 's/loss 0[.]0/loss 0.1/' 's/ [0-9]+[.][0-9] % right/ 90.0 % right/' \

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Two configurations in one program: the linker keeps a constructor, a function and a member of each, and the process
-// has one state for both.
+// Two configurations in one program: the linker keeps one constructor, function and member of each, and the process has
+// a single state for both.
 
 #include "link/configurations.hpp"
 
@@ -19,7 +19,7 @@ void check(bool right, const char* what) {
   ++failures;
 }
 
-/// The kernel refuses to read what the process may not.
+/// write() fails for memory that the process may not read.
 bool within_reach(const device_tensor& x) {
   int ends[2];
   if (::pipe(ends) != 0) return false;

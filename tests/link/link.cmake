@@ -117,8 +117,8 @@ function(devplace_add_symbol_count_test name few many)
   endif()
 endfunction()
 
-# devplace_add_configuration_test(<name> <source>[=<component>]): every function of devplace that depends on how the file
-# was compiled has a name that says so.
+# devplace_add_configuration_test(<name> <source>[=<component>]): every function of devplace that depends on the
+# configuration of the translation unit has it in its mangled name.
 function(devplace_add_configuration_test name source)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     return() # the code is the same

@@ -10,8 +10,8 @@ foreach(component IN ITEMS cblas zlib)
 endforeach()
 devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_plain.cpp ${with_components})
 
-# Files of one program with two configurations: their bodies stay apart. The symbols show it of every function, in code
-# that is compiled without inlining.
+# Two configurations in one program: each file keeps its own bodies. The symbol test checks this for every function, in
+# code compiled without inlining.
 devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
                        configurations_unchecked.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)

@@ -122,7 +122,7 @@ TEST_CASE("along another axis the result is split as the operand", "[ops][algebr
             sum += small_number(i * 6 + k, 1);
           return sum;
         }));
-  const auto summands = dp::sum(cube, dp::axis<0>{}, dp::axis<2>{});  // axes that do not follow each other
+  const auto summands = dp::sum(cube, dp::axis<0>{}, dp::axis<2>{});  // non-adjacent axes
   STATIC_REQUIRE(std::same_as<decltype(summands), const dp::tensor<float, dp::extents<2>, sums>>);
   CHECK(value_of(summands) == values_by_index(2, [](std::size_t j) {
           float sum = 0;

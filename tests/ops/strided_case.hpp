@@ -16,8 +16,8 @@
 
 #include "support/catch.hpp"
 
-// Operations on strided views, on any place. Elements are small integers, so that every sum is exact; what is expected
-// is computed on the host, element by element, from index tuples.
+// Operations on strided views, on any place. Elements are small integers, so that every sum is exact; expected values
+// are computed on the host, element by element, from index tuples.
 namespace strided_case {
 
 namespace dp = devplace;
@@ -26,7 +26,7 @@ using dp::axis;
 using shape3 = dp::dextents<3>;
 using index3 = std::array<std::size_t, 3>;
 
-/// What a view of rank 3 is to show: axes in another order, then a range of each.
+/// The shape of a strided view of rank 3: permuted axes, then a range of each.
 struct window_rule {
   index3 order{0, 1, 2}, first{}, step{1, 1, 1}, count{};
 
@@ -50,7 +50,7 @@ inline window_rule random_window(const index3& sizes, std::mt19937& random) {
   return rule;
 }
 
-/// That window on a tensor or view.
+/// The view of a tensor or view that a rule describes.
 template <class X>
 auto window(X&& x, const window_rule& rule) {
   const auto strided = x.slice(axis<0>{}, 0, x.extent(0), 1);
@@ -77,7 +77,7 @@ auto window(X&& x, const window_rule& rule) {
   }
 }
 
-/// Elements on the host, by index tuples.
+/// Elements on the host, accessed by index tuples.
 template <class T>
 struct table {
   index3 sizes{};
@@ -108,7 +108,7 @@ void for_each_index(const index3& sizes, const Visit& visit) {
         visit(index3{i, j, k});
 }
 
-/// The table that a window shows.
+/// The table with the elements of a window.
 template <class T>
 table<T> shown(const table<T>& x, const window_rule& rule) {
   table<T> result{rule.count, std::vector<T>(rule.count[0] * rule.count[1] * rule.count[2])};
@@ -138,7 +138,7 @@ void check_elementwise() {
     const window_rule of_a = random_window(a.sizes, random);
     window_rule of_b = random_window(b.sizes, random);
     const index3 sizes{std::min(of_a.count[0], of_b.count[0]), of_a.count[1], of_a.count[2]};
-    of_b.count = {sizes[0], 1, 1};  // is repeated
+    of_b.count = {sizes[0], 1, 1};  // extents 1: broadcast along these axes
     window_rule of_first = of_a;
     of_first.count = sizes;
     const auto x = placed<Where>(a);
@@ -151,7 +151,7 @@ void check_elementwise() {
     REQUIRE(values_of(made) == expected.values);
     REQUIRE(values_of(window(x, of_first)) == left.values);
 
-    // Into a window: what it does not show stays.
+    // Assignment to a window leaves the elements outside of it unchanged.
     auto z = placed<Where>(a);
     window(z, of_first) = window(x, of_first) + window(y, of_b);
     table<float> whole = a;
@@ -190,7 +190,7 @@ void check_details() {
   CHECK(out.str().substr(out.str().find('\n')) == "\n[[1. 4.]\n [2. 5.]\n [3. 6.]]");
 }
 
-/// Elements that are read and written in one assignment.
+/// Assignments whose operands overlap the destination.
 template <class Where>
 void check_overlap() {
   dp::tensor<float, dp::extents<3, 3>, dp::on<dp::cpu>> host{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
@@ -205,7 +205,7 @@ void check_overlap() {
   CHECK(values_of(x) == std::vector<float>{4, 5, 9, 1, 2, 3, 4, 5, 6});
 }
 
-/// What a reduction of the axes in `which` (a bit for each) makes of a table, in row-major order of the others.
+/// The expected reduction of a table along the axes in `which` (one bit each), in row-major order of the others.
 template <class T, class Combine>
 std::vector<double> brute_force(const table<T>& x, unsigned which, double first, const Combine& combine) {
   const auto reduced = [&](std::size_t axis) { return (which >> axis & 1U) != 0; };
@@ -228,7 +228,7 @@ std::vector<double> doubles_of(const X& x) {
   return {values.begin(), values.end()};
 }
 
-/// sum, max, min along axes that are named by types and by numbers.
+/// sum, max, min along axes given as types and as numbers.
 template <unsigned Which, class X, class T, class... Axes>
 void check_axes(const X& x, const table<T>& of, Axes... axes) {
   const auto sums = brute_force(of, Which, 0, [](double a, double b) { return a + b; });
@@ -282,7 +282,7 @@ void check_reductions() {
   }
 }
 
-/// softmax and its relatives along the last axis: windows get the bits of row-major copies.
+/// softmax and its relatives along the last axis: bitwise equal for windows and row-major copies.
 template <class Where>
 void check_softmax() {
   std::mt19937 random(4);

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# conan.sh <source> <work>: the `conan create` command of README.md, which builds the package from the recipe and then
-# test_package against it. Conan comes from PyPI into <work>/venv, everything else is written under <work>/home; no
-# remote is asked for a package. Exit code 4 with the reason where Conan cannot be had.
+# conan.sh <source> <work>: runs the `conan create` command of README.md, which builds the package from the recipe and
+# test_package against it. Conan is installed from PyPI into <work>/venv, everything else is written to <work>/home; no
+# remote is queried for packages. Exits with 4 and the reason if Conan cannot be installed.
 set -eu
 source=$1 work=$2
 skip() {

@@ -39,7 +39,7 @@ if(DEVPLACE_BUILD_CUDA)
                             EXPECT "the CUDA language is not enabled in this directory")
 endif()
 
-# The vcpkg port by its portfile, without vcpkg; the Conan recipe by Conan.
+# The vcpkg port by running its portfile without vcpkg; the Conan recipe with Conan.
 add_test(
   NAME "package: vcpkg_port"
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/vcpkg_port

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -DSOURCE=<checkout> -DWORK=<folder> -DGENERATOR=<generator> -DCOMPILER=<compiler> -DFLAGS=<flags> -P
-# vcpkg_port.cmake: runs the portfile of the overlay port that README.md names, as vcpkg does but with the functions
-# below in place of vcpkg's own, looks at what lies in the package, and builds and runs a consumer against it.
+# vcpkg_port.cmake: runs the portfile of the overlay port that README.md names, with the functions below in place of
+# vcpkg's own, checks the package's contents, and builds and runs a consumer against it.
 file(REMOVE_RECURSE ${WORK})
 file(READ ${SOURCE}/README.md readme)
 if(NOT readme MATCHES "\n\\| vcpkg \\| `vcpkg install devplace --overlay-ports=<checkout>/([^`]+)`, then `find_package`")
@@ -11,7 +11,7 @@ if(NOT readme MATCHES "\n\\| vcpkg \\| `vcpkg install devplace --overlay-ports=<
 endif()
 set(port ${SOURCE}/${CMAKE_MATCH_1}/devplace)
 
-# --- vcpkg's functions, as far as a header-only port uses them -------------------------------------------------------
+# --- the functions of vcpkg that the port of a header-only library uses ----------------------------------------------
 function(run_step)
   execute_process(COMMAND ${ARGV} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -24,7 +24,7 @@ endfunction()
 function(vcpkg_cmake_install)
   run_step(${CMAKE_COMMAND} --build ${WORK}/build --target install)
 endfunction()
-# Moves the package's CMake files to share/<port> and corrects the way from them to the prefix, one folder shorter.
+# Moves the package's CMake files to share/<port> and corrects their relative path to the prefix, one folder shorter.
 function(vcpkg_cmake_config_fixup)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
   set(up "get_filename_component(_IMPORT_PREFIX \"\${_IMPORT_PREFIX}\" PATH)\n")
@@ -53,7 +53,7 @@ string(JSON version GET "${manifest}" version)
 set(CURRENT_PACKAGES_DIR ${WORK}/packages/${PORT})
 include(${port}/portfile.cmake)
 
-# --- what vcpkg itself checks after a build, and what a consumer needs -----------------------------------------------
+# --- vcpkg's own checks after a build, and the consumer --------------------------------------------------------------
 foreach(file IN ITEMS include/devplace/all.hpp share/devplace/copyright share/devplace/usage
                       share/devplace/devplace-config.cmake share/devplace/devplace-config-version.cmake
                       share/devplace/devplace-targets.cmake share/devplace/devplace_components.cmake

@@ -101,7 +101,7 @@ TEST_CASE("batches and gradients of a model follow from its placement", "[place]
   STATIC_REQUIRE(std::is_same_v<dp::batch_placement_t<hosts>, dp::across<dp::sharded_on<dp::axis<0>, dp::cpu>>>);
   STATIC_REQUIRE(
       std::is_same_v<dp::gradient_placement_t<hosts>, dp::across<dp::partial_on<dp::reduction::sum, dp::cpu>>>);
-  // Gradients that were reduced lie where the model does.
+  // Reduced gradients have the model's placement.
   STATIC_REQUIRE(std::is_same_v<dp::detail::with_kind_t<dp::gradient_placement_t<devices>, dp::copies>, devices>);
   STATIC_REQUIRE(std::is_same_v<dp::detail::with_kind_t<dp::gradient_placement_t<hosts>, dp::copies>, hosts>);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What fails on one replica stops the step with one error that names it. After an exception on the host before the
-// update the model is as before, and training goes on as if the step had never been. After a failure on a device, and
-// after an exception in an update, the model says that it cannot be used, until it is assigned anew.
+// A failure on one replica stops the step with one error that names it. After an exception on the host before the
+// update the model is unchanged and training continues as if the step had not happened. After a failure on a device,
+// and after an exception during an update, the model is unusable until it is assigned a new one.
 
 #include <cstddef>
 #include <exception>
@@ -79,7 +79,7 @@ std::vector<std::vector<float>> all_parameters_of(const model_type& model) {
   return {parameters_of(model, 0), parameters_of(model, 1), parameters_of(model, 2)};
 }
 
-/// What a call throws, as text; empty: nothing.
+/// The message of the exception that a call throws; empty if it throws none.
 template <class Exception = dp::error, class F>
 std::string thrown(const F& f) {
   try {
@@ -90,14 +90,14 @@ std::string thrown(const F& f) {
   return "";
 }
 
-/// Somebody else waits for the devices, all of which have failed.
+/// Another caller waits for the devices, all of which have failed.
 void see_failures_elsewhere() {
   CHECK_THROWS(dp::synchronize<dp::cuda<0>>());
   CHECK_THROWS(dp::synchronize<dp::cuda<1>>());
   CHECK_THROWS(dp::synchronize<dp::cuda<2>>());
 }
 
-/// A model and its trainer, beside another pair that never sees an exception.
+/// A model with its trainer, and a second pair in which nothing throws.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct pair_of_trainers {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
@@ -116,12 +116,12 @@ struct pair_of_trainers {
   void check_equal() {
     CHECK(all_parameters_of(model) == all_parameters_of(never_failed));
     CHECK(step.optimizer().steps() == undisturbed.optimizer().steps());
-    CHECK(step.mean_loss() == undisturbed.mean_loss());  // steps that threw do not count
+    CHECK(step.mean_loss() == undisturbed.mean_loss());  // without the steps that threw
     dp::check_replicas(model);
   }
 };
 
-/// Checks that nothing works any more but destruction and assignment.
+/// Checks that every use but destruction and assignment throws.
 template <class Where, class Step>
 void check_unusable(dp::model<net, Where>& model, const Step& step) {
   const auto x = distribute<Where>(dp::test::integer_samples<float, 6>(rows));
@@ -141,7 +141,7 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
   }
 }
 
-/// A model that is saved after two steps, and what three more make of the saved one, by a trainer of its own.
+/// A model that is saved after two steps, and the result of three more steps of the saved copy with a new trainer.
 template <class Policy, class Accumulate = dp::accumulate<1>>
 struct saved_training {
   using trainer = dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, Policy, Accumulate>;
@@ -160,7 +160,7 @@ struct saved_training {
     run(3);
     expected = all_parameters_of(model);
     assign_anew();
-    run(1);  // what comes now is lost with the failure
+    run(1);  // its result is lost with the failure
   }
   void restart() { step.emplace(model, nn::cross_entropy{}, adam); }
   void run(int steps) {
@@ -171,7 +171,7 @@ struct saved_training {
     model = dp::to<three>(*saved);
     restart();
   }
-  /// The step returns before anything has failed; then all devices come to rest.
+  /// The step returns before anything has failed; then waits until all devices are idle.
   void fail_later(std::size_t bad) {
     const labels_type bad_labels = labels_bad_in(bad);
     dp::test::held_device held(static_cast<int>(bad));
@@ -179,7 +179,7 @@ struct saved_training {
     held.release();
     dp::test::let_three_devices_finish();
   }
-  /// Nothing works until the model is assigned anew; then all does, to the bit.
+  /// The model is unusable until it is assigned a new one; after that its training is bitwise as expected.
   void check_recovery() {
     check_unusable(model, [&] { (*step)(x, y); });
     CHECK_THAT(thrown([&] { step->mean_loss(); }), ContainsSubstring("cannot be used any more"));
@@ -207,7 +207,7 @@ std::string fail_in_update(const dp::test::fault& where) {
     step.mean_loss();
   });
   check_unusable(model, [&] { step(x, y); });
-  // The devices themselves are well: another model trains there.
+  // The devices are usable: another model trains on them.
   dp::model<net, Where> fresh{dp::seed{4}};
   dp::trainer step_of_fresh{fresh, nn::cross_entropy{}, dp::test::faulty_rule{.where = {.step = 99}}, Policy{}};
   CHECK_NOTHROW(step_of_fresh(x, y).item());
@@ -262,7 +262,7 @@ TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the mode
       };
       CHECK_THAT(thrown<dp::argument_error>(look), ContainsSubstring("cross_entropy: row 2 has the label 17"));
       CHECK_NOTHROW(look());
-      // The other devices, which wait for this one in the step, say whose failure it was.
+      // The failure propagates to the other devices, which wait for this one in the step, and still names its origin.
       CHECK_THAT(thrown<dp::argument_error>([&] { (*t.step)(t.x, t.y); }), ContainsSubstring(expected));
       t.check_recovery();
     }
@@ -329,7 +329,7 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
   }
   t.both(2);
   t.check_equal();
-  // On a device, in the middle of its work.
+  // On a device, during a kernel.
   check_nested([&] { t.step(samples_exploding_in(1), t.y).item(); }, name_of(1) + "a functor threw.");
   check_unusable(t.model, [&] { t.step(t.x, t.y); });
 }

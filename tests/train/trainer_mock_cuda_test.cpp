@@ -47,7 +47,7 @@ const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "dropout_kernel",        //
                                  "relu_gradient_source",  // and the bias's gradient, which are its column sums
                                  "cublasLtMatmul",        // gradient of 784 to 256: weights
-                                 "loss_functor"};         // sums behind the gradients, and for the mean loss
+                                 "loss_functor"};         // sums after the gradients, and for the mean loss
 const names clip{"clip_reducer"};
 
 names operator+(names all, const names& more) {

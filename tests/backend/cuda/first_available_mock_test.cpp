@@ -22,7 +22,7 @@ using one = dp::on<dp::cuda<0>>;
 using two = dp::replicated<0, 1>;
 using host = dp::on<dp::cpu>;
 
-/// first_available does not compile in C++ files such as this one; this is what it calls where it compiles.
+/// first_available does not compile in C++ files such as this one; this is the function that it calls.
 template <class... Where>
 std::string chosen() {
   const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };

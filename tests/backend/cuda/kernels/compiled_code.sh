@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and looks at what came out.
-# - no kernel keeps anything in local memory, that is, off the registers: no stack frame and no spills;
-# - optimizers, elementwise operations, reductions of what lies in one line, random numbers, dropout, scaled bytes, and
-#   what stands behind products and before their gradients, read and write 16 bytes at once;
-# - kernels take no more registers than registers.txt has for them. Run with RECORD=1 to write that file anew.
+# compiled_code.sh <nvcc> <architecture> <source> [flag]...: compiles a file of kernels and examines the generated code:
+# - no kernel uses local memory: no stack frame and no spills;
+# - optimizers, elementwise operations, reductions along contiguous memory, random numbers, dropout, scaled bytes, and
+#   the kernels before and after products use 16-byte accesses;
+# - no kernel uses more registers than registers.txt records. RECORD=1 rewrites that file.
 set -eu
 nvcc=$1 architecture=$2 source=$3
 shift 3
@@ -14,7 +14,7 @@ folder=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Device code alone, once: the object file, what ptxas says of it, and the PTX that it was made from.
+# Device code only, once: the object file, ptxas's output, and the PTX.
 "$nvcc" -std=c++20 -x cu "-arch=$architecture" "$@" -Xptxas -v --keep --keep-dir "$work" -cubin "$source" \
   -o "$work/object.cubin" >"$work/output" 2>&1 || {
   cat "$work/output"
@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 }
 ptx=$work/$(basename "$source" .cu).ptx
 
-# The resource line of ptxas follows the name of each kernel. Names as a reader would write them.
+# The resource line of ptxas follows the mangled name of each kernel; names are demangled and shortened.
 c++filt <"$work/output" | awk -v architecture="$architecture" '
   /Compiling entry function/ {
     name = $0
@@ -52,13 +52,13 @@ fi
 
 wide=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { update = /update_kernel/ } update && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' \
   "$ptx" | wc -l)
-# Adam: 4 reads and 3 writes; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
+# Adam: 4 loads and 3 stores; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
   echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
   status=1
 fi
-# Every assignment writes so, and reads so where it has tensors; so do reductions along memory (the first argument is
-# true, the source memory).
+# Every assignment must have such stores, and such loads if it reads tensors; so must reductions along contiguous memory
+# (first template argument true, source element_source).
 awk '
   function report() { if (name && accesses < due) { print "Accesses of 16 bytes are missing: " name; bad = 1 } }
   /^\.(visible|weak) \.entry|^\.entry/ {
@@ -72,15 +72,15 @@ awk '
 
 products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)/ }
   mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
-# Behind products: 4 rows are read and written at once, and the bias; relu's gradient: 2 reads and a write of 4 rows,
-# and of a row that is left. Each in float and double.
+# After products: loads and stores of 4 rows, and of the bias; relu's gradient: 2 loads and a store for 4 rows, and for
+# a remaining row. Each in float and double.
 if [ "$products" -lt 48 ]; then
   echo "Kernels beside products have $products accesses of 16 bytes; 48 are due."
   status=1
 fi
 
-# Random numbers: one write of uniform and of normal ones; dropout: a read and a write, of doubles two; bytes: a read, and
-# 16 / 4 or 16 / 2 writes. Each in float and double.
+# Random numbers: one store each for uniform and normal ones; dropout: a load and a store, two each for double; bytes: a
+# load and 16 / 4 or 16 / 2 stores. Each in float and double.
 draws=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /random_kernel|dropout_kernel|scale_bytes_kernel/ }
   mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
 if [ "$draws" -lt 24 ]; then
@@ -88,7 +88,7 @@ if [ "$draws" -lt 24 ]; then
   status=1
 fi
 
-# Counts belong to one version of the compiler.
+# Register counts depend on the compiler's version.
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 recorded=$folder/registers.txt
 if [ "${RECORD:-0}" = 1 ]; then
