@@ -11,6 +11,7 @@
 
 #include <devplace/nn/detail/chain_layout.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/numbered_types.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn::detail {
@@ -46,8 +47,9 @@ template <class In, class... Plans>
 struct chain<In, std::tuple<Plans...>> {
  private:
   static constexpr std::size_t n = sizeof...(Plans);
+  using plans = numbered_types<std::make_index_sequence<n>, Plans...>;
   template <std::size_t Index>
-  using plan = std::tuple_element_t<Index, std::tuple<Plans...>>;
+  using plan = typename decltype(plans::template find<Index>())::type;
 
   static constexpr chain_facts<n> facts() {
     chain_facts<n> f;

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/detail/initialize.hpp>
+#include <devplace/nn/detail/numbered_types.hpp>
 #include <devplace/nn/detail/path.hpp>
 #include <devplace/nn/detail/replica.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -129,7 +129,8 @@ struct entry_at;
 template <std::size_t Index, class... Entries>
 struct entry_at<Index, entry_list<Entries...>> {
   static_assert(Index < sizeof...(Entries), "devplace: the network has fewer parameters than this index.");
-  using type = std::tuple_element_t<Index, std::tuple<Entries...>>;
+  using entries = numbered_types<std::make_index_sequence<sizeof...(Entries)>, Entries...>;
+  using type = typename decltype(entries::template find<Index>())::type;
 };
 
 /// Parameter `Index` of a network, as its extents and offset.

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace devplace::nn::detail {
+
+template <std::size_t Index, class T>
+struct numbered {
+  using type = T;
+};
+
+/// A list of types that finds one by its number in a single overload resolution:
+/// `typename decltype(Types::template find<2>())::type`. nvcc's front end takes time that is exponential in the length
+/// of the list for an alias template whose arguments are the types, which std::tuple_element_t is.
+template <class Indices, class... T>
+struct numbered_types;
+template <std::size_t... Index, class... T>
+struct numbered_types<std::index_sequence<Index...>, T...> : numbered<Index, T>... {
+ private:
+  template <std::size_t I, class Found>
+  static numbered<I, Found> pick(const numbered<I, Found>*);
+
+ public:
+  template <std::size_t I>
+  static auto find() -> decltype(pick<I>(static_cast<numbered_types*>(nullptr)));
+};
+
+}  // namespace devplace::nn::detail
