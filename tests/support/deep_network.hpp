@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+
+namespace devplace::test {
+
+/// Inputs of linear layer number `index`, all of which differ in size.
+constexpr std::size_t deep_width(std::size_t index) {
+  return 8 + index;
+}
+
+template <std::size_t Index>
+using deep_layer =
+    std::conditional_t<Index % 2 == 0, nn::linear<deep_width(Index / 2), deep_width(Index / 2 + 1)>, nn::tanh>;
+
+template <std::size_t... Index>
+auto deep_layers(std::index_sequence<Index...>) -> nn::sequential<deep_layer<Index>...>;
+
+/// A network of `Layers` layers, by turns linear and tanh.
+template <std::size_t Layers>
+using deep_network = decltype(deep_layers(std::make_index_sequence<Layers>{}));
+
+}  // namespace devplace::test
