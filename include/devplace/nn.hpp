@@ -8,7 +8,6 @@
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/gradient_check.hpp>
-#include <devplace/nn/gradients.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/layer.hpp>
@@ -32,3 +31,4 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/runtime/gradients.hpp>

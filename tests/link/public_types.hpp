@@ -49,7 +49,7 @@ void append_layouts(std::vector<type_layout>& table) {
       LAYOUT(nn::loss_gradient<float, dp::extents<dp::dyn, 3>, Where>),
       LAYOUT(nn::loss_value<float, Where>),
       LAYOUT(dp::gradients<net, Where, float>),
-      LAYOUT(nn::detail::model_state<float>),
+      LAYOUT(dp::runtime::model_state<float>),
       LAYOUT(dp::optimizer<dp::optim::adam, model>),
       LAYOUT(dp::optimizer<dp::optim::adamw, model>),
       LAYOUT(dp::optimizer<dp::optim::sgd, model>),

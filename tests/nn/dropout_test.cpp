@@ -17,12 +17,13 @@ namespace nn = devplace::nn;
 namespace {
 
 using net = nn::sequential<nn::input<50>, nn::dropout<30>>;
-using run = nn::detail::engine<net, float, dp::backend::cpu>;
+using run = dp::runtime::engine<net, float, dp::backend::cpu>;
 
 std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
   const std::vector<float> x(rows * 50, 1.0F);
   std::vector<float> workspace(run::workspace_elements(rows, nn::mode::train));
-  const auto p = run::make_pass(run::make(0), workspace.data(), rows, nn::mode::train, key);
+  const auto p = run::make_pass(dp::runtime::make_replica<float, dp::backend::cpu>(0, {}), workspace.data(), rows,
+                                nn::mode::train, key);
   run::forward(p, x.data());
   return std::vector<float>(run::output_of(p), run::output_of(p) + x.size());
 }

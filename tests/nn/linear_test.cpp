@@ -20,10 +20,11 @@ struct separate_relu : nn::relu {};
 /// The arena with the gradients of two passes, the second accumulated, followed by the gradient of the input.
 template <class Net>
 std::vector<float> gradients_of(std::size_t batch) {
-  using run = nn::detail::engine<Net, float, dp::backend::cpu>;
+  using run = dp::runtime::engine<Net, float, dp::backend::cpu>;
   constexpr std::size_t outputs = typename run::output_extents{}.size();
-  const auto r = run::make(0);
-  run::initialize(r, 3);
+  const int place[] = {0};
+  const auto state = nn::detail::drawn_state<Net, float, dp::backend::cpu>(place, 3);
+  const auto& r = state->replicas.front();
   std::vector<float> x(batch * 6), dy(batch * outputs), dx(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
@@ -89,9 +90,9 @@ namespace {
 template <class Precision>
 std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
-  using run = nn::detail::engine<net, Precision, noting>;
+  using run = dp::runtime::engine<net, Precision, noting>;
   std::vector<typename run::T> memory(1000);
-  nn::detail::pass<Precision> p;
+  dp::runtime::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
   p.parameters = p.buffers = p.saved = p.scratch = memory.data();
   noted.clear();

@@ -43,7 +43,7 @@ TEST_CASE("sequential can be nested", "[nn]") {
   INFO(check.where);
   CHECK(check.worst < 1e-7);
   std::vector<std::string> names;
-  nn::detail::network_plan<net>::for_each_parameter(
+  dp::runtime::network_plan<net>::for_each_parameter(
       "", 0, [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
   CHECK(names == std::vector<std::string>{"0.weight", "0.bias", "1.0.weight", "1.0.bias", "1.2.weight", "1.2.bias",
                                           "3.0.weight", "3.0.bias", "3.2.weight", "3.2.bias"});
@@ -51,7 +51,7 @@ TEST_CASE("sequential can be nested", "[nn]") {
 
 TEST_CASE("sequential's sizes are known at compile time", "[nn]") {
   using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
-  using plan = nn::detail::network_plan<net>;
+  using plan = dp::runtime::network_plan<net>;
   STATIC_REQUIRE(plan::parameters == 203530);
   STATIC_REQUIRE(std::is_same_v<plan::output, dp::extents<10>>);
   // relu works in place on the product: backward needs one activation of 256, none for the relu.

@@ -70,21 +70,21 @@ double difference_of_forms(const Loop& loop) {
   constexpr std::size_t n = 103;
   optimizer_case<T> a(n), b(n);
   const auto numbers = [](optimizer_case<T>& c) {
-    return dp::optim::detail::adam_numbers<T>{.source = {c.gradients.data(), nullptr, nullptr},
-                                              .parameters = c.parameters.data(),
-                                              .first_moments = c.first_state.data(),
-                                              .second_moments = c.second_state.data(),
-                                              .by = {.beta1 = T(0.9),
-                                                     .rest1 = T(0.1),
-                                                     .beta2 = T(0.99),
-                                                     .rest2 = T(0.01),
-                                                     .kept = T(0.999),
-                                                     .l2 = T(0.01),
-                                                     .step_size = T(0.02),
-                                                     .root_scale = T(3),
-                                                     .epsilon = T(1e-6)}};
+    return dp::runtime::adam_numbers<T>{.source = {c.gradients.data(), nullptr, nullptr},
+                                        .parameters = c.parameters.data(),
+                                        .first_moments = c.first_state.data(),
+                                        .second_moments = c.second_state.data(),
+                                        .by = {.beta1 = T(0.9),
+                                               .rest1 = T(0.1),
+                                               .beta2 = T(0.99),
+                                               .rest2 = T(0.01),
+                                               .kept = T(0.999),
+                                               .l2 = T(0.01),
+                                               .step_size = T(0.02),
+                                               .root_scale = T(3),
+                                               .epsilon = T(1e-6)}};
   };
-  const dp::optim::detail::update_functor<dp::optim::detail::adam_numbers<T>> scalar{numbers(a)};
+  const dp::detail::update_functor<dp::runtime::adam_numbers<T>> scalar{numbers(a)};
   for (std::size_t i = 0; i < n; ++i)
     scalar(i);
   loop(numbers(b), std::size_t{0}, std::size_t{50});
@@ -98,7 +98,7 @@ double difference_of_forms(const Loop& loop) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", float, double) {
-  namespace loops = dp::optim::detail;
+  namespace loops = dp::detail;
   const double tolerance = sizeof(TestType) == sizeof(float) ? 3e-7 : 3e-16;
   CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::generic_loops::update(u, b, e); }) <=
         tolerance);

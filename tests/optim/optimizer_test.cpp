@@ -9,6 +9,7 @@
 
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>

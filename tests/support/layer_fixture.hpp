@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <devplace/io/npy.hpp>
-#include <devplace/nn/detail/engine.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/runtime/engine.hpp>
 
 #include "support/catch.hpp"
 #include "support/reference.hpp"
@@ -48,14 +48,14 @@ void require_agreement(const std::vector<T>& values, const std::vector<T>& expec
 /// `Input` and `Output` are the extents of the fixture's arrays.
 template <class Net, class T, class Input, class Output>
 void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
-  using run = nn::detail::engine<Net, T, backend::cpu>;
-  using plan = nn::detail::network_plan<Net>;
+  using run = runtime::engine<Net, T, backend::cpu>;
+  using plan = runtime::network_plan<Net>;
   const std::string folder = "layers/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const std::vector<T> x = read_all<T, Input>(folder + "x.npy");
   const std::vector<T> dy = read_all<T, Output>(folder + "dy.npy");
   const std::size_t batch = Input::static_extent(0);
 
-  const auto r = run::make(0);
+  const auto r = runtime::make_replica<T, backend::cpu>(0, {plan::parameter_elements, plan::buffer_elements});
   std::size_t index = 0;
   plan::for_each_parameter("", 0, [&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::test {
 

@@ -107,7 +107,7 @@ class accumulated {
     double weight = 0;
     dp::detail::copy_out<dp::placement_backend_t<Where>>(
         first_replica.ordinal, &weight,
-        first_replica.gradient_data() + nn::detail::network_plan<net>::parameter_elements, sizeof weight);
+        first_replica.gradient_data() + dp::runtime::network_plan<net>::parameter_elements, sizeof weight);
     return {parameters_of(model_), mean, weight};
   }
 

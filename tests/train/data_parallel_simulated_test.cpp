@@ -229,7 +229,7 @@ TEST_CASE("a step of replicas is a weighted average over separate models, to the
     fill(lease.local<1>(), sums[1]);
     fill(lease.local<2>(), sums[2]);
     fill(lease.local<3>(), sums[3]);
-    lease.arena().replicas[0].gradient_data()[nn::detail::network_plan<net>::parameter_elements] = weights;
+    lease.arena().replicas[0].gradient_data()[dp::runtime::network_plan<net>::parameter_elements] = weights;
     optimizer.step(average, std::move(lease));
     REQUIRE(parameters_of(replicas, 0) == parameters_of(average));
     dp::check_replicas(replicas);

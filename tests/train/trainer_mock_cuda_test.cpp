@@ -205,7 +205,7 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
 
 TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
           "[train]") {
-  using kernel = dp::detail::update_kernel<dp::optim::detail::adam_update<float>>;
+  using kernel = dp::detail::update_kernel<dp::runtime::adam_update<float>>;
   mock::keep_arguments("adam_update", sizeof(kernel));
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <devplace/nn/detail/engine.hpp>
+#include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/function_view.hpp>
 #include <devplace/place/seed.hpp>
+#include <devplace/runtime/engine.hpp>
 
 namespace devplace::nn {
 
@@ -65,8 +66,8 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 /// on a kink (relu at 0). Random layers draw the same numbers in every pass.
 template <class Net>
 gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
-  using run = detail::engine<Net, double, backend::cpu>;
-  using plan = detail::network_plan<Net>;
+  using run = runtime::engine<Net, double, backend::cpu>;
+  using plan = runtime::network_plan<Net>;
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {
@@ -79,8 +80,9 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   std::vector<double> dx(inputs);
   std::vector<double> workspace(run::workspace_elements(samples, mode::train));
 
-  const auto r = run::make(0);
-  run::initialize(r, start.value);
+  const int place[] = {0};
+  const auto state = detail::drawn_state<Net, double, backend::cpu>(place, start.value);
+  const auto& r = state->replicas.front();
   const auto p = run::make_pass(r, workspace.data(), samples, mode::train, {start.value, 0, 0, 0});
   run::forward(p, x.data());
   run::backward(p, r, x.data(), dy.data(), false, dx.data());

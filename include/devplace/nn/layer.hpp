@@ -11,6 +11,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/nn/parameter.hpp>
+#include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/view.hpp>
@@ -20,17 +21,8 @@ namespace devplace::nn {
 /// Which of its activations a layer's backward pass reads; what is not kept may be overwritten after forward.
 enum class keep : unsigned char { nothing = 0, input = 1, output = 2, input_and_output = 3 };
 
-/// Whether a pass will be followed by backward.
-enum class mode : unsigned char { train, predict };
-
-/// What random layers draw by: numbers depend on these and on an element's place in the whole batch only, not on the
-/// device or thread that draws them.
-struct random_key {
-  std::uint64_t seed = 0;          ///< of the model
-  std::uint64_t step = 0;          ///< counts training passes
-  std::uint64_t layer = 0;         ///< the layer's position in the network, depth first
-  std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
-};
+using runtime::mode;
+using runtime::random_key;
 
 /// A layer: an empty type that says what it computes, for one batch at a time, without a place. It needs
 ///
@@ -61,12 +53,9 @@ namespace detail {
 
 using devplace::detail::prepend_t;
 
-/// Offsets of parameters and workspace buffers are multiples of this many elements: 64 bytes of float.
-inline constexpr std::size_t element_alignment = 16;
-
-constexpr std::size_t padded(std::size_t elements) {
-  return (elements + element_alignment - 1) / element_alignment * element_alignment;
-}
+using runtime::padded;
+using runtime::pass;
+using runtime::sample_size;
 
 template <class Layer>
 constexpr keep keeps_of() {
@@ -171,21 +160,6 @@ struct table_entry {
   template <std::size_t... Axis>
   static auto as_extents(std::index_sequence<Axis...>) -> devplace::extents<info.shape.extent[Axis]...>;
   using extents = decltype(as_extents(std::make_index_sequence<info.shape.rank>{}));
-};
-
-/// Everything that a pass through a layer works on: pointers into one replica's arenas and workspace, as values, so
-/// that passes are compiled once for all devices. P is the precision that products are computed in.
-template <class P>
-struct pass {
-  using T = element_of_t<P>;
-  std::size_t batch = 0;
-  int ordinal = 0;
-  const T* parameters = nullptr;
-  T* buffers = nullptr;
-  T* saved = nullptr;
-  T* scratch = nullptr;
-  nn::mode mode = mode::predict;
-  random_key key{};
 };
 
 }  // namespace detail

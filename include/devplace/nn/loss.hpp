@@ -9,6 +9,7 @@
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -20,11 +21,6 @@ template <class T, class Batch>
 using loss_sums_t = tensor<T, extents<2>,
                            std::conditional_t<devplace::detail::is_split<typename placement_traits<Batch>::kind>,
                                               gradient_placement_t<Batch>, Batch>>;
-
-template <class T>
-T loss_from(double sum, double weights, reduction how) {
-  return static_cast<T>(how == reduction::mean ? sum / weights : sum);
-}
 
 }  // namespace devplace::nn::detail
 
@@ -52,7 +48,7 @@ class loss_value {
       total[0] += static_cast<double>(sums[0]);
       total[1] += static_cast<double>(sums[1]);
     }
-    return detail::loss_from<T>(total[0], total[1], how_);
+    return runtime::loss_from<T>(total[0], total[1], how_);
   }
 
   /// On each place: the sum of the samples' weighted losses, and of their weights.

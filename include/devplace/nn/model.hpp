@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/nn/detail/batch.hpp>
-#include <devplace/nn/detail/engine.hpp>
 #include <devplace/nn/detail/parameter_visitor.hpp>
 #include <devplace/nn/detail/state.hpp>
-#include <devplace/nn/gradients.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/seed.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/gradients.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/precision.hpp>
@@ -30,7 +30,7 @@ namespace nn::detail {
 /// For what makes models of other models.
 struct model_access {
   template <class Model>
-  static Model adopt(std::shared_ptr<model_state<typename Model::value_type>> state) {
+  static Model adopt(std::shared_ptr<runtime::model_state<typename Model::value_type>> state) {
     return Model(std::move(state));
   }
 };
@@ -41,7 +41,7 @@ struct model_access {
 /// computed in: `float`, `double`, or `tf32`, whose elements are float too. One arena on each place, with a layout
 /// known at compile time; started by seed exactly as PyTorch's layers start, with the same values on every placement.
 /// Move-only.
-template <class Net, placement Where, precision P = float>
+template <class Net, placement Where, precision P>
 class model {
   using T = element_of_t<P>;
   using backend_type = placement_backend_t<Where>;
@@ -51,7 +51,7 @@ class model {
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
   static_assert(devplace::detail::computes<backend_type>,
                 "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
-  using plan = nn::detail::network_plan<Net>;
+  using plan = runtime::network_plan<Net>;
 
  public:
   /// The template's arguments.
@@ -64,7 +64,7 @@ class model {
   using value_type = T;
   /// Extents of one sample at the network's input and output.
   ///@{
-  using input_extents = nn::detail::network_input_t<Net>;
+  using input_extents = typename plan::input;
   using output_extents = typename plan::output;
   ///@}
   /// Where the batches of a loader lie: `on<P>` itself, or in parts over several places. A batch may also be
@@ -125,14 +125,14 @@ class model {
   /// all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& batch) const {
-    nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    runtime::check_whole_or_split_batch<Where, T, input_extents>(batch);
     const auto& state = live();
     auto output = make_output(batch);
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
         detail::memory_block workspace;
-        nn::detail::run_forward<Net, P, backend_type>(state.replicas[k], detail::local_part(batch, k), workspace,
-                                                      nn::mode::predict, {}, detail::local_part(output, k));
+        runtime::run_forward<Net, P, backend_type>(state.replicas[k], detail::local_part(batch, k), workspace,
+                                                   nn::mode::predict, {}, detail::local_part(output, k));
       });
     return output;
   }
@@ -142,7 +142,7 @@ class model {
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    nn::detail::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    runtime::check_whole_or_split_batch<Where, T, input_extents>(batch);
     auto& state = live();
     auto output = make_output(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
@@ -152,9 +152,9 @@ class model {
       on_behalf_of(k, [&] {
         const auto x = detail::local_part(batch, k);
         detail::memory_block workspace;
-        const auto p = nn::detail::run_forward<Net, P, backend_type>(state.replicas[k], x, workspace, nn::mode::train,
-                                                                     nn::detail::key_of_part(key, batch, k),
-                                                                     detail::local_part(output, k));
+        const auto p = runtime::run_forward<Net, P, backend_type>(state.replicas[k], x, workspace, nn::mode::train,
+                                                                  runtime::key_of_part(key, batch, k),
+                                                                  detail::local_part(output, k));
         saved.keep(k, std::move(workspace), p, x.data());
       });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
@@ -173,7 +173,7 @@ class model {
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
     check_pass(saved, loss);
-    auto lease = nn::detail::gradient_access::lease<lease_type>(state_, loss.how);
+    auto lease = runtime::gradient_access::lease<lease_type>(state_, loss.how);
     run_backward(std::move(saved), loss, false);
     return lease;
   }
@@ -201,17 +201,17 @@ class model {
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
-  nn::detail::model_state<T>& state() { return live(); }
-  const nn::detail::model_state<T>& state() const { return live(); }
+  runtime::model_state<T>& state() { return live(); }
+  const runtime::model_state<T>& state() const { return live(); }
   ///@}
 
   /// The same for those who work on after the model was moved.
   ///@{
-  const std::shared_ptr<nn::detail::model_state<T>>& shared_state() {
+  const std::shared_ptr<runtime::model_state<T>>& shared_state() {
     static_cast<void>(live());
     return state_;
   }
-  std::shared_ptr<const nn::detail::model_state<T>> shared_state() const {
+  std::shared_ptr<const runtime::model_state<T>> shared_state() const {
     static_cast<void>(live());
     return state_;
   }
@@ -229,10 +229,10 @@ class model {
 
  private:
   friend struct nn::detail::model_access;
-  explicit model(std::shared_ptr<nn::detail::model_state<T>> state) : state_(std::move(state)) {}
+  explicit model(std::shared_ptr<runtime::model_state<T>> state) : state_(std::move(state)) {}
 
   /// The state of a model that can be used. Throws what has failed on one of its devices.
-  nn::detail::model_state<T>& live() const {
+  runtime::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
     return *state_;
@@ -261,7 +261,7 @@ class model {
   /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = nn::detail::replica_at(live(), k);
+    const auto& r = runtime::replica_at(live(), k);
     if constexpr (single_place<Where>) {
       return view<Element, Extents, Where>{r.parameter_data() + offset, e};
     } else {
@@ -271,7 +271,7 @@ class model {
   }
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
-    using entry = nn::detail::parameter_at<Net, Index>;
+    using entry = typename plan::template parameter_at<Index>;
     return view_of<Element>(k, entry::offset, typename entry::extents{});
   }
   template <class Element, class F>
@@ -286,13 +286,13 @@ class model {
   /// As the batch lies, and split like it.
   template <class Batch, devplace::detail::configured = devplace::detail::configuration>
   static auto make_output(const Batch& batch) {
-    return detail::make_like<T, typename Batch::placement_type>(
-        nn::detail::batch_extents<output_extents>(batch.extent(0)), batch);
+    return detail::make_like<T, typename Batch::placement_type>(runtime::batch_extents<output_extents>(batch.extent(0)),
+                                                                batch);
   }
 
   template <class F>
   void on_behalf_of(std::size_t k, F&& f) const {
-    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
+    runtime::on_behalf_of<backend_type>(*state_, k, f);
   }
 
   template <class Batch, class Held, class Extents, class LossBatch,
@@ -303,14 +303,14 @@ class model {
     ++state_->gradient_writes;
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
-        nn::detail::run_backward<Net, P, backend_type>(used.pass(k), state_->replicas[k], used.input(k),
-                                                       detail::local_part(loss.gradient, k).data(), add);
-        nn::detail::engine<Net, P, backend_type>::add_sums(state_->replicas[k], detail::local_part(loss.sums, k).data(),
-                                                           add);
+        runtime::run_backward<Net, P, backend_type>(used.pass(k), state_->replicas[k], used.input(k),
+                                                    detail::local_part(loss.gradient, k).data(), add);
+        runtime::engine<Net, P, backend_type>::add_sums(state_->replicas[k], detail::local_part(loss.sums, k).data(),
+                                                        add);
       });
   }
 
-  std::shared_ptr<nn::detail::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<T>> state_;
 };
 
 }  // namespace devplace

@@ -10,9 +10,10 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/replica.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/pass.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace::nn {
@@ -36,7 +37,8 @@ class [[nodiscard]] saved {
 
  public:
   /// Of the model with this state; filled by `model.forward`.
-  explicit saved(std::shared_ptr<detail::model_state<T>> state) : state_(std::move(state)), updates_(state_->updates) {}
+  explicit saved(std::shared_ptr<runtime::model_state<T>> state)
+      : state_(std::move(state)), updates_(state_->updates) {}
   /// Moves; backward refuses what was moved from.
   ///@{
   saved(saved&&) noexcept = default;
@@ -44,7 +46,7 @@ class [[nodiscard]] saved {
   ///@}
 
   /// Takes over what place k needs: its workspace, its pass and where its part of the batch lies.
-  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const detail::pass<P>& p, const T* input) {
+  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const T* input) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
@@ -53,12 +55,12 @@ class [[nodiscard]] saved {
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
 
   /// Place k's pass.
-  const detail::pass<P>& pass(std::size_t k) const { return passes_[k]; }
+  const runtime::pass<P>& pass(std::size_t k) const { return passes_[k]; }
   /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
   /// Throws when it was used already, is another model's, or does not fit the parameters any more.
-  void check(const detail::model_state<T>* state) const {
+  void check(const runtime::model_state<T>* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state) throw error("backward: these saved activations are another model's.");
@@ -67,10 +69,10 @@ class [[nodiscard]] saved {
   }
 
  private:
-  std::shared_ptr<detail::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<T>> state_;
   std::uint64_t updates_;
   std::array<devplace::detail::memory_block, places> workspaces_;
-  std::array<detail::pass<P>, places> passes_{};
+  std::array<runtime::pass<P>, places> passes_{};
   std::array<const T*, places> inputs_{};
   std::optional<Held> held_;
 };

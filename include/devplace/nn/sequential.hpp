@@ -11,6 +11,7 @@
 
 #include <devplace/nn/detail/chain.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/numbered_types.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn {
@@ -102,18 +103,47 @@ struct checked_input {
   using type = typename network_input<Net>::type;
 };
 
-/// One sample's extents at the network's input.
-template <class Net>
-using network_input_t = typename checked_input<Net>::type;
+/// Parameter `Index` of a list.
+template <std::size_t Index, class List>
+struct entry_at;
+template <std::size_t Index, class... Entries>
+struct entry_at<Index, entry_list<Entries...>> {
+  static_assert(Index < sizeof...(Entries), "devplace: the network has fewer parameters than this index.");
+  using entries = numbered_types<std::make_index_sequence<sizeof...(Entries)>, Entries...>;
+  using type = typename decltype(entries::template find<Index>())::type;
+};
 
-/// The plan of a whole network.
-template <class Net>
-using network_plan = layer_plan<Net, network_input_t<Net>>;
+template <class... Entries>
+constexpr std::array<std::size_t, sizeof...(Entries)> offsets_of(entry_list<Entries...>) {
+  return {Entries::offset...};
+}
 
 }  // namespace detail
+}  // namespace devplace::nn
+
+namespace devplace::runtime {
+
+template <class Net>
+struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_input<Net>::type> {
+ private:
+  using list = typename network_plan::template entries<0>;
+
+ public:
+  /// One sample's extents at the network's input.
+  using input = typename nn::detail::checked_input<Net>::type;
+  /// Parameter `Index`, as its extents and its offset in the arena.
+  template <std::size_t Index>
+  using parameter_at = typename nn::detail::entry_at<Index, list>::type;
+  /// Where each parameter begins in the arena.
+  static constexpr auto offsets = nn::detail::offsets_of(list{});
+};
+
+}  // namespace devplace::runtime
+
+namespace devplace::nn {
 
 /// One sample's extents at the network's output.
 template <class Net>
-using network_output_t = typename detail::network_plan<Net>::output;
+using network_output_t = typename runtime::network_plan<Net>::output;
 
 }  // namespace devplace::nn

@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/state.hpp>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -23,8 +23,7 @@ auto to(const model<Net, From, P>& source) {
   if constexpr (has_copies) {
     using mesh = detail::mesh_of<Where>;
     return nn::detail::model_access::adopt<model<Net, Where, P>>(
-        nn::detail::copied_state<Net, element_of_t<P>, placement_backend_t<Where>, placement_backend_t<From>>(
-            mesh::ordinals, source.state()));
+        runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(mesh::ordinals, source.state()));
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/detail/relu_gradient_arguments.hpp>

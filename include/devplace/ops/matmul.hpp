@@ -6,9 +6,9 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/tensor/precision.hpp>
 

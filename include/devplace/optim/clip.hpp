@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
-#include <devplace/optim/detail/run_clip.hpp>
 #include <devplace/optim/detail/validation.hpp>
+#include <devplace/runtime/clip.hpp>
 
 namespace devplace::optim {
 
@@ -33,7 +33,7 @@ struct clip_arguments {
 
 /// Numbers (of type double) that clip_norm_into works with, for gradients of `n` elements.
 constexpr std::size_t clip_workspace_size(std::size_t n) {
-  return detail::norm_lanes(n) + detail::norm_groups(n);
+  return runtime::norm_lanes(n) + runtime::norm_groups(n);
 }
 
 /// factor = min(1, max_norm / (norm + 1e-6)) with norm = |gradients / divisor|, the 2-norm, 0 where the divisor is 0.
@@ -42,9 +42,9 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// step NaN, as in PyTorch by default.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const detail::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};
+  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};
   devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
-                                                detail::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
+                                                runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }
 
 }  // namespace devplace::optim

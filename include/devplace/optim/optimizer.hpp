@@ -10,10 +10,14 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/settle.hpp>
-#include <devplace/nn/model.hpp>
-#include <devplace/ops/for_each.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/gradients.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/settle.hpp>
 
 namespace devplace {
 
@@ -52,7 +56,7 @@ struct replica_state {
 
 /// One update of one replica's parameters; ordinals are values here.
 template <class Rule, class T, class Backend>
-void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
+void update(const Rule& rule, const runtime::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
             bool divide, const T* factor, std::int64_t step) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
@@ -72,11 +76,7 @@ void update(const Rule& rule, const nn::detail::replica<T>& r, replica_state<Rul
 template <class Rule, class T, class Backend>
 replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
   const auto zeros = [ordinal](std::size_t count) {
-    auto block =
-        devplace::detail::allocate<Backend>(ordinal, count * sizeof(T), devplace::memory_purpose::optimizer_state);
-    devplace::detail::for_each_index<Backend>(ordinal, count, 4096,
-                                              nn::detail::zero_functor<T>{static_cast<T*>(block.data())});
-    return block;
+    return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
   };
   replica_state<Rule, T> state;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
@@ -102,7 +102,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
                 "optim/optimizer_concept.hpp for what one must have.");
   using backend_type = placement_backend_t<Where>;
   using mesh = detail::mesh_of<Where>;
-  static constexpr std::size_t elements = nn::detail::network_plan<Net>::parameter_elements;
+  static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
 
@@ -150,29 +150,29 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// which gradients are multiplied (null: 1). `spread()` is called when the updating places have been asked to do
   /// their part, to bring the parameters to the others.
   template <class Spread, detail::configured = detail::configuration>
-  void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
+  void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
               Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
-    nn::detail::settle_after_failures<backend_type>(state);
+    runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
-        nn::detail::on_behalf_of<backend_type>(state, k, [&] {
+        runtime::on_behalf_of<backend_type>(state, k, [&] {
           optim::detail::update<Rule, T, backend_type>(rule_, state.replicas[k], states_[k], elements, divide,
                                                        factors[k], steps_);
         });
       spread();
     } catch (...) {
-      state.unusable = nn::detail::partial_update_text;
+      state.unusable = runtime::partial_update_text;
       throw;
     }
   }
   /// The same where every place updates its own replica.
   template <detail::configured = detail::configuration>
-  void update(nn::detail::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
+  void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
     update(state, divide, factors, [] {});
   }
 
@@ -188,7 +188,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
  private:
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
-  std::weak_ptr<const nn::detail::model_state<T>> of_;  ///< not its address, where another model may come to lie
+  std::weak_ptr<const runtime::model_state<T>> of_;  ///< not its address, where another model may come to lie
   std::int64_t steps_ = 0;
 };
 

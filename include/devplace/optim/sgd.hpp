@@ -4,9 +4,10 @@
 
 #include <cstddef>
 
-#include <devplace/optim/detail/run_update.hpp>
+#include <devplace/optim/detail/record_of_steps.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/runtime/update.hpp>
 
 namespace devplace::optim {
 
@@ -40,13 +41,14 @@ struct sgd {
   /// One update; see optimizer_rule.
   template <class Backend, class T>
   void step(const step_arguments<T>& a) const {
-    const detail::sgd_hyper hyper{learning_rate, momentum, dampening, weight_decay, nesterov};
-    const detail::gradient_source<T> source{a.gradients, a.divisor, a.gradient_factor};
+    const runtime::sgd_hyper hyper{learning_rate, momentum, dampening, weight_decay, nesterov};
+    const runtime::gradient_source<T> source{a.gradients, a.divisor, a.gradient_factor};
     auto* const steps = detail::record_of_steps<Backend>(a, hyper);
     if (momentum != 0)
-      detail::run_update<Backend>(a.ordinal, a.n, detail::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
+      runtime::run_update<Backend>(a.ordinal, a.n,
+                                   runtime::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
     else
-      detail::run_update<Backend>(a.ordinal, a.n, detail::sgd_update<T, false>{source, a.parameters, nullptr, steps});
+      runtime::run_update<Backend>(a.ordinal, a.n, runtime::sgd_update<T, false>{source, a.parameters, nullptr, steps});
   }
 };
 

@@ -41,21 +41,14 @@ struct bucket_list {
   }
 };
 
-template <class... Entries>
-constexpr std::array<std::size_t, sizeof...(Entries)> offsets_of(nn::detail::entry_list<Entries...>) {
-  return {Entries::offset...};
-}
-
 /// The buckets of a network's gradients in precision T.
 template <class Net, class T, class Policy>
 struct network_buckets {
  private:
-  using plan = nn::detail::network_plan<Net>;
-  using entries = typename plan::template entries<0>;
-  static constexpr auto offsets = offsets_of(entries{});
-  static constexpr bucket_list<offsets.size()> list{offsets, plan::parameter_elements + nn::detail::gradient_tail,
-                                                    sizeof(T), Policy::bucket_sizes::first_bytes,
-                                                    Policy::bucket_sizes::other_bytes};
+  using plan = runtime::network_plan<Net>;
+  static constexpr bucket_list<plan::offsets.size()> list{
+      plan::offsets, plan::parameter_elements + runtime::gradient_tail, sizeof(T), Policy::bucket_sizes::first_bytes,
+      Policy::bucket_sizes::other_bytes};
   static constexpr std::size_t largest_count() {
     std::size_t most = 0;
     for (std::size_t i = 0; i != list.count; ++i)
@@ -90,7 +83,7 @@ std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;
   std::vector<std::size_t> offsets;
   std::vector<std::string> names;
-  nn::detail::network_plan<typename Model::network_type>::for_each_parameter(
+  runtime::network_plan<typename Model::network_type>::for_each_parameter(
       "", 0, [&](const std::string& name, auto, std::size_t offset) {
         offsets.push_back(offset);
         names.push_back(name);

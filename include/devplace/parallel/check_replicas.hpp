@@ -83,7 +83,7 @@ void find_difference(replica_difference& best, const char* what, std::size_t rep
 }
 
 template <class T, class Backend>
-[[noreturn]] void report_difference(const nn::detail::model_state<T>& state, const replica_difference& found, T first,
+[[noreturn]] void report_difference(const runtime::model_state<T>& state, const replica_difference& found, T first,
                                     T other) {
   const auto replica = [&](std::size_t k) {
     return "replica " + std::to_string(k) + " (" + devplace::detail::place_name(Backend{}, state.replicas[k].ordinal) +
@@ -101,9 +101,8 @@ template <class T, class Backend>
 
 /// Compares one kind of arena of all replicas with the first one's.
 template <class T, class Backend, class ForEach>
-void check_arenas(const nn::detail::model_state<T>& state,
-                  devplace::detail::memory_block nn::detail::replica<T>::*arena, const char* what,
-                  const ForEach& for_each) {
+void check_arenas(const runtime::model_state<T>& state, devplace::detail::memory_block runtime::replica<T>::*arena,
+                  const char* what, const ForEach& for_each) {
   std::vector<T> first, other, differing;
   replica_difference best;
   read_arena<T, Backend>(first, state.replicas[0].ordinal, state.replicas[0].*arena);
@@ -116,16 +115,16 @@ void check_arenas(const nn::detail::model_state<T>& state,
 }
 
 template <class Net, class T, class Backend>
-void check_replicas(const nn::detail::model_state<T>& state, std::span<const int> ordinals) {
-  using plan = nn::detail::network_plan<Net>;
+void check_replicas(const runtime::model_state<T>& state, std::span<const int> ordinals) {
+  using plan = runtime::network_plan<Net>;
   devplace::detail::wait_for_replicas<Backend>(ordinals);
   if (state.replicas.size() == 1) return;
   const auto shapes = [](const auto& f) {
     return [&f](const std::string& name, auto entry, std::size_t offset) { f(name, entry.info.shape, offset); };
   };
-  check_arenas<T, Backend>(state, &nn::detail::replica<T>::parameters, "parameter",
+  check_arenas<T, Backend>(state, &runtime::replica<T>::parameters, "parameter",
                            [&](const auto& f) { plan::for_each_parameter("", 0, shapes(f)); });
-  check_arenas<T, Backend>(state, &nn::detail::replica<T>::buffers, "buffer",
+  check_arenas<T, Backend>(state, &runtime::replica<T>::buffers, "buffer",
                            [&](const auto& f) { plan::for_each_buffer("", 0, shapes(f)); });
 }
 

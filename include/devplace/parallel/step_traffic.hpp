@@ -36,9 +36,9 @@ struct step_traffic<model<Net, Where, P>, Policy> {
   constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}
   /// Between so many participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {
-    using plan = nn::detail::network_plan<Net>;
+    using plan = runtime::network_plan<Net>;
     constexpr std::size_t element = sizeof(element_of_t<P>), of_parameters = plan::parameter_elements * element,
-                          of_gradients = of_parameters + nn::detail::gradient_tail * element;
+                          of_gradients = of_parameters + runtime::gradient_tail * element;
     gradients =
         Policy::every_place_updates ? 2 * (n - 1) * of_gradients : (n - 1) * of_gradients + (n - 1) * of_gradients / n;
     parameters = Policy::every_place_updates ? 0 : (n - 1) * of_parameters;

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/nn/gradients.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/gradients.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -34,7 +34,7 @@ struct arena_pointers {
 
 /// `data` is the replicas' function that gives it: gradient_data, parameter_data or buffer_data.
 template <class T>
-arena_pointers<T> arenas_of(const nn::detail::model_state<T>& state, T* (nn::detail::replica<T>::*data)() const) {
+arena_pointers<T> arenas_of(const runtime::model_state<T>& state, T* (runtime::replica<T>::*data)() const) {
   arena_pointers<T> arenas;
   arenas.places = state.replicas.size();
   for (std::size_t k = 0; k != arenas.places; ++k)
@@ -50,9 +50,9 @@ namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 /// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
 /// nn.DataParallel and DistributedDataParallel.
 template <class Net, class Policy, class Communicator, class T>
-void reduce_gradients(Communicator& communicator, const nn::detail::model_state<T>& state) {
+void reduce_gradients(Communicator& communicator, const runtime::model_state<T>& state) {
   using plan = network_buckets<Net, T, Policy>;
-  arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
+  arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::gradient_data);
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
     if constexpr (Policy::every_place_updates)
@@ -60,9 +60,9 @@ void reduce_gradients(Communicator& communicator, const nn::detail::model_state<
     else
       communicator.reduce(arenas.from(b.first), b.count, reduction::sum, 0);
   }
-  constexpr std::size_t buffers = nn::detail::network_plan<Net>::buffer_elements;
+  constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
   if constexpr (buffers != 0)
-    communicator.broadcast(arenas_of(state, &nn::detail::replica<T>::buffer_data).from(0), buffers, 0);
+    communicator.broadcast(arenas_of(state, &runtime::replica<T>::buffer_data).from(0), buffers, 0);
 }
 
 /// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
@@ -83,14 +83,14 @@ void prepare_reductions(Communicator& communicator) {
 
 /// Brings the first place's parameters to the others.
 template <class Net, class Communicator, class T>
-void broadcast_parameters(Communicator& communicator, const nn::detail::model_state<T>& state) {
-  arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::parameter_data);
-  communicator.broadcast(arenas.from(0), nn::detail::network_plan<Net>::parameter_elements, 0);
+void broadcast_parameters(Communicator& communicator, const runtime::model_state<T>& state) {
+  arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::parameter_data);
+  communicator.broadcast(arenas.from(0), runtime::network_plan<Net>::parameter_elements, 0);
 }
 
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
 template <class Net, class Policy, class Backend, class T>
-void make_whole(const Policy& policy, const nn::detail::model_state<T>& state, bool across_processes) {
+void make_whole(const Policy& policy, const runtime::model_state<T>& state, bool across_processes) {
   std::vector<int> ordinals;
   for (const auto& r : state.replicas)
     ordinals.push_back(r.ordinal);
@@ -98,7 +98,7 @@ void make_whole(const Policy& policy, const nn::detail::model_state<T>& state, b
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = network_buckets<Net, T, Policy>;
-    arena_pointers<T> arenas = arenas_of(state, &nn::detail::replica<T>::gradient_data);
+    arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::gradient_data);
     for (std::size_t i = 0; i != plan::size; ++i)
       communicator.broadcast(arenas.from(plan::at(i).first), plan::at(i).count, 0);
   }
@@ -142,7 +142,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   } else {
     parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena(),
                                                                           spans_processes<Where>);
-    return nn::detail::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
+    return runtime::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
 

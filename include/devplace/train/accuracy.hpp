@@ -114,7 +114,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    nn::detail::check_batch<Where, element_of_t<P>, typename model<Net, Where, P>::input_extents>(images);
+    runtime::check_batch<Where, element_of_t<P>, typename model<Net, Where, P>::input_extents>(images);
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))

@@ -43,20 +43,18 @@ namespace train::detail {
 /// What a trainer's place needs beside the model and the optimizer, in elements of the model's type.
 template <class Net>
 struct step_layout {
-  using plan = nn::detail::network_plan<Net>;
+  using plan = runtime::network_plan<Net>;
   using output_extents = typename plan::output;
 
   static constexpr std::size_t output(std::size_t rows) {
-    return nn::detail::padded(nn::detail::sample_size<output_extents> * rows);
+    return runtime::padded(runtime::sample_size<output_extents> * rows);
   }
   /// Saved activations, output and scratch of the pass.
   static constexpr std::size_t pass(std::size_t rows) {
     return plan::saved_elements(rows, nn::mode::train) + output(rows) + plan::scratch_elements(rows, nn::mode::train);
   }
   /// The pass, the loss's gradient, one loss for each sample.
-  static constexpr std::size_t workspace(std::size_t rows) {
-    return pass(rows) + output(rows) + nn::detail::padded(rows);
-  }
+  static constexpr std::size_t workspace(std::size_t rows) { return pass(rows) + output(rows) + runtime::padded(rows); }
 };
 
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
@@ -85,7 +83,7 @@ template <class Net, class Where, class P, std::size_t Samples, class Rule, clas
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
   using T = element_of_t<P>;
-  using plan = nn::detail::network_plan<Net>;
+  using plan = runtime::network_plan<Net>;
   using layout = train::detail::step_layout<Net>;
   static_assert(!spans_processes<Where>,
                 "devplace: memory_plan: how many participants share a batch is known at run time; plan one process "
@@ -97,7 +95,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   /// The parameters' arena, with padding between parameters.
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
   /// Their gradients, and the sum of the samples' weights behind them.
-  static constexpr std::size_t gradients = (plan::parameter_elements + nn::detail::gradient_tail) * sizeof(T);
+  static constexpr std::size_t gradients = (plan::parameter_elements + runtime::gradient_tail) * sizeof(T);
   /// The optimizer's arenas, and what it knows of its steps.
   static constexpr std::size_t optimizer_state =
       Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
@@ -106,7 +104,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
   /// Sums of losses, of the last step and over steps, and the numbers of clipping.
-  static constexpr std::size_t sums = nn::detail::loss_sums_bytes + train::detail::scalar_bytes;
+  static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
   /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       participants > 1
@@ -123,7 +121,7 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t loader =
       std::is_same_v<placement_backend_t<Where>, backend::cpu>
           ? 0
-          : rows * (nn::detail::sample_size<nn::detail::network_input_t<Net>> * (2 * sizeof(T) + 1) + 2);
+          : rows * (runtime::sample_size<typename plan::input> * (2 * sizeof(T) + 1) + 2);
   /// What comes on top once for each place on a GPU, however much is trained there: what products and reductions work
   /// in. It is taken at the first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/settle.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/matmul.hpp>
@@ -21,6 +20,7 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/runtime/settle.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
@@ -32,7 +32,7 @@ template <class T, placement Where>
 class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
-  step_loss(std::shared_ptr<nn::detail::model_state<T>> state, reduction how)
+  step_loss(std::shared_ptr<runtime::model_state<T>> state, reduction how)
       : state_(std::move(state)), step_(state_->step), how_(how) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
@@ -48,7 +48,7 @@ class step_loss {
   }
 
  private:
-  std::shared_ptr<nn::detail::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<T>> state_;
   std::uint64_t step_;
   reduction how_;
 };
@@ -165,7 +165,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     for (std::size_t k = 0; k < updating_places; ++k)
       memory_[k].clipping = detail::allocate<backend_type>(
           replica(k).ordinal,
-          optim::clip_workspace_size(nn::detail::network_plan<Net>::parameter_elements) * sizeof(double),
+          optim::clip_workspace_size(runtime::network_plan<Net>::parameter_elements) * sizeof(double),
           memory_purpose::workspace);
     clip_ = rule;
   }
@@ -176,7 +176,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// and split alike.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
-    nn::detail::check_batch<Where, T, typename model_type::input_extents>(samples);
+    runtime::check_batch<Where, T, typename model_type::input_extents>(samples);
     static_assert(std::is_same_v<typename Samples::placement_type, batch_placement_t<Where>>,
                   "devplace: the step's batch is a full copy on every place, so that all would do the same work; give "
                   "each its part: scatter<batch_placement_t<Where>>(batch), or a loader<Where>.");
@@ -196,7 +196,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] {
         run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
-                  nn::detail::key_of_part(key, samples, k));
+                  runtime::key_of_part(key, samples, k));
       });
     if (++accumulation_.batches == Batches) update(state);
     guard.done();
@@ -222,7 +222,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   double mean_loss() const {
     auto& state = own_state();
-    nn::detail::settle<backend_type>(state);
+    runtime::settle<backend_type>(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
       const bool more = memory_[k].counts || accumulation_.batches != 0;
@@ -231,27 +231,27 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       for (std::size_t i = 0; i < 2; ++i)
         sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
     }
-    return nn::detail::loss_from<double>(sum[0], sum[1], reduction::mean);
+    return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
   /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
   template <detail::configured = detail::configuration>
   void reset_mean_loss() {
-    nn::detail::settle<backend_type>(own_state());
+    runtime::settle<backend_type>(own_state());
     for (std::size_t k = 0; k < places; ++k)
       detail::for_each_index<backend_type>(replica(k).ordinal, 4, 4,
-                                           nn::detail::zero_functor<double>{memory_[k].totals()});
+                                           runtime::zero_functor<double>{memory_[k].totals()});
   }
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return optimizer_; }
 
  private:
-  const nn::detail::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
+  const runtime::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
 
   /// What `f()` throws gets the name of replica k.
   template <class F>
   void on_behalf_of(std::size_t k, F&& f) const {
-    nn::detail::on_behalf_of<backend_type>(*state_, k, f);
+    runtime::on_behalf_of<backend_type>(*state_, k, f);
   }
 
   /// Which participants this process has.
@@ -263,7 +263,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       return {0, 1};
   }
 
-  nn::detail::model_state<T>& own_state() const {
+  runtime::model_state<T>& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
     return *state_;
   }
@@ -287,7 +287,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   template <class Samples, class Targets, detail::configured = detail::configuration>
   void run_place(std::size_t k, const Samples& samples, const Targets& targets, const nn::random_key& key) {
-    const std::size_t rows = nn::detail::checked_rows<typename model_type::input_extents>(samples);
+    const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(samples);
     if (rows != targets.extent(0)) train::detail::throw_other_targets_here(rows, targets.extent(0));
     prepare_place(k, rows);
     train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, samples.data(),
@@ -296,7 +296,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Reduces the gradients and updates the parameters.
   template <detail::configured = detail::configuration>
-  void update(nn::detail::model_state<T>& state) {
+  void update(runtime::model_state<T>& state) {
     accumulation_.batches = 0;
     if constexpr (communicates) parallel::detail::reduce_gradients<Net, policy_type>(communicator(), state);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
@@ -316,7 +316,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return factors;
   }
 
-  std::shared_ptr<nn::detail::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<T>> state_;
   reduction how_;
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<T>>, places> losses_;

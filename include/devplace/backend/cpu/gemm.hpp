@@ -4,9 +4,9 @@
 
 #include <type_traits>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 #include DEVPLACE_CBLAS_ENGINE
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/thread_team.hpp>
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <new>
 
-#include <devplace/backend/cpu/host_copies.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 
 namespace devplace {

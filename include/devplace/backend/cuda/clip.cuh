@@ -3,7 +3,7 @@
 #pragma once
 
 #include <devplace/backend/cuda/reduce.cuh>
-#include <devplace/optim/detail/run_clip.hpp>
+#include <devplace/runtime/clip.hpp>
 
 namespace devplace {
 
@@ -11,9 +11,9 @@ namespace devplace {
 template <>
 struct implementation<backend::cuda, op::clip> {
   template <class T>
-  static void run(int ordinal, const optim::detail::clip_numbers<T>& c) {
+  static void run(int ordinal, const runtime::clip_numbers<T>& c) {
     using source = detail::element_source<T>;
-    using reducer = optim::detail::clip_reducer<T>;
+    using reducer = runtime::clip_reducer<T>;
     implementation<backend::cuda, op::reduce>::run(
         ordinal, detail::reduction_plan<source, reducer>{1, c.n, 1, {c.gradients}, reducer{c.result}});
   }

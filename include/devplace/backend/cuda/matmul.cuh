@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cuda/launch.cuh>
 #include <devplace/backend/cuda/product.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
 
 namespace devplace {

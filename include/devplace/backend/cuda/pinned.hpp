@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <string>
 
-#include <devplace/backend/cpu/host_copies.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 
 namespace devplace {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <mutex>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cuda/kernels/product.hpp>
 #include <devplace/backend/cuda/product_cache.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
 

@@ -6,7 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/update.hpp>
 #include <devplace/backend/cuda/launch.cuh>
-#include <devplace/optim/detail/run_update.hpp>
+#include <devplace/runtime/update.hpp>
 
 namespace devplace {
 

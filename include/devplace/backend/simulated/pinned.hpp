@@ -6,9 +6,9 @@
 #include <new>
 #include <string>
 
-#include <devplace/backend/cpu/host_copies.hpp>
 #include <devplace/backend/simulated/driver.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/host_copies.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/place/error.hpp>
 

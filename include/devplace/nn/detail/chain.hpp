@@ -16,9 +16,6 @@
 
 namespace devplace::nn::detail {
 
-template <class E>
-inline constexpr std::size_t sample_size = E{}.size();
-
 /// Whether `Plan`'s layer does the work of the one after it in the same pass (linear and relu: one product with the
 /// activation in its epilogue; backward, one pass over the gradient).
 template <class Plan, class Next>

@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/optim/detail/run_update.hpp>
+#include <devplace/optim/detail/record_of_steps.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/runtime/update.hpp>
 
 namespace devplace::optim::detail {
 
 template <class Backend, class T>
-void adam_step(const adam_hyper& hyper, const step_arguments<T>& a) {
-  run_update<Backend>(a.ordinal, a.n,
-                      adam_update<T>{{a.gradients, a.divisor, a.gradient_factor},
-                                     a.parameters,
-                                     a.state[0],
-                                     a.state[1],
-                                     record_of_steps<Backend>(a, hyper)});
+void adam_step(const runtime::adam_hyper& hyper, const step_arguments<T>& a) {
+  runtime::run_update<Backend>(a.ordinal, a.n,
+                               runtime::adam_update<T>{{a.gradients, a.divisor, a.gradient_factor},
+                                                       a.parameters,
+                                                       a.state[0],
+                                                       a.state[1],
+                                                       record_of_steps<Backend>(a, hyper)});
 }
 
 template <class Rule>

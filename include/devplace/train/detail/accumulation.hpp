@@ -6,11 +6,11 @@
 #include <cstdint>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/replica.hpp>
-#include <devplace/nn/detail/settle.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/settle.hpp>
 
 namespace devplace::train::detail {
 
@@ -23,8 +23,8 @@ struct accumulation {
 /// Throws where the model cannot be used, where its gradients are leased, and where gradients that are being
 /// accumulated were overwritten.
 template <class Backend, class T>
-void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
-  nn::detail::settle_after_failures<Backend>(state);
+void check_accumulation(runtime::model_state<T>& state, accumulation& a) {
+  runtime::settle_after_failures<Backend>(state);
   if (state.gradients_out)
     throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
   if (a.batches != 0 && a.writes != state.gradient_writes) {
@@ -39,7 +39,7 @@ void check_accumulation(nn::detail::model_state<T>& state, accumulation& a) {
 template <class T>
 class step_guard {
  public:
-  step_guard(const nn::detail::model_state<T>& state, accumulation& a) : state_(state), accumulation_(a) {}
+  step_guard(const runtime::model_state<T>& state, accumulation& a) : state_(state), accumulation_(a) {}
   step_guard(const step_guard&) = delete;
   step_guard& operator=(const step_guard&) = delete;
   ~step_guard() {
@@ -51,15 +51,15 @@ class step_guard {
   }
 
  private:
-  const nn::detail::model_state<T>& state_;
+  const runtime::model_state<T>& state_;
   accumulation& accumulation_;
   mutable bool done_ = false;
 };
 
 /// The loss of the last pass from what each replica keeps of it; waits for all places.
 template <class Backend, class T>
-T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
-  nn::detail::settle<Backend>(state);
+T loss_of_replicas(runtime::model_state<T>& state, reduction how) {
+  runtime::settle<Backend>(state);
   double total[2] = {0, 0};
   for (const auto& r : state.replicas) {
     T sums[2];
@@ -67,7 +67,7 @@ T loss_of_replicas(nn::detail::model_state<T>& state, reduction how) {
     total[0] += static_cast<double>(sums[0]);
     total[1] += static_cast<double>(sums[1]);
   }
-  return nn::detail::loss_from<T>(total[0], total[1], how);
+  return runtime::loss_from<T>(total[0], total[1], how);
 }
 
 }  // namespace devplace::train::detail

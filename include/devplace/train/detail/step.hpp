@@ -8,14 +8,14 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/batch.hpp>
-#include <devplace/nn/detail/engine.hpp>
-#include <devplace/nn/detail/replica.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/memory_plan.hpp>
 
@@ -26,7 +26,7 @@ namespace devplace::train::detail {
 /// batches have had theirs, and belong to the totals from now on.
 template <class T>
 struct loss_functor {
-  nn::detail::tail_functor<T> tail;
+  runtime::tail_functor<T> tail;
   double* totals;
   double* pending;
   bool counts;
@@ -97,11 +97,10 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 
 /// The factor of clipping for one place's gradients, which are whole; it is formed there later.
 template <class Net, class Backend, class T>
-const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, const step_memory<T>& memory,
-              reduction how) {
+const T* clip(const optim::clip_norm& rule, const runtime::replica<T>& r, const step_memory<T>& memory, reduction how) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
-  arguments.n = nn::detail::network_plan<Net>::parameter_elements;
+  arguments.n = runtime::network_plan<Net>::parameter_elements;
   arguments.gradients = r.gradient_data();
   arguments.divisor = how == reduction::mean ? arguments.gradients + arguments.n : nullptr;
   arguments.factor = memory.clip();
@@ -114,9 +113,9 @@ const T* clip(const optim::clip_norm& rule, const nn::detail::replica<T>& r, con
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
 /// gradients and sums of the batches before.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T = element_of_t<P>>
-void forward_and_backward(const nn::detail::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
+void forward_and_backward(const runtime::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
                           std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
-  using run = nn::detail::engine<Net, P, Backend>;
+  using run = runtime::engine<Net, P, Backend>;
   using layout = step_layout<Net>;
   using where = here<Backend>;
   const devplace::detail::device_of<where> device{r.ordinal};
@@ -125,13 +124,13 @@ void forward_and_backward(const nn::detail::replica<T>& r, step_memory<T>& memor
   T* const row_losses = output_gradient + layout::output(rows);
   const auto p = run::make_pass(r, workspace, rows, nn::mode::train, key);
   if (rows != 0) run::forward(p, x);
-  const auto outputs = nn::detail::batch_extents<typename run::output_extents>(rows);
+  const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
   using batch_extents = std::remove_const_t<decltype(outputs)>;
   loss.into(view<T, extents<2>, where>{r.loss_sums(), {}, device},
             view<T, batch_extents, where>{output_gradient, outputs, device},
             view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
             view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
-  nn::detail::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
+  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<T>{run::tail(r, r.loss_sums(), add), memory.totals(), memory.pending(), memory.counts});

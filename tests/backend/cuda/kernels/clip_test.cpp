@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/backend/cuda/kernels/reduce.hpp>
-#include <devplace/optim/detail/run_clip.hpp>
+#include <devplace/runtime/clip.hpp>
 
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"
@@ -26,7 +26,7 @@ struct clipped {
 /// Clips with the kernel that a GPU would run, in one launch.
 clipped clip(const std::vector<float>& gradients, const float* divisor, double max_norm, std::uint32_t seed = 1) {
   using source = dp::detail::element_source<float>;
-  using reducer = dp::optim::detail::clip_reducer<float>;
+  using reducer = dp::runtime::clip_reducer<float>;
   clipped result;
   auto kernel = dp::detail::make_reduce_kernel<true>(dp::detail::reduction_plan<source, reducer>{
       1, gradients.size(), 1, {gradients.data()}, reducer{{divisor, max_norm, &result.factor, &result.norm}}});

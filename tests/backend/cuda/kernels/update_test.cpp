@@ -32,20 +32,20 @@ struct arenas {
   }
   float* of(std::size_t k) { return data.data() + k * room + offset; }
 
-  dp::optim::detail::adam_update<float> adam(const float* divisor) {
+  dp::runtime::adam_update<float> adam(const float* divisor) {
     return {{of(0), divisor, nullptr}, of(1), of(2), of(3), &of_adam};
   }
   template <bool Momentum>
-  dp::optim::detail::sgd_update<float, Momentum> sgd(const float* divisor) {
+  dp::runtime::sgd_update<float, Momentum> sgd(const float* divisor) {
     return {{of(0), divisor, nullptr}, of(1), Momentum ? of(2) : nullptr, &of_sgd};
   }
 
-  dp::optim::detail::step_record<dp::optim::detail::adam_hyper, float> of_adam{};
-  dp::optim::detail::step_record<dp::optim::detail::sgd_hyper, float> of_sgd{};
+  dp::runtime::step_record<dp::runtime::adam_hyper, float> of_adam{};
+  dp::runtime::step_record<dp::runtime::sgd_hyper, float> of_sgd{};
 };
 
-constexpr dp::optim::detail::adam_hyper adam_hyper{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
-constexpr dp::optim::detail::sgd_hyper sgd_hyper{0.125, 0.5, 0, 0.25, true};
+constexpr dp::runtime::adam_hyper adam_hyper{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
+constexpr dp::runtime::sgd_hyper sgd_hyper{0.125, 0.5, 0, 0.25, true};
 
 /// Three steps by the kernel, which gets the same arguments each time, against the single-element formula with the
 /// numbers of steps 4, 5 and 6 in turn.

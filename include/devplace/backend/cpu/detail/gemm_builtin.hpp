@@ -5,10 +5,10 @@
 #include <cstddef>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/thread_team.hpp>
 
 DEVPLACE_HOST_PRAGMAS_BEGIN

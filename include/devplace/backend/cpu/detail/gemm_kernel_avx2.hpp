@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
 // Of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
 // 8 accumulators of 16 bytes, 2 vectors of B and one broadcast element of A fit into the 16 registers of x86-64 and the

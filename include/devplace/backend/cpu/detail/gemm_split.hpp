@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 
 namespace devplace::detail {

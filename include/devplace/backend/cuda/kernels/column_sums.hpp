@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/gemm_arguments.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
 

@@ -7,21 +7,20 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/pack.hpp>
-#include <devplace/optim/detail/step_record.hpp>
+#include <devplace/runtime/step_record.hpp>
 
 namespace devplace::detail {
 
 /// Adam's update of the elements i to i + width - 1: one access per array; the formula is evaluated per element in
 /// registers.
 template <class T, class Thread>
-DEVPLACE_DEVICE void update_elements(const optim::detail::adam_numbers<T>& u, const Thread& t, std::size_t i,
-                                     T factor) {
+DEVPLACE_DEVICE void update_elements(const runtime::adam_numbers<T>& u, const Thread& t, std::size_t i, T factor) {
   constexpr unsigned width = widest_access<T>;
   const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
   pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
   pack<T, width> first = t.template load<T, width>(u.first_moments + i);
   pack<T, width> second = t.template load<T, width>(u.second_moments + i);
-  optim::detail::adam_numbers<T> copies = u;
+  runtime::adam_numbers<T> copies = u;
   copies.source.gradients = gradients.value;
   copies.parameters = parameters.value;
   copies.first_moments = first.value;
@@ -36,14 +35,14 @@ DEVPLACE_DEVICE void update_elements(const optim::detail::adam_numbers<T>& u, co
 
 /// The same for stochastic gradient descent.
 template <class T, bool Momentum, class Thread>
-DEVPLACE_DEVICE void update_elements(const optim::detail::sgd_numbers<T, Momentum>& u, const Thread& t, std::size_t i,
+DEVPLACE_DEVICE void update_elements(const runtime::sgd_numbers<T, Momentum>& u, const Thread& t, std::size_t i,
                                      T factor) {
   constexpr unsigned width = widest_access<T>;
   const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
   pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
   pack<T, width> momenta{};
   if constexpr (Momentum) momenta = t.template load<T, width>(u.momenta + i);
-  optim::detail::sgd_numbers<T, Momentum> copies = u;
+  runtime::sgd_numbers<T, Momentum> copies = u;
   copies.source.gradients = gradients.value;
   copies.parameters = parameters.value;
   copies.momenta = momenta.value;
@@ -59,11 +58,11 @@ inline bool is_wide(const void* data) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
 template <class T>
-bool has_wide_arrays(const optim::detail::adam_update<T>& u) {
+bool has_wide_arrays(const runtime::adam_update<T>& u) {
   return is_wide(u.source.gradients) && is_wide(u.parameters) && is_wide(u.first_moments) && is_wide(u.second_moments);
 }
 template <class T, bool Momentum>
-bool has_wide_arrays(const optim::detail::sgd_update<T, Momentum>& u) {
+bool has_wide_arrays(const runtime::sgd_update<T, Momentum>& u) {
   return is_wide(u.source.gradients) && is_wide(u.parameters) && (!Momentum || is_wide(u.momenta));
 }
 

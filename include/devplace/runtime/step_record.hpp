@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
-#include <devplace/optim/detail/updates.hpp>
+#include <devplace/runtime/update_formulas.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace::runtime {
 
 /// What a place knows of the steps of its replica's optimizer, in the memory that step_arguments gives a rule. An
 /// update reads its numbers here and leaves those of the next step, so that the same launch can be made again and
@@ -109,4 +109,4 @@ struct sgd_update {
   DEVPLACE_HD sgd_numbers<T, Momentum> numbers() const { return {source, parameters, momenta, steps->next}; }
 };
 
-}  // namespace devplace::optim::detail
+}  // namespace devplace::runtime

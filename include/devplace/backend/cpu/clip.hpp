@@ -4,24 +4,21 @@
 
 #include <cstddef>
 
-#include <devplace/optim/detail/update_loops.hpp>
+#include <devplace/backend/cpu/detail/update_loops.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/runtime/clip.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace {
+
+namespace detail {
 
 // The CPU's sum of squares in three passes of index functors: lane j sums elements j, j + lanes, j + 2 lanes, ..., so
 // that neighbouring vector lanes read neighbouring elements; then sqrt(lanes) groups sum the lanes; then the groups are
 // summed. Which thread does what changes nothing.
 
-/// Groups of lanes.
-constexpr std::size_t norm_groups(std::size_t n) {
-  return n < (std::size_t{1} << 22) ? 64 : 256;
-}
-constexpr std::size_t norm_lanes(std::size_t n) {
-  return norm_groups(n) * norm_groups(n);
-}
 /// Lanes that are worth a thread: a multiple of 64 with some 32768 elements.
 constexpr std::size_t norm_grain(std::size_t n) {
-  const std::size_t rows = n / norm_lanes(n) + 1;
+  const std::size_t rows = n / runtime::norm_lanes(n) + 1;
   return (32768 / rows / 64 + 1) * 64;
 }
 
@@ -59,4 +56,23 @@ struct group_sums {
   }
 };
 
-}  // namespace devplace::optim::detail
+}  // namespace detail
+
+template <>
+struct implementation<backend::cpu, op::clip> {
+  template <class T>
+  static void run(int ordinal, const runtime::clip_numbers<T>& c) {
+    using for_each = implementation<backend::cpu, op::for_each>;
+    const std::size_t lanes = runtime::norm_lanes(c.n), groups = runtime::norm_groups(c.n);
+    double* const sums = c.workspace + lanes;
+    for_each::run(ordinal, lanes, detail::norm_grain(c.n),
+                  detail::lane_squares<T>{c.gradients, c.n, lanes, c.workspace});
+    for_each::run(ordinal, groups, groups, detail::group_sums{c.workspace, groups, sums});
+    double sum = 0;
+    for (std::size_t group = 0; group < groups; ++group)
+      sum += sums[group];
+    c.result(sum);
+  }
+};
+
+}  // namespace devplace

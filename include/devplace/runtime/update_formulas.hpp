@@ -7,7 +7,7 @@
 
 #include <devplace/config.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace::runtime {
 
 /// What gradients are multiplied by before anything else. A divisor of 0 belongs to a batch in which no sample counts:
 /// its gradients are 0, and dividing would make them NaN.
@@ -87,4 +87,4 @@ struct sgd_numbers {
   }
 };
 
-}  // namespace devplace::optim::detail
+}  // namespace devplace::runtime

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/nn/detail/replica.hpp>
+#include <devplace/runtime/replica.hpp>
 
-namespace devplace::nn::detail {
+namespace devplace::runtime {
 
 template <class T>
 std::vector<int> ordinals_of(const model_state<T>& state) {
@@ -19,7 +20,14 @@ std::vector<int> ordinals_of(const model_state<T>& state) {
   return ordinals;
 }
 
-/// Number of failures so far of all devices on which the model lies.
+/// Number of failures so far of these devices, or of all on which a model lies.
+template <class Backend>
+std::uint64_t failures_of(std::span<const int> ordinals) {
+  std::uint64_t failures = 0;
+  for (const int ordinal : ordinals)
+    failures += devplace::detail::failure_count<Backend>(ordinal);
+  return failures;
+}
 template <class Backend, class T>
 std::uint64_t failures_of(const model_state<T>& state) {
   std::uint64_t failures = 0;
@@ -35,7 +43,7 @@ template <class Backend, class T>
 void settle(model_state<T>& state) {
   const std::vector<int> ordinals = ordinals_of(state);
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(ordinals);
-  if (failed.failure || failures_of<Backend>(state) != state.failures) state.unusable = failed_device_text;
+  if (failed.failure || failures_of<Backend>(ordinals) != state.failures) state.unusable = failed_device_text;
   if (failed.failure) devplace::detail::throw_failure<Backend>(failed, ordinals);
   require_usable(state);
 }
@@ -47,4 +55,4 @@ void settle_after_failures(model_state<T>& state) {
   if (failures_of<Backend>(state) != state.failures) settle<Backend>(state);
 }
 
-}  // namespace devplace::nn::detail
+}  // namespace devplace::runtime

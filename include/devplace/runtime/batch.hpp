@@ -6,12 +6,12 @@
 #include <string>
 #include <type_traits>
 
-#include <devplace/nn/detail/engine.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/engine.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace::nn::detail {
+namespace devplace::runtime {
 
 /// Extents of a batch of samples.
 template <class Sample, std::size_t... E>
@@ -118,4 +118,4 @@ void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy
     run::clear_gradients(r);
 }
 
-}  // namespace devplace::nn::detail
+}  // namespace devplace::runtime

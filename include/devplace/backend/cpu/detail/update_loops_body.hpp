@@ -10,7 +10,7 @@
 /// The square root of every lane, correctly rounded. Written as an instruction because neither compiler makes a vector
 /// of std::sqrt, which may set errno.
 template <class T>
-DEVPLACE_OPTIM_TARGET inline void take_root(typename devplace::detail::vector_of<T, vector_bytes>::type& x) {
+DEVPLACE_OPTIM_TARGET inline void take_root(typename vector_of<T, vector_bytes>::type& x) {
 #if defined(DEVPLACE_OPTIM_ROOT)
   if constexpr (sizeof(T) == sizeof(float))
     __asm__(DEVPLACE_OPTIM_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
@@ -23,11 +23,11 @@ DEVPLACE_OPTIM_TARGET inline void take_root(typename devplace::detail::vector_of
 }
 
 template <class T>
-DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::size_t begin, std::size_t end) {
-  using vector = typename devplace::detail::vector_of<T, vector_bytes>::type;
-  using stored = typename devplace::detail::vector_of<T, vector_bytes>::unaligned;
+DEVPLACE_OPTIM_TARGET inline void update(const runtime::adam_numbers<T>& numbers, std::size_t begin, std::size_t end) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using stored = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const adam_numbers<T> u = numbers;  // a copy that no store can change
+  const runtime::adam_numbers<T> u = numbers;  // a copy that no store can change
   const T factor = u.source.factor();
   const std::size_t whole = begin + (end - begin) / lanes * lanes;
   for (std::size_t i = begin; i < whole; i += lanes) {
@@ -50,11 +50,12 @@ DEVPLACE_OPTIM_TARGET inline void update(const adam_numbers<T>& numbers, std::si
 }
 
 template <class T, bool Momentum>
-DEVPLACE_OPTIM_TARGET inline void update(const sgd_numbers<T, Momentum>& numbers, std::size_t begin, std::size_t end) {
-  using vector = typename devplace::detail::vector_of<T, vector_bytes>::type;
-  using stored = typename devplace::detail::vector_of<T, vector_bytes>::unaligned;
+DEVPLACE_OPTIM_TARGET inline void update(const runtime::sgd_numbers<T, Momentum>& numbers, std::size_t begin,
+                                         std::size_t end) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using stored = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const sgd_numbers<T, Momentum> u = numbers;
+  const runtime::sgd_numbers<T, Momentum> u = numbers;
   const T factor = u.source.factor();
   const std::size_t whole = begin + (end - begin) / lanes * lanes;
   for (std::size_t i = begin; i < whole; i += lanes) {

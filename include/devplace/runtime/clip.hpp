@@ -7,8 +7,7 @@
 
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/ops/for_each.hpp>
-#include <devplace/optim/detail/squared_norm.hpp>
+#include <devplace/place/backend.hpp>
 
 namespace devplace {
 
@@ -19,7 +18,17 @@ struct clip {};
 
 }  // namespace op
 
-namespace optim::detail {
+namespace runtime {
+
+/// The workspace of the CPU's sum of squares: sums of lanes, and of groups of lanes.
+///@{
+constexpr std::size_t norm_groups(std::size_t n) {
+  return n < (std::size_t{1} << 22) ? 64 : 256;
+}
+constexpr std::size_t norm_lanes(std::size_t n) {
+  return norm_groups(n) * norm_groups(n);
+}
+///@}
 
 /// What clipping makes of a sum of squares.
 template <class T>
@@ -60,25 +69,8 @@ struct clip_numbers {
   double* workspace;  // norm_lanes(n) + norm_groups(n) numbers
 };
 
-}  // namespace optim::detail
-
-template <>
-struct implementation<backend::cpu, op::clip> {
-  template <class T>
-  static void run(int ordinal, const optim::detail::clip_numbers<T>& c) {
-    using for_each = implementation<backend::cpu, op::for_each>;
-    const std::size_t lanes = optim::detail::norm_lanes(c.n), groups = optim::detail::norm_groups(c.n);
-    double* const sums = c.workspace + lanes;
-    for_each::run(ordinal, lanes, optim::detail::norm_grain(c.n),
-                  optim::detail::lane_squares<T>{c.gradients, c.n, lanes, c.workspace});
-    for_each::run(ordinal, groups, groups, optim::detail::group_sums{c.workspace, groups, sums});
-    double sum = 0;
-    for (std::size_t group = 0; group < groups; ++group)
-      sum += sums[group];
-    c.result(sum);
-  }
-};
-
+}  // namespace runtime
 }  // namespace devplace
 
+#include <devplace/backend/cpu/clip.hpp>
 #include DEVPLACE_CUDA_BACKEND(clip)

@@ -8,15 +8,11 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/layer.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
 
-namespace devplace::nn::detail {
-
-/// Bytes for the two sums of a replica's last loss: a cache line.
-inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
+namespace devplace::runtime {
 
 /// One replica's arenas: parameters, gradients (with two sums behind them) and buffers, each one block with the same
 /// constexpr offsets on every place; and the sums of its last loss.
@@ -44,7 +40,7 @@ struct model_state {
   std::uint64_t gradient_writes = 0;  ///< backward passes so far: they overwrite, or add to, the gradients
   std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
   std::uint64_t failures = 0;  ///< of the model's devices when it was made: any more make it unusable
-  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks for them; nn/detail/settle.hpp
+  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks for them; runtime/settle.hpp
   bool gradients_out = false;                             ///< a lease of the gradient arenas exists
   std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
 };
@@ -80,4 +76,4 @@ void require_usable(const model_state<T>& state) {
   if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);
 }
 
-}  // namespace devplace::nn::detail
+}  // namespace devplace::runtime

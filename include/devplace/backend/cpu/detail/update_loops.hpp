@@ -7,9 +7,9 @@
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
-#include <devplace/optim/detail/updates.hpp>
+#include <devplace/runtime/update_formulas.hpp>
 
-namespace devplace::optim::detail {
+namespace devplace::detail {
 
 namespace generic_loops {
 
@@ -20,7 +20,7 @@ inline constexpr std::size_t vector_bytes = 16;
 #elif defined(__x86_64__)
   #define DEVPLACE_OPTIM_ROOT "sqrt"
 #endif
-#include <devplace/optim/detail/update_loops_body.hpp>
+#include <devplace/backend/cpu/detail/update_loops_body.hpp>
 #undef DEVPLACE_OPTIM_ROOT
 #undef DEVPLACE_OPTIM_TARGET
 
@@ -33,7 +33,7 @@ namespace avx2_loops {
 
 inline constexpr std::size_t vector_bytes = 32;
   #define DEVPLACE_OPTIM_TARGET __attribute__((target("avx2,fma")))
-  #include <devplace/optim/detail/update_loops_body.hpp>
+  #include <devplace/backend/cpu/detail/update_loops_body.hpp>
   #undef DEVPLACE_OPTIM_TARGET
 
 }  // namespace avx2_loops
@@ -42,7 +42,7 @@ namespace avx512_loops {
 
 inline constexpr std::size_t vector_bytes = 64;
   #define DEVPLACE_OPTIM_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
-  #include <devplace/optim/detail/update_loops_body.hpp>
+  #include <devplace/backend/cpu/detail/update_loops_body.hpp>
   #undef DEVPLACE_OPTIM_TARGET
 
 }  // namespace avx512_loops
@@ -53,11 +53,11 @@ inline constexpr std::size_t vector_bytes = 64;
 /// Elements `begin` up to `end` of an update, with the widest vectors that this process may use.
 template <class Numbers>
 void update_range(const Numbers& numbers, std::size_t begin, std::size_t end) {
-  switch (devplace::detail::current_isa()) {
+  switch (current_isa()) {
 #if defined(__x86_64__)
-    case devplace::detail::cpu_isa::avx512:
+    case cpu_isa::avx512:
       return avx512_loops::update(numbers, begin, end);
-    case devplace::detail::cpu_isa::avx2:
+    case cpu_isa::avx2:
       return avx2_loops::update(numbers, begin, end);
 #endif
     default:
@@ -68,11 +68,11 @@ void update_range(const Numbers& numbers, std::size_t begin, std::size_t end) {
 /// sums[lane] += values[lane]^2 for `count` lanes, which do not overlap the values.
 template <class T>
 void add_squares(double* sums, const T* values, std::size_t count) {
-  switch (devplace::detail::current_isa()) {
+  switch (current_isa()) {
 #if defined(__x86_64__)
-    case devplace::detail::cpu_isa::avx512:
+    case cpu_isa::avx512:
       return avx512_loops::add_squares(sums, values, count);
-    case devplace::detail::cpu_isa::avx2:
+    case cpu_isa::avx2:
       return avx2_loops::add_squares(sums, values, count);
 #endif
     default:
@@ -80,4 +80,4 @@ void add_squares(double* sums, const T* values, std::size_t count) {
   }
 }
 
-}  // namespace devplace::optim::detail
+}  // namespace devplace::detail

@@ -8,11 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/nn/detail/engine.hpp>
-#include <devplace/nn/detail/replica.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/view.hpp>
 
 namespace devplace {
 
@@ -24,11 +25,11 @@ using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where
 /// Named in the message when gradients are passed on without std::move.
 struct GRADIENTS_ARE_USED_UP_WRITE_std_move;
 
-namespace nn::detail {
+namespace runtime {
 
 struct gradient_access;
 
-}  // namespace nn::detail
+}  // namespace runtime
 
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only; while it exists, another backward is an
 /// error unless the lease is handed to it, which adds. `Where` is the gradients' placement: `partial` for a replicated
@@ -73,33 +74,33 @@ class [[nodiscard]] gradients {
   }
 
   /// The model's arenas; throws where the lease was moved away.
-  nn::detail::model_state<T>& arena() const {
+  runtime::model_state<T>& arena() const {
     if (state_ == nullptr)
       throw error("these gradients were moved from; use the lease that synchronize or backward returned.");
     return *state_;
   }
 
  private:
-  friend struct nn::detail::gradient_access;
+  friend struct runtime::gradient_access;
 
-  gradients(std::shared_ptr<nn::detail::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
+  gradients(std::shared_ptr<runtime::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
     state_->gradients_out = true;
   }
 
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
-    using entry = nn::detail::parameter_at<Net, Index>;
+    using entry = typename runtime::network_plan<Net>::template parameter_at<Index>;
     using where = here<placement_backend_t<Where>>;
-    const auto& replica = nn::detail::replica_at(arena(), k);
+    const auto& replica = runtime::replica_at(arena(), k);
     return view<Element, typename entry::extents, where>{
         replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
   }
 
-  std::shared_ptr<nn::detail::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<T>> state_;
   reduction how_;
 };
 
-namespace nn::detail {
+namespace runtime {
 
 /// For backward and for collectives, which alone know whether gradients are whole.
 struct gradient_access {
@@ -116,6 +117,6 @@ struct gradient_access {
   }
 };
 
-}  // namespace nn::detail
+}  // namespace runtime
 
 }  // namespace devplace

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/pass.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::runtime {
+
+/// Elements behind the gradients in their arena: the sum of the samples' weights and the sum of their losses, which
+/// are reduced together with the gradients.
+inline constexpr std::size_t gradient_tail = element_alignment;
+
+/// Bytes for the two sums of a replica's last loss: a cache line.
+inline constexpr std::size_t loss_sums_bytes = devplace::detail::alignment;
+
+/// Sets elements to zero.
+template <class T>
+struct zero_functor {
+  T* data;
+  DEVPLACE_HD void operator()(std::size_t i) const { data[i] = T{0}; }
+};
+template <class Backend, class T>
+void set_to_zero(int ordinal, T* data, std::size_t elements) {
+  devplace::detail::for_each_index<Backend>(ordinal, elements, 4096, zero_functor<T>{data});
+}
+
+/// An arena of zeros on a device.
+template <class T, class Backend>
+devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_purpose purpose) {
+  auto block = devplace::detail::allocate<Backend>(ordinal, elements * sizeof(T), purpose);
+  set_to_zero<Backend>(ordinal, static_cast<T*>(block.data()), elements);
+  return block;
+}
+
+/// All bytes of a block on a device.
+template <class Byte, class Backend>
+auto bytes_of(const devplace::detail::memory_block& block, int ordinal) {
+  using where = here<Backend>;
+  return view<Byte, extents<dyn>, where>{static_cast<Byte*>(block.data()), extents<dyn>{block.bytes()},
+                                         devplace::detail::device_of<where>{ordinal}};
+}
+template <class Backend, class FromBackend>
+void copy_block(const devplace::detail::memory_block& to, int to_ordinal, const devplace::detail::memory_block& from,
+                int from_ordinal) {
+  copy(bytes_of<std::uint8_t, Backend>(to, to_ordinal), bytes_of<const std::uint8_t, FromBackend>(from, from_ordinal));
+}
+
+/// Moves a loss's sums behind the gradients, where the sum of weights comes first; `add`: to those that are there.
+template <class T>
+struct tail_functor {
+  T* tail;
+  const T* sums;
+  bool add;
+  DEVPLACE_HD void operator()(std::size_t) const {
+    tail[0] = (add ? tail[0] : T{0}) + sums[1];
+    tail[1] = (add ? tail[1] : T{0}) + sums[0];
+  }
+};
+
+/// A loss from its two sums, of losses and of weights.
+template <class T>
+T loss_from(double sum, double weights, reduction how) {
+  return static_cast<T>(how == reduction::mean ? sum / weights : sum);
+}
+
+}  // namespace devplace::runtime

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace {
+
+// Defined in nn/model.hpp and runtime/gradients.hpp; what stands below nn needs their names alone.
+template <class Net, placement Where, precision P = float>
+class model;
+template <class Net, placement Where, precision P>
+class gradients;
+
+namespace runtime {
+
+/// What is known of a network when the program is compiled: `parameter_elements` and `buffer_elements` of its arenas,
+/// `parameters_at<Index>` (extents and offset), `offsets` of all parameters, `for_each_parameter` and `for_each_buffer`
+/// with their names, the `input` and `output` of one sample, the sizes of a pass and the passes themselves. nn defines
+/// it for its networks (nn/sequential.hpp).
+template <class Net>
+struct network_plan;
+
+}  // namespace runtime
+}  // namespace devplace

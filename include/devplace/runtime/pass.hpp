@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace::runtime {
+
+/// Whether a pass will be followed by backward.
+enum class mode : unsigned char { train, predict };
+
+/// What random layers draw by: numbers depend on these and on an element's place in the whole batch only, not on the
+/// device or thread that draws them.
+struct random_key {
+  std::uint64_t seed = 0;          ///< of the model
+  std::uint64_t step = 0;          ///< counts training passes
+  std::uint64_t layer = 0;         ///< the layer's position in the network, depth first
+  std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
+};
+
+/// Offsets of parameters and workspace buffers are multiples of this many elements: 64 bytes of float.
+inline constexpr std::size_t element_alignment = 16;
+
+constexpr std::size_t padded(std::size_t elements) {
+  return (elements + element_alignment - 1) / element_alignment * element_alignment;
+}
+
+/// Elements of one sample of these extents.
+template <class Extents>
+inline constexpr std::size_t sample_size = Extents{}.size();
+
+/// Everything that a pass through a layer works on: pointers into one replica's arenas and workspace, as values, so
+/// that passes are compiled once for all devices. P is the precision that products are computed in.
+template <class P>
+struct pass {
+  using T = element_of_t<P>;
+  std::size_t batch = 0;
+  int ordinal = 0;
+  const T* parameters = nullptr;
+  T* buffers = nullptr;
+  T* saved = nullptr;
+  T* scratch = nullptr;
+  runtime::mode mode = runtime::mode::predict;
+  random_key key{};
+};
+
+}  // namespace devplace::runtime

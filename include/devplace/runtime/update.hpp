@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/place/backend.hpp>
+#include <devplace/runtime/step_record.hpp>
+
+namespace devplace {
+
+namespace op {
+
+/// `run(ordinal, n, update)`: an optimizer's update of n elements by the numbers of its step, then those of the next
+/// one (runtime/step_record.hpp). `update.numbers()` are what runtime/update_formulas.hpp has.
+struct update {};
+
+}  // namespace op
+
+namespace runtime {
+
+template <class Backend, class Update>
+void run_update(int ordinal, std::size_t n, const Update& update) {
+  if (n != 0) devplace::detail::dispatch<op::update, Backend>(ordinal, n, update);
+}
+
+}  // namespace runtime
+}  // namespace devplace
+
+#include <devplace/backend/cpu/update.hpp>
+#include DEVPLACE_CUDA_BACKEND(update)
