@@ -170,19 +170,6 @@ TEST_CASE("parallel_for covers each index once, in ranges of whole grains", "[pl
   }
 }
 
-TEST_CASE("parallel_tiles does each tile once", "[place][thread_team]") {
-  for (const int size : {1, 2, 3}) {
-    dp::builtin_thread_team team(size);
-    const dp::thread_team_scope scope(team);
-    for (const std::size_t count : {0u, 1u, 2u, 3u, 100u}) {
-      std::vector<int> seen(count, 0);
-      dp::detail::parallel_tiles(count, [&](std::size_t tile) { ++seen[tile]; });
-      CAPTURE(size, count);
-      CHECK(seen == std::vector<int>(count, 1));
-    }
-  }
-}
-
 TEST_CASE("the exception of the lowest member is rethrown, and the team remains usable", "[place][thread_team]") {
   dp::builtin_thread_team team(4);
   const dp::thread_team_scope scope(team);
@@ -202,11 +189,6 @@ TEST_CASE("the exception of the lowest member is rethrown, and the team remains 
                                [](std::size_t begin, std::size_t) { throw std::runtime_error(std::to_string(begin)); }),
       "0");
   CHECK_THROWS_AS(dp::detail::parallel_for(1, 1, [](std::size_t, std::size_t) { throw dp::error("inline"); }),
-                  dp::error);
-  CHECK_THROWS_AS(dp::detail::parallel_tiles(9,
-                                             [](std::size_t tile) {
-                                               if (tile == 5) throw dp::error("tile");
-                                             }),
                   dp::error);
   std::atomic<int> calls = 0;
   dp::detail::parallel_members(4, [&](int) { ++calls; });
@@ -325,8 +307,11 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
   const long before = support::allocations;
   for (int repetition = 0; repetition < 20; ++repetition) {
     const dp::team_region region;
-    dp::detail::parallel_for(values.size(), 16, work);
-    dp::detail::parallel_tiles(values.size(), [&](std::size_t tile) { values[tile] *= 0.5; });
+    dp::detail::parallel_for(values.size(), 16, [&](std::size_t begin, std::size_t end) {
+      work(begin, end);
+      for (std::size_t i = begin; i < end; ++i)
+        values[i] *= 0.5;
+    });
     dp::detail::parallel_members(3, [](int) {});
     team.run([](int) {});
   }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 #include <devplace/place/detail/function_view.hpp>
@@ -61,23 +60,6 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
   run_members(static_cast<int>(parts), function_view<int>(part_of));
 }
 
-inline void run_tiles(std::size_t count, function_view<std::size_t> function) {
-  if (count == 0) return;
-  const std::size_t members = static_cast<std::size_t>(thread_count());
-  const std::size_t parts = members < count ? members : count;
-  if (parts <= 1) {
-    for (std::size_t tile = 0; tile < count; ++tile)
-      function(tile);
-    return;
-  }
-  std::atomic<std::size_t> next = 0;
-  const auto take_tiles = [&](int) {
-    for (std::size_t tile; (tile = next.fetch_add(1, std::memory_order_relaxed)) < count;)
-      function(tile);
-  };
-  run_members(static_cast<int>(parts), function_view<int>(take_tiles));
-}
-
 /// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. What the function calls in
 /// turn runs serially. Returns when all are done; then the exception of the lowest part that threw is rethrown.
 /// Requires parts <= thread_count(). Allocates nothing.
@@ -93,14 +75,6 @@ void parallel_members(int parts, Function&& function) {
 template <class Function>
 void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));
-}
-
-/// Calls `function(tile)` once for each tile 0..count-1, on whichever member is free: for tiles of unequal cost, and
-/// for machines whose cores are not all free. Results must not depend on which member does a tile. Exceptions and
-/// nesting as in parallel_members; after one, the member that threw takes no further tile. Allocates nothing.
-template <class Function>
-void parallel_tiles(std::size_t count, Function&& function) {
-  run_tiles(count, function_view<std::size_t>(function));
 }
 
 }  // namespace devplace::detail
