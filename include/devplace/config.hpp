@@ -176,9 +176,16 @@ __asm__(
 // DEVPLACE_CONFIGURATION names the inline namespace of this translation unit's configuration.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
-  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_cblas
 #else
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
+#endif
+#if defined(DEVPLACE_WITH_CBLAS) && defined(DEVPLACE_WITH_ZLIB)
+  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_cblas_and_zlib
+#elif defined(DEVPLACE_WITH_CBLAS)
+  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_cblas
+#elif defined(DEVPLACE_WITH_ZLIB)
+  #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_zlib
+#else
   #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda
 #endif
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA) && !defined(NDEBUG) && !defined(DEVPLACE_DETAIL_SANITIZED)

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <devplace/data/labelled_images.hpp>
@@ -15,8 +14,6 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using support::temporary_folder;
-
-static_assert(std::is_same_v<dp::detail::gzip_support, dp::detail::with_zlib>);
 
 namespace {
 

@@ -40,7 +40,7 @@ void read_plain(std::span<const unsigned char> bytes) {
 }
 
 void read_compressed(std::span<const unsigned char> bytes) {
-  const std::vector<unsigned char> file = detail::gunzip_idx<detail::gzip_support>(bytes, "input");
+  const std::vector<unsigned char> file = detail::gunzip_idx(bytes, "input");
   const detail::idx_header header = detail::parse_idx_header(file, "input");
   const std::size_t whole = header.header_bytes + header.data_bytes;
   require(file.size() <= whole + 1 || file.size() <= detail::longest_idx_header);

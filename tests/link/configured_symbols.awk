@@ -6,7 +6,7 @@
 # inline function has a section of its own, .text.<name>.
 function configured(name) {
   return index(name, "simulated_cuda") || index(name, "host_only_cuda") || index(name, "full_cuda") ||
-         index(name, "7no_cuda") || index(name, "18no_cuda_with_cblas")
+         name ~ /[0-9]no_cuda/
 }
 /^RELOCATION RECORDS FOR / {
   known = configured($4)

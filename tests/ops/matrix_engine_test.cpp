@@ -297,7 +297,7 @@ TEST_CASE("the engine says what it is", "[ops][matrix_engine]") {
 #else
   CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::current_isa()));
 #endif
-  CHECK(std::string(dp::matrix_engine<dp::detail::gemm_builtin>().name).rfind("built-in ", 0) == 0);
+  CHECK(std::string(dp::detail::gemm_builtin::name()).rfind("built-in ", 0) == 0);
 }
 
 TEST_CASE("after preparation the built-in engine allocates nothing", "[ops][matrix_engine]") {

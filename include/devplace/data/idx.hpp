@@ -47,10 +47,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// must be `T`, and its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what
 /// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
 /// allocated for the data that the file contains, never for the size that its header claims.
-template <detail::idx_element T, extents_like Extents, class Gzip = detail::gzip_support>
+template <detail::idx_element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
   std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
-  if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx<Gzip>(bytes, path);
+  if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx(bytes, path);
   const detail::idx_array array = detail::parse_idx(bytes, path);
   if (array.type != detail::idx_type_of<T>())
     throw file_error("read_idx: " + detail::in_quotes(path) + " holds elements of type " +

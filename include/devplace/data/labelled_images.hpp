@@ -51,10 +51,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Reads images, uint8 (count, height, width), and their labels, uint8 (count), from two IDX files, as read_idx does.
 /// Throws file_error when the counts differ.
-template <class Gzip = detail::gzip_support>
-image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
-  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>, Gzip>(images_path),
-                read_idx<std::uint8_t, extents<dyn>, Gzip>(labels_path)};
+inline image_set read_image_set(const std::string& images_path, const std::string& labels_path) {
+  image_set set{read_idx<std::uint8_t, extents<dyn, dyn, dyn>>(images_path),
+                read_idx<std::uint8_t, extents<dyn>>(labels_path)};
   if (set.images.extent(0) != set.labels.extent(0))
     throw file_error("read_image_set: " + detail::in_quotes(images_path) + " holds " +
                      std::to_string(set.images.extent(0)) + " images and " + detail::in_quotes(labels_path) +
@@ -65,10 +64,9 @@ image_set read_image_set(const std::string& images_path, const std::string& labe
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
 /// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
-template <class Gzip = detail::gzip_support>
-labelled_images read_mnist(const std::string& folder) {
+inline labelled_images read_mnist(const std::string& folder) {
   const auto read = [&](const std::string& part) {
-    return read_image_set<Gzip>(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
+    return read_image_set(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
   };
   labelled_images data{read("train"), read("t10k")};
   for (const std::size_t axis : {1u, 2u})

@@ -16,13 +16,16 @@ struct matrix_engine_info {
   std::string_view name;
 };
 
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
 /// The engine of this file's CPU matrix products: the built-in one, or the CBLAS library if component `cblas` is
 /// linked. The built-in engine uses the processor's highest instruction set; the environment variable DEVPLACE_CPU_ISA
 /// (generic, avx2 or avx512) selects a lower one. Throws argument_error if that variable has another value or asks for
 /// more than the processor supports.
-template <class Engine = detail::default_engine>
-matrix_engine_info matrix_engine() {
-  return {Engine::name()};
+inline matrix_engine_info matrix_engine() {
+  return {detail::default_engine::name()};
 }
 
-}  // namespace devplace
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

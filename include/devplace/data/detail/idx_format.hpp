@@ -135,11 +135,12 @@ inline idx_array parse_idx(std::span<const unsigned char> bytes, std::string_vie
   return {header.type, std::move(header.extents), data};
 }
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Decompresses an IDX file, but never more than one byte beyond the size that its own header claims; parse_idx rejects
 /// a file with that extra byte.
-template <class Gzip>
-std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed, std::string_view name) {
-  gzip_reader<Gzip> reader(compressed, "read_idx", name);
+inline std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed, std::string_view name) {
+  gzip_reader reader(compressed, "read_idx", name);
   std::vector<unsigned char> bytes;
   reader.read(bytes, longest_idx_header);
   const idx_header header = parse_idx_header(bytes, name);
@@ -147,6 +148,8 @@ std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed,
   if (bytes.size() <= whole) reader.read(bytes, whole + 1 - bytes.size());
   return bytes;
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 /// Copies an array's elements to `out` in native byte order.
 template <idx_element T>

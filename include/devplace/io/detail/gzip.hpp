@@ -7,9 +7,7 @@
 
 #include <devplace/config.hpp>
 
-// Either header defines `gzip_support`, a tag in the template arguments of every function that depends on zlib, and
-// `gzip_reader<gzip_support>`. The tags differ, so files built with and without the component zlib can be linked into
-// one program without violating the ODR.
+// Either header defines gzip_reader.
 #include DEVPLACE_GZIP_READER
 
 namespace devplace::detail {

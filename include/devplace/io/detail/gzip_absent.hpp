@@ -8,20 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include <devplace/config.hpp>
 #include <devplace/io/detail/file.hpp>
 #include <devplace/place/error.hpp>
 
-namespace devplace::detail {
-
-struct without_zlib {};
-using gzip_support = without_zlib;
-
-template <class Support>
-class gzip_reader;
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Used without the component zlib: reading a gzip file throws an error that says what to link.
-template <>
-class gzip_reader<without_zlib> {
+class gzip_reader {
  public:
   gzip_reader(std::span<const unsigned char>, std::string_view operation, std::string_view name) {
     throw file_error(std::string(operation) + ": " + in_quotes(name) +
@@ -32,4 +26,4 @@ class gzip_reader<without_zlib> {
   void read(std::vector<unsigned char>&, std::size_t) {}
 };
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

@@ -12,20 +12,14 @@
 
 #include <zlib.h>
 
+#include <devplace/config.hpp>
 #include <devplace/io/detail/file.hpp>
 #include <devplace/place/error.hpp>
 
-namespace devplace::detail {
-
-struct with_zlib {};
-using gzip_support = with_zlib;
-
-template <class Support>
-class gzip_reader;
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Decompresses a gzip file held in memory piece by piece, so that the caller limits how much is decompressed.
-template <>
-class gzip_reader<with_zlib> {
+class gzip_reader {
  public:
   /// `operation` and `name` appear in messages and must outlive the reader.
   gzip_reader(std::span<const unsigned char> compressed, std::string_view operation, std::string_view name)
@@ -100,4 +94,4 @@ class gzip_reader<with_zlib> {
   bool ended_ = false;
 };
 
-}  // namespace devplace::detail
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
