@@ -4,6 +4,7 @@
 
 // Places, memory, tensors and the operations on them.
 #include <devplace/config.hpp>
+#include <devplace/memory/backend.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/report.hpp>

@@ -10,9 +10,9 @@
 
 #include <devplace/config.hpp>
 #include <devplace/data/detail/idx_format.hpp>
-#include <devplace/io/detail/file.hpp>
-#include <devplace/io/detail/gzip.hpp>
-#include <devplace/io/detail/stored_shape.hpp>
+#include <devplace/io/file.hpp>
+#include <devplace/io/gzip.hpp>
+#include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 

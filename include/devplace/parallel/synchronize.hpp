@@ -44,15 +44,15 @@ arena_pointers<T> arenas_of(const runtime::model_state<T>& state, T* (runtime::r
 
 }  // namespace devplace::parallel::detail
 
-namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
+namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
 /// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
 /// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
 /// nn.DataParallel and DistributedDataParallel.
 template <class Net, class Policy, class Communicator, class T>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<T>& state) {
-  using plan = network_buckets<Net, T, Policy>;
-  arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::gradient_data);
+  using plan = detail::network_buckets<Net, T, Policy>;
+  detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::gradient_data);
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
     if constexpr (Policy::every_place_updates)
@@ -62,15 +62,15 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<T>&
   }
   constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
   if constexpr (buffers != 0)
-    communicator.broadcast(arenas_of(state, &runtime::replica<T>::buffer_data).from(0), buffers, 0);
+    communicator.broadcast(detail::arenas_of(state, &runtime::replica<T>::buffer_data).from(0), buffers, 0);
 }
 
 /// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
 template <class Backend, class Policy>
 auto connect(const Policy& policy, std::span<const int> ordinals, bool across_processes) {
   auto communicator = policy.engine.template connect<Backend>(ordinals);
-  require_participants(communicator.size(), communicator.first_rank(), communicator.local_count(), ordinals.size(),
-                       across_processes);
+  detail::require_participants(communicator.size(), communicator.first_rank(), communicator.local_count(),
+                               ordinals.size(), across_processes);
   return communicator;
 }
 
@@ -78,13 +78,13 @@ auto connect(const Policy& policy, std::span<const int> ordinals, bool across_pr
 template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
   if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
-    communicator.prepare(network_buckets<Net, T, Policy>::largest, sizeof(T));
+    communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
 }
 
 /// Brings the first place's parameters to the others.
 template <class Net, class Communicator, class T>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<T>& state) {
-  arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::parameter_data);
+  detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::parameter_data);
   communicator.broadcast(arenas.from(0), runtime::network_plan<Net>::parameter_elements, 0);
 }
 
@@ -97,8 +97,8 @@ void make_whole(const Policy& policy, const runtime::model_state<T>& state, bool
   auto communicator = connect<Backend>(policy, ordinals, across_processes);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
-    using plan = network_buckets<Net, T, Policy>;
-    arena_pointers<T> arenas = arenas_of(state, &runtime::replica<T>::gradient_data);
+    using plan = detail::network_buckets<Net, T, Policy>;
+    detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::gradient_data);
     for (std::size_t i = 0; i != plan::size; ++i)
       communicator.broadcast(arenas.from(plan::at(i).first), plan::at(i).count, 0);
   }
@@ -109,7 +109,7 @@ template <class Where>
 concept can_be_reduced =
     single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
 
-}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
+}  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION
 
 namespace devplace {
 
@@ -126,7 +126,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
 /// each time, while a trainer keeps it.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
-  requires parallel::detail::can_be_reduced<Where>
+  requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
   constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, element_of_t<P>>;
   static_assert(is_policy,
@@ -140,8 +140,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   if constexpr (single_place<Where> || !is_policy) {
     return std::move(partial);
   } else {
-    parallel::detail::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena(),
-                                                                          spans_processes<Where>);
+    parallel::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena(), spans_processes<Where>);
     return runtime::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }
@@ -149,7 +148,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
 /// Gradients that were reduced already would be multiplied by the number of places.
 template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class P>
-  requires(!parallel::detail::can_be_reduced<Where>)
+  requires(!parallel::can_be_reduced<Where>)
 void synchronize(gradients<Net, Where, P>&&, const Policy& = {}) = delete;
 
 /// Gradients are handed on: move them in.

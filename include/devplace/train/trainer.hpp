@@ -132,7 +132,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     }
     if constexpr (communicates && is_policy)
       communicator_ = std::make_shared<communicator_type>(
-          parallel::detail::connect<backend_type>(policy, detail::mesh_of<Where>::ordinals, spans_processes<Where>));
+          parallel::connect<backend_type>(policy, detail::mesh_of<Where>::ordinals, spans_processes<Where>));
     reset_mean_loss();
   }
   template <detail::configured = detail::configuration>
@@ -154,7 +154,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place(k, rows); });
-    if constexpr (communicates) parallel::detail::prepare_reductions<Net, policy_type, T>(communicator());
+    if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, T>(communicator());
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -298,10 +298,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   void update(runtime::model_state<T>& state) {
     accumulation_.batches = 0;
-    if constexpr (communicates) parallel::detail::reduce_gradients<Net, policy_type>(communicator(), state);
+    if constexpr (communicates) parallel::reduce_gradients<Net, policy_type>(communicator(), state);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
-      if constexpr (communicates && !every_place_updates)
-        parallel::detail::broadcast_parameters<Net>(communicator(), state);
+      if constexpr (communicates && !every_place_updates) parallel::broadcast_parameters<Net>(communicator(), state);
     });
     for (auto& memory : memory_)
       memory.counts = true;

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include <devplace/config.hpp>
-#include <devplace/io/detail/file.hpp>
+#include <devplace/io/file.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/io/detail/file.hpp>
-#include <devplace/io/detail/stored_shape.hpp>
+#include <devplace/io/file.hpp>
+#include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include <devplace/io/detail/file.hpp>
+#include <devplace/io/file.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 

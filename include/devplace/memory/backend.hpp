@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/row_block.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/place/device_info.hpp>
+
+namespace devplace {
+
+/// What a backend `B` provides, as static functions of `implementation<B, Op>`: the devices behind its places
+/// (op::device_query), their memory (op::memory), queues of work (op::streams), and points in that work with the
+/// failures before them (op::events). Every function names its device by the ordinal, a value. Functions without
+/// "waits" return when the device has been asked, and what it is asked to do it does in the order of the calls on one
+/// stream. Operations come on top, each an `implementation<B, Op>` with a static `run(ordinal, arguments...)`
+/// (place/backend.hpp); one that is absent cannot be used on the backend's places, and a sentence says so.
+/// docs/backends.md explains each function.
+template <class B>
+concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state,
+                                  const detail::row_block& rows) {
+  // Devices.
+  { implementation<B, op::device_query>::count() } -> std::same_as<int>;
+  { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
+  { implementation<B, op::device_query>::describe(ordinal) } -> std::same_as<device_information>;
+  // Memory. copy_in, copy_out and copy_between wait; copy_within does not.
+  {
+    implementation<B, op::memory>::allocate(ordinal, bytes, memory_purpose::tensors)
+    } -> std::same_as<detail::memory_block>;
+  implementation<B, op::memory>::copy_in(ordinal, to, from, bytes);
+  implementation<B, op::memory>::copy_out(ordinal, to, from, bytes);
+  implementation<B, op::memory>::copy_within(ordinal, to, from, bytes);
+  implementation<B, op::memory>::copy_between(ordinal, to, ordinal, from, bytes);
+  implementation<B, op::memory>::copy_rows_in(ordinal, to, from, rows);
+  implementation<B, op::memory>::copy_rows_out(ordinal, to, from, rows);
+  implementation<B, op::memory>::copy_rows_within(ordinal, to, from, rows);
+  implementation<B, op::memory>::copy_rows_between(ordinal, to, ordinal, from, rows);
+  implementation<B, op::memory>::synchronize(ordinal);
+  { implementation<B, op::memory>::trim(ordinal) } -> std::same_as<std::size_t>;
+  // Streams.
+  { implementation<B, op::streams>::create(ordinal) } -> std::same_as<detail::stream_handle>;
+  { implementation<B, op::streams>::own(ordinal) } -> std::same_as<detail::stream_handle>;
+  implementation<B, op::streams>::synchronize(ordinal, state);
+  { implementation<B, op::streams>::ready(ordinal, state) } -> std::same_as<bool>;
+  // Events and failures. wait and drain wait.
+  { implementation<B, op::events>::create(ordinal) } -> std::same_as<detail::event_handle>;
+  implementation<B, op::events>::record(ordinal, state);
+  implementation<B, op::events>::follow(ordinal, state);
+  implementation<B, op::events>::wait(state, ordinal);
+  { implementation<B, op::events>::ready(state, ordinal) } -> std::same_as<bool>;
+  { implementation<B, op::events>::drain(ordinal) } -> std::same_as<detail::device_failure>;
+  { implementation<B, op::events>::failures(ordinal) } -> std::same_as<std::uint64_t>;
+};
+
+/// A backend whose copies between its devices and pinned memory go on while the host does.
+template <class B>
+concept asynchronous_backend = device_backend<B> &&
+    requires(int ordinal, void* to, const void* from, std::size_t bytes) {
+  implementation<B, op::memory>::copy_in_async(ordinal, to, from, bytes);
+  implementation<B, op::memory>::copy_out_async(ordinal, to, from, bytes);
+};
+
+static_assert(device_backend<backend::cpu>);
+static_assert(!detail::provided<backend::cuda, op::memory> || asynchronous_backend<backend::cuda>);
+
+}  // namespace devplace

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/memory/backend.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("simulated devices are a device backend with asynchronous copies", "[memory]") {
+  STATIC_REQUIRE(dp::device_backend<dp::backend::cuda>);
+  STATIC_REQUIRE(dp::asynchronous_backend<dp::backend::cuda>);
+}
