@@ -39,6 +39,13 @@ void operations(matrix& a, const labels& classes) {
 #if defined(MATMUL_INNER_EXTENTS)  // expect: devplace: matmul: the columns of the first operand
   dp::matmul(a, a);
 #endif
+#if defined(MATMUL_INNER_EXTENTS_OF_ARRAYS)  // expect: devplace: matmul: the columns of the first operand
+  dp::matmul(a.reshape(dp::extents<2, 1, 3>{}), a.reshape(dp::extents<2, 1, 3>{}));
+#endif
+#if defined(MATMUL_LEADING_EXTENTS)  // expect: devplace: matmul: the operands are arrays of matrices whose static
+                                     // leading extents differ
+  dp::matmul(a.reshape(dp::extents<3, 2, 1>{}), a.reshape(dp::extents<2, 1, 3>{}));
+#endif
 #if defined(MATMUL_RESULT_EXTENTS)  // expect: devplace: matmul: the result must have the rows of the first operand
   dp::matmul_into(a, a, dp::transposed(a));
 #endif

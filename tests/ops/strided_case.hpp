@@ -309,6 +309,102 @@ void check_softmax() {
   }
 }
 
+/// A table of which a random window shows `count` elements.
+template <class T>
+table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random) {
+  std::shuffle(rule.order.begin(), rule.order.end(), random);
+  index3 sizes{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    rule.first[axis] = random() % 3;
+    rule.step[axis] = random() % 4 == 0 ? 2 : 1;
+    rule.count[axis] = count[axis];
+    sizes[rule.order[axis]] = rule.first[axis] + (count[axis] - 1) * rule.step[axis] + 1 + random() % 2;
+  }
+  return random_table<T>(sizes, random);
+}
+
+/// Products of arrays of matrices; one that has a single matrix is repeated. Exact, so that the order of sums is free.
+template <class Where, class T>
+void check_products() {
+  std::mt19937 random(5);
+  const auto element = [](const table<T>& a, const table<T>& b, const index3& i) {
+    double sum = 0;
+    for (std::size_t p = 0; p < a.sizes[2]; ++p)
+      sum += static_cast<double>(a.at({a.sizes[0] == 1 ? 0 : i[0], i[1], p})) *
+             static_cast<double>(b.at({b.sizes[0] == 1 ? 0 : i[0], p, i[2]}));
+    return sum;
+  };
+  for (int round = 0; round < 60; ++round) {
+    const std::size_t batch = 1 + random() % 5, m = 1 + random() % 6, n = 1 + random() % 6, k = 1 + random() % 7;
+    window_rule of_a, of_b, of_c;
+    const auto a = table_for<T>({random() % 3 == 0 ? 1 : batch, m, k}, of_a, random);
+    const auto b = table_for<T>({random() % 3 == 0 ? 1 : batch, k, n}, of_b, random);
+    const std::size_t products = std::max(of_a.count[0], of_b.count[0]);
+    auto c = table_for<T>({products, m, n}, of_c, random);
+    const auto x = placed<Where>(a), y = placed<Where>(b);
+    auto z = placed<Where>(c);
+    const auto left = shown(a, of_a), right = shown(b, of_b), before = shown(c, of_c);
+
+    std::vector<T> expected;
+    for_each_index({products, m, n},
+                   [&](const index3& i) { expected.push_back(static_cast<T>(element(left, right, i))); });
+    REQUIRE(values_of(dp::matmul(window(x, of_a), window(y, of_b))) == expected);
+    REQUIRE(values_of(dp::matmul(dp::to<Where>(window(x, of_a)), dp::to<Where>(window(y, of_b)))) == expected);
+    const auto first = window(x, of_a)[0], second = window(y, of_b)[0];  // matrices with strides
+    REQUIRE(values_of(dp::matmul(first, second)) ==
+            std::vector<T>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(m * n)));
+
+    const std::vector<T> numbers(n, T{3});
+    const auto bias = dp::to<Where>(dp::wrap(numbers, dp::dextents<1>(n)));
+    dp::matmul_into(window(z, of_c), window(x, of_a), window(y, of_b),
+                    {.alpha = 2, .beta = T{0.5}, .bias = bias.data(), .then = dp::epilogue::relu});
+    for_each_index({products, m, n}, [&](const index3& i) {
+      const double sum = 2 * element(left, right, i) + 0.5 * static_cast<double>(before.at(i)) + 3;
+      c.at(of_c.position(i)) = static_cast<T>(std::max(sum, 0.0));
+    });
+    REQUIRE(values_of(z) == c.values);
+  }
+}
+
+/// Leading axes are broadcast as in numpy.matmul, at any rank.
+template <class Where>
+void check_leading_axes() {
+  std::mt19937 random(6);
+  const auto a = random_table<float>({4, 3, 2}, random), b = random_table<float>({3, 2, 4}, random);
+  const auto x = placed<Where>(a), y = placed<Where>(b);
+  const auto of_x = x.permute(axis<2>{}, axis<1>{}, axis<0>{}).reshape(dp::extents<2, 1, 3, 4>{});  // 2 x 1 x 3 x 4
+  const auto of_y = y.permute(axis<0>{}, axis<2>{}, axis<1>{});                                     // 3 x 4 x 2
+  const auto c = dp::matmul(of_x, of_y);
+  static_assert(std::is_same_v<typename decltype(c)::extents_type, dp::extents<2, dp::dyn, 3, dp::dyn>>);
+  const auto values = values_of(c);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t row = 0; row < 3; ++row)
+        for (std::size_t column = 0; column < 2; ++column) {
+          float sum = 0;
+          for (std::size_t p = 0; p < 4; ++p)
+            sum += a.at({p, row, i}) * b.at({j, column, p});
+          REQUIRE(values[next++] == sum);
+        }
+  // One matrix for all, and no matrix at all.
+  const auto one = dp::to<Where>(dp::wrap(b.values.data(), dp::extents<4, 6>{}));
+  CHECK(dp::matmul(of_x, one).extents() == dp::extents<2, 1, 3, 6>{});
+  CHECK(values_of(dp::matmul(of_x, one))[7] == [&] {
+    float sum = 0;
+    for (std::size_t p = 0; p < 4; ++p)
+      sum += a.at({p, 1, 0}) * b.values[p * 6 + 1];
+    return sum;
+  }());
+  CHECK(dp::matmul(x.slice(0, 0), y.slice(0, 0).permute(axis<0>{}, axis<1>{}, axis<2>{})).size() == 0);
+  CHECK_THROWS_AS(dp::matmul(x, y), dp::shape_error);        // 4 matrices by 3
+  CHECK_THROWS_AS(dp::matmul(of_y, of_y), dp::shape_error);  // 2 columns by 4 rows
+  CHECK_THROWS_WITH(dp::matmul(x, y), Catch::Matchers::ContainsSubstring("matmul: leading extents"));
+  const auto x_transposed = dp::transposed(x);
+  CHECK(x_transposed.extents() == dp::extents<4, 2, 3>{});
+  CHECK(values_of(x_transposed[1]) == values_of(dp::transposed(x[1])));
+}
+
 /// Copies from windows to windows, between any two places.
 template <class To, class From>
 void check_copies() {

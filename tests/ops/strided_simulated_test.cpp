@@ -35,3 +35,9 @@ TEST_CASE("reductions along any axes take strided views on a device", "[ops][str
 TEST_CASE("softmax takes strided views on a device", "[ops][strided]") {
   strided_case::check_softmax<device>();
 }
+
+TEST_CASE("products of arrays of matrices take strided views on a device", "[ops][strided]") {
+  strided_case::check_products<device, float>();
+  strided_case::check_products<device, double>();
+  strided_case::check_leading_axes<device>();
+}

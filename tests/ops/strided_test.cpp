@@ -26,3 +26,9 @@ TEST_CASE("reductions along any axes take strided views", "[ops][strided]") {
 TEST_CASE("softmax takes strided views", "[ops][strided]") {
   strided_case::check_softmax<host>();
 }
+
+TEST_CASE("products of arrays of matrices take strided views", "[ops][strided]") {
+  strided_case::check_products<host, float>();
+  strided_case::check_products<host, double>();
+  strided_case::check_leading_axes<host>();
+}

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/transposed.hpp>
 #include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
@@ -101,6 +102,27 @@ TEST_CASE("permute puts the axes into another order", "[tensor][view]") {
   const auto back = p.permute(axis<1>{}, axis<2>{}, axis<0>{});
   CHECK(back.is_contiguous());
   CHECK(back.strides() == x.strides());
+}
+
+TEST_CASE("transposed exchanges the last two axes", "[tensor][view]") {
+  numbers of;
+  const auto x = of.cube();
+  const auto t = dp::transposed(x);
+  STATIC_REQUIRE(std::same_as<std::remove_const_t<decltype(t)>,
+                              dp::view<std::int32_t, extents<2, 4, dyn>, on<cpu>, dp::column_major>>);
+  STATIC_REQUIRE(sizeof(t) == sizeof(x));
+  CHECK(t.extents() == extents<2, 4, 3>{});
+  CHECK(t.strides() == std::array<std::size_t, 3>{12, 1, 4});
+  CHECK(t(1, 3, 2) == 23);
+  CHECK(t[1](3, 2) == 23);
+  CHECK(t.slice(axis<1>{}, 2, 4)(1, 1, 2) == 23);
+  CHECK(t.reshape(extents<2, 2, 2, 3>{})(1, 1, 1, 2) == 23);
+  CHECK_THROWS_AS(t.reshape(extents<8, 3>{}), dp::shape_error);
+  STATIC_REQUIRE(std::same_as<std::remove_const_t<decltype(dp::transposed(t))>, std::remove_const_t<decltype(x)>>);
+  STATIC_REQUIRE(decltype(dp::transposed(x.slice(axis<2>{}, 0, 2)))::is_strided);
+  const strided_view<const std::int32_t, extents<dyn, 4, dyn>> converted = t;
+  CHECK(converted.strides() == t.strides());
+  STATIC_REQUIRE(!std::convertible_to<decltype(t), dp::view<std::int32_t, extents<2, 4, dyn>, on<cpu>>>);
 }
 
 TEST_CASE("broadcast_to repeats elements with stride 0", "[tensor][view]") {

@@ -32,8 +32,9 @@ inline constexpr std::size_t tensor_count<expression<F, Operands...>> = (std::si
 template <class X, class Result>
 inline constexpr bool may_need_strides =
     !is_single<typename X::extents_type>() && !(Result::is_static && std::is_same_v<typename X::extents_type, Result>);
-template <class T, class E, class W, class Result>
-inline constexpr bool may_need_strides<view_operand<T, E, W, strided>, Result> = !is_single<E>();
+template <class T, class E, class W, class L, class Result>
+  requires(!std::is_same_v<L, row_major>)
+inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>();
 template <class T, class Result>
 inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
 template <class Result, class F, class... Operands>
@@ -159,7 +160,7 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
                 "destination the expression's extents.");
 
   constexpr std::size_t count = tensor_count<Expression>;
-  constexpr bool strides = may_need_strides<Expression, Extents> || std::is_same_v<Layout, strided>;
+  constexpr bool strides = may_need_strides<Expression, Extents> || !std::is_same_v<Layout, row_major>;
   const shape result = shape_of(destination.extents());
   require_broadcast_to(result, shape_of(expression.extents()));
   const int ordinal = destination.ordinal();

@@ -99,15 +99,14 @@ auto make_distributed_product(const A& a, const B& b) {
     using of_b = distributed_matrix_traits<B>;
     using value = typename of_a::stored::value_type;
     static_assert(of_a::stored::rank == 2 && of_b::stored::rank == 2,
-                  "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
+                  "devplace: matmul: both operands must be matrices, of rank 2, where one lies over several places; "
+                  "reshape other arrays first.");
     static_assert(compatible<extents<A::extents_type::static_extent(1)>, extents<B::extents_type::static_extent(0)>>,
                   "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
                   "transposed(x) for an operand that is stored the other way round.");
-    require_inner_extents(matrix_size_of(a.extents()), matrix_size_of(b.extents()));
+    const auto whole = product_extents(a.extents(), b.extents());
     if constexpr (rules_of<typename of_a::placement>::split && rules_of<typename of_b::placement>::split)
       require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
-    using product = extents<A::extents_type::static_extent(0), B::extents_type::static_extent(1)>;
-    const product whole(a.extents().extent(0), b.extents().extent(1));
     auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
     using own = std::conditional_t<std::is_void_v<P>, value, P>;
     for (std::size_t k = 0; k != c.places; ++k)

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
+#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/detail/evaluation_plan.hpp>
+#include <devplace/ops/detail/matrix_operands.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/transposed.hpp>
 
 namespace devplace::op {
 
-/// `run(ordinal, gemm_arguments<T>)`: one matrix product.
+/// `run(ordinal, gemm_arguments<T>)`: one matrix product; `run(ordinal, gemm_batch<T>)`: several of one size.
 struct matmul {};
 
 }  // namespace devplace::op
@@ -35,69 +39,17 @@ struct matmul_options {
   epilogue then = epilogue::none;    ///< applied last
 };
 
-/// A matrix with rows and columns exchanged, without copying. Made by transposed().
-template <class View>
-struct transposed_view {
-  /// Extents after transposition.
-  using extents_type = devplace::extents<View::extents_type::static_extent(1), View::extents_type::static_extent(0)>;
-  View matrix;  ///< the matrix as stored
-  /// Extents after transposition.
-  constexpr auto extents() const { return extents_type(matrix.extent(1), matrix.extent(0)); }
-};
-
-/// x with rows and columns exchanged, as an operand of matmul. Not a copy: x must outlive it.
-template <tensor_like X>
-constexpr auto transposed(X&& x) {
-  static_assert(!detail::is_tensor<X>,
-                "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
-  const auto matrix = detail::as_view(x);
-  using matrix_view = std::remove_const_t<decltype(matrix)>;
-  static_assert(matrix_view::rank == 2, "devplace: transposed: only matrices, which have rank 2, can be transposed.");
-  return transposed_view<matrix_view>{matrix};
-}
+/// A tensor on one place, or a view. For tensors over several places: distributed_matmul.hpp.
+template <class X>
+concept matrix_operand = tensor_like<X> && !detail::distributed_tensor<X>;
 
 }  // namespace devplace
 
 namespace devplace::detail {
-
-template <class X>
-inline constexpr bool is_transposed = false;
-template <class View>
-inline constexpr bool is_transposed<transposed_view<View>> = true;
-
-}  // namespace devplace::detail
-
-namespace devplace {
-
-/// A tensor on one place, a view, or either of them transposed(). For tensors over several places:
-/// distributed_matmul.hpp.
-template <class X>
-concept matrix_operand =
-    (tensor_like<X> && !detail::distributed_tensor<X>) || detail::is_transposed<std::remove_cvref_t<X>>;
-
-}  // namespace devplace
-
-namespace devplace::detail {
-
-template <class View>
-constexpr auto stored_matrix(const transposed_view<View>& x) {
-  return x.matrix;
-}
-template <tensor_like X>
-constexpr auto stored_matrix(const X& x) {
-  return as_view(x);
-}
-
-template <matrix_operand X>
-using stored_matrix_t = std::remove_const_t<decltype(stored_matrix(std::declval<const std::remove_cvref_t<X>&>()))>;
-
-/// The extents type of an operand as the product sees it.
-template <matrix_operand X>
-using matrix_extents_t = typename std::remove_cvref_t<X>::extents_type;
 
 /// Whether both operands of a product can be on one device.
 template <class A, class B>
-concept multipliable_places = on_one_device<stored_matrix_t<A>, stored_matrix_t<B>>;
+concept multipliable_places = on_one_device<A, B>;
 
 /// The arithmetic of products in a precision.
 template <precision P>
@@ -105,7 +57,7 @@ inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::
 
 /// The element type of a product's operands.
 template <matrix_operand A>
-using matrix_element_t = typename stored_matrix_t<A>::value_type;
+using matrix_element_t = operand_element_t<A>;
 
 template <class P, class T>
 constexpr void check_matmul_precision() {
@@ -116,96 +68,155 @@ constexpr void check_matmul_precision() {
 
 template <class A, class B>
 constexpr void check_matmul_operands() {
-  using a_view = stored_matrix_t<A>;
-  using b_view = stored_matrix_t<B>;
-  static_assert(std::is_same_v<typename a_view::value_type, typename b_view::value_type>,
+  using a_extents = operand_extents_t<A>;
+  using b_extents = operand_extents_t<B>;
+  static_assert(std::is_same_v<operand_element_t<A>, operand_element_t<B>>,
                 "devplace: matmul: the operands have different element types; convert one with cast<T>(x) first.");
-  static_assert(floating_element<typename a_view::value_type>,
+  static_assert(floating_element<operand_element_t<A>>,
                 "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
-  static_assert(a_view::rank == 2 && b_view::rank == 2,
-                "devplace: matmul: both operands must be matrices, of rank 2; reshape other arrays first.");
-  if constexpr (a_view::rank == 2 && b_view::rank == 2) {
+  static_assert(a_extents::rank >= 2 && b_extents::rank >= 2,
+                "devplace: matmul: both operands must be matrices, or arrays of matrices, of rank 2 or more; reshape "
+                "other arrays first.");
+  if constexpr (a_extents::rank >= 2 && b_extents::rank >= 2) {
+    static_assert(compatible<extents<columns_in<a_extents>>, extents<rows_in<b_extents>>>,
+                  "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
+                  "transposed(x) for an operand that is stored the other way round.");
     static_assert(
-        compatible<extents<matrix_extents_t<A>::static_extent(1)>, extents<matrix_extents_t<B>::static_extent(0)>>,
-        "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
-        "transposed(x) for an operand that is stored the other way round.");
+        broadcast_pair<leading_extents_t<a_extents>, leading_extents_t<b_extents>>::fits,
+        "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an axis "
+        "in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
   }
-}
-
-/// Rows and columns of a matrix, independent of the extents type.
-struct matrix_size {
-  std::size_t rows;
-  std::size_t columns;
-};
-template <class E>
-constexpr matrix_size matrix_size_of(const E& extents) {
-  return {extents.extent(0), extents.extent(1)};
-}
-inline std::string to_string(const matrix_size& m) {
-  return std::to_string(m.rows).append("x").append(std::to_string(m.columns));
-}
-
-inline void require_inner_extents(const matrix_size& a, const matrix_size& b) {
-  if (a.columns != b.rows)
-    throw shape_error("matmul: the first operand is " + to_string(a) + " and the second " + to_string(b) +
-                      "; the columns of the first must be as many as the rows of the second. Write transposed(x) for "
-                      "an operand that is stored the other way round.");
-}
-inline void require_product(const matrix_size& c, const matrix_size& a, const matrix_size& b) {
-  require_inner_extents(a, b);
-  if (c.rows != a.rows || c.columns != b.columns)
-    throw shape_error("matmul: the result is " + to_string(c) + " and the product of " + to_string(a) + " by " +
-                      to_string(b) + " is " + to_string(matrix_size{a.rows, b.columns}) + ".");
 }
 
 }  // namespace devplace::detail
 
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// The products of two arrays of matrices. How `a` and `b` are read is known; `c` has rows next to each other.
+template <class C, class A, class B, class T>
+void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
+  using backend_type = typename C::backend_type;
+  if constexpr (C::rank == 2) {
+    dispatch<op::matmul, backend_type>(c.ordinal(), g);
+  } else {
+    shape axes = shape_of(c.extents());
+    const shape whole = axes;
+    operand_layout lie[] = {layout_of(a, whole), layout_of(b, whole), layout_of(c, whole)};
+    axes.rank -= 2;
+    for (operand_layout& operand : lie)
+      operand.single = false;
+    collapse(axes, lie, 3);
+    gemm_batch<T> batch{g};
+    if (axes.rank != 0) {
+      --axes.rank;  // the last one is that of the batch
+      batch.count = axes.extents[axes.rank];
+      batch.stride_a = lie[0].strides[axes.rank];
+      batch.stride_b = lie[1].strides[axes.rank];
+      batch.stride_c = lie[2].strides[axes.rank];
+    }
+    // Matrices that follow each other as their rows do, times one and the same, are one matrix.
+    if (batch.stride_b == 0 && !g.transpose_a && batch.stride_a == g.m * g.lda && batch.stride_c == g.m * g.ldc) {
+      batch.first.m *= batch.count;
+      batch.count = 1;
+    }
+    std::size_t others = 1;
+    for (std::size_t axis = 0; axis != axes.rank; ++axis)
+      others *= axes.extents[axis];
+    for (std::size_t which = 0; which != others; ++which) {
+      gemm_batch<T> here = batch;
+      for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
+        const std::size_t index = rest % axes.extents[axis];
+        here.first.a += index * lie[0].strides[axis];
+        here.first.b += index * lie[1].strides[axis];
+        here.first.c += index * lie[2].strides[axis];
+      }
+      if (here.count == 1)
+        dispatch<op::matmul, backend_type>(c.ordinal(), here.first);
+      else if (here.count != 0)
+        dispatch<op::matmul, backend_type>(c.ordinal(), here);
+    }
+  }
+}
+
+/// Operands whose strides BLAS cannot take go through a row-major copy, and so does such a result.
+template <class C, class A, class B, class T>
+void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
+  const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
+    using view_type = std::remove_cvref_t<decltype(x)>;
+    const blas_matrix read = blas_matrix_of(x);
+    transpose = read.transposed, data = x.data(), ld = read.ld;
+    if constexpr (view_type::is_strided) {
+      if (read.ld == 0 && x.size() != 0) {
+        const auto copy = packed(x);
+        transpose = false, data = copy.view.data(), ld = x.extent(view_type::rank - 1);
+        return then(copy.view);
+      }
+    }
+    then(x);
+  };
+  if constexpr (!C::is_row_major) {
+    const blas_matrix written = blas_matrix_of(c);
+    if (written.transposed || written.ld == 0) {
+      const auto rows = packed_beside(c);
+      if (g.beta != T{0}) assign(rows.view, c);
+      multiply_views(rows.view, a, b, g);
+      assign(c, rows.view);
+      return;
+    }
+  }
+  g.c = c.data();
+  g.ldc = blas_matrix_of(c).ld;
+  as_read(a, g.transpose_a, g.a, g.lda, [&](const auto& first) {
+    as_read(b, g.transpose_b, g.b, g.ldb, [&](const auto& second) { run_products(c, first, second, g); });
+  });
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue.
-/// Shapes: c [m, n], a [m, k], b [k, n]; a and b may be transposed(x). float or double; with
-/// `matmul_options<tf32>{...}` float operands are rounded to TF32 if the place supports it. c must not overlap a, b or
-/// bias. k = 0 gives then(beta c + bias). All on one place, in the order of its current stream. On the CPU it does not
-/// allocate after the first product of a thread, on a GPU not after the first product of each size. Different run-time
-/// extents throw shape_error.
+/// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
+/// Shapes: c [m, n], a [m, k], b [k, n]; or arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], whose
+/// leading extents are broadcast as in numpy.matmul. All may be views with strides, such as transposed(x): those that a
+/// matrix library can take cost nothing, others go through a row-major temporary. float or double; with
+/// `matmul_options<tf32>{...}` float operands are rounded to TF32 where the place has it. c must not overlap a, b or
+/// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
+/// nothing after the first product of a thread, on a GPU nothing after the first product of each size, but for such
+/// temporaries. Run-time extents that disagree throw shape_error.
 template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;
   using value = detail::matrix_element_t<A>;
+  using a_extents = detail::operand_extents_t<A>;
+  using b_extents = detail::operand_extents_t<B>;
   detail::check_matmul_operands<A, B>();
   detail::check_matmul_precision<P, value>();
-  static_assert(detail::on_one_device<C, detail::stored_matrix_t<A>, detail::stored_matrix_t<B>>,
+  static_assert(detail::on_one_device<C, A, B>,
                 "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
   static_assert(detail::writable<C>, "devplace: matmul: the result's elements are const.");
   static_assert(std::is_same_v<typename c_view::value_type, value>,
                 "devplace: matmul: the result's element type is not that of the operands.");
-  using product = extents<detail::matrix_extents_t<A>::static_extent(0), detail::matrix_extents_t<B>::static_extent(1)>;
+  using product = detail::product_extents_t<a_extents, b_extents>;
   static_assert(detail::compatible<typename c_view::extents_type, product>,
                 "devplace: matmul: the result must have the rows of the first operand and the columns of the second.");
-  const c_view to = detail::as_view(c);
-  const auto first = detail::stored_matrix(a);
-  const auto second = detail::stored_matrix(b);
+  const auto to = detail::as_window(c).erased();
+  const auto first = detail::as_window(a).erased();
+  const auto second = detail::as_window(b).erased();
   detail::require_one_device("matmul", to, first, second);
-  const detail::matrix_size of_a = detail::matrix_size_of(a.extents()), of_b = detail::matrix_size_of(b.extents());
-  detail::require_product(detail::matrix_size_of(to.extents()), of_a, of_b);
+  const auto extents = detail::product_extents(first.extents(), second.extents());
+  if (!(to.extents() == extents))
+    detail::throw_product_extents(detail::sizes_of(to.extents()), detail::sizes_of(first.extents()),
+                                  detail::sizes_of(second.extents()), detail::sizes_of(extents));
   detail::gemm_arguments<value> arguments;
-  arguments.m = of_a.rows;
-  arguments.n = of_b.columns;
-  arguments.k = of_a.columns;
-  arguments.transpose_a = detail::is_transposed<A>;
-  arguments.transpose_b = detail::is_transposed<B>;
+  arguments.m = to.extent(c_view::rank - 2);
+  arguments.n = to.extent(c_view::rank - 1);
+  arguments.k = first.extent(a_extents::rank - 1);
   arguments.alpha = options.alpha;
-  arguments.a = first.data();
-  arguments.lda = first.extent(1);
-  arguments.b = second.data();
-  arguments.ldb = second.extent(1);
   arguments.beta = options.beta;
-  arguments.c = to.data();
-  arguments.ldc = of_b.columns;
   arguments.bias = options.bias;
   arguments.then = options.then;
   arguments.math = detail::math_of<P>;
-  detail::dispatch<op::matmul, typename c_view::backend_type>(to.ordinal(), arguments);
+  detail::multiply_views(to, first, second, arguments);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
@@ -215,11 +226,8 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 template <class P, class A, class B>
 auto make_product(const A& a, const B& b) {
   check_matmul_operands<A, B>();
-  require_inner_extents(matrix_size_of(a.extents()), matrix_size_of(b.extents()));
-  using a_view = stored_matrix_t<A>;
-  using product = extents<matrix_extents_t<A>::static_extent(0), matrix_extents_t<B>::static_extent(1)>;
-  result_beside_t<a_view, typename a_view::value_type, product> c(
-      product(a.extents().extent(0), b.extents().extent(1)));
+  const auto extents = product_extents(a.extents(), b.extents());
+  result_beside_t<A, operand_element_t<A>, std::remove_const_t<decltype(extents)>> c(extents);
   matmul_into(c, a, b, matmul_options<P>{});
   return c;
 }
@@ -228,8 +236,8 @@ auto make_product(const A& a, const B& b) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The matrix product a b as a new tensor on the operands' place. Shapes: a [m, k], b [k, n], the result [m, n]; a and
-/// b may be transposed(x). See matmul_into.
+/// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
+/// [..., m, n]; a and b may be views with strides, such as transposed(x). See matmul_into.
 template <matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {

@@ -15,23 +15,25 @@ namespace devplace {
 
 /// Layout of views whose elements follow each other row by row, as those of a tensor do.
 struct row_major {};
+/// Layout of transposed(): the matrix of the last two axes, or each of an array of them, lies column by column.
+struct column_major {};
 /// Layout of views with a stride for every axis, counted in elements: slices, permuted axes, repeated elements, memory
 /// of the user's.
 struct strided {};
 
-/// How a view's elements lie in memory: `row_major` or `strided`.
+/// How a view's elements lie in memory: `row_major`, `column_major` or `strided`.
 template <class L>
-concept view_layout = std::same_as<L, row_major> || std::same_as<L, strided>;
+concept view_layout = std::same_as<L, row_major> || std::same_as<L, column_major> || std::same_as<L, strided>;
 
 namespace detail {
 
 /// What a view keeps beside its extents.
 template <class Layout, std::size_t Rank>
-struct layout_strides {
+struct layout_strides {};
+template <std::size_t Rank>
+struct layout_strides<strided, Rank> {
   std::array<std::size_t, Rank> values{};
 };
-template <std::size_t Rank>
-struct layout_strides<row_major, Rank> {};
 
 /// The axes of an array of rank `Rank` that are not among `Left`, in ascending order, as an index sequence.
 template <std::size_t Rank, std::size_t... Left>

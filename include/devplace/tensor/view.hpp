@@ -88,8 +88,9 @@ struct USE_copy_TO_COPY_ELEMENTS;
 
 /// Non-owning window on elements; const elements through `view<const T, ...>`. Copying a view copies the window, not
 /// the elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
-/// `Layout` says whether the elements follow each other row by row (`row_major`) or have a stride for every axis
-/// (`strided`); docs/views.md says which views are which, and what takes them.
+/// `Layout` says whether the elements follow each other row by row (`row_major`), the last two axes column by column
+/// (`column_major`), or every axis has a stride (`strided`); docs/views.md says which views are which, and what takes
+/// them.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
 class view {
@@ -106,28 +107,32 @@ class view {
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
-  /// Whether the type says that the elements follow each other row by row.
+  /// Whether the type says that the elements follow each other row by row, or that it says nothing and there are
+  /// strides.
+  ///@{
   static constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
+  static constexpr bool is_strided = std::is_same_v<Layout, strided>;
+  ///@}
 
   /// A window on memory that somebody else owns (see wrap()); `device` matters for `here<Backend>` only.
   ///@{
-  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(is_row_major)
+  constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
   constexpr view(T* data, const Extents& extents, const std::array<std::size_t, rank>& strides,
-                 detail::device_of<Where> device = {}) requires(!is_row_major)
+                 detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
   /// The same window.
   constexpr view(const view&) = default;
 
-  /// A view of const elements from one of elements, of dynamic extents from static ones, with strides from a row-major
-  /// one.
+  /// A view of const elements from one of elements, of dynamic extents from static ones, with strides from one that
+  /// has none.
   template <class U, class Other, class From>
     requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
-             std::is_convertible_v<const Other&, Extents> && (!is_row_major || std::is_same_v<From, row_major>))
+             std::is_convertible_v<const Other&, Extents> && (is_strided || std::is_same_v<From, Layout>))
   constexpr view(const view<U, Other, Where, From>& other)
       : data_(other.data()), extents_(other.extents()), device_(other.device()) {
-    if constexpr (!is_row_major) strides_.values = other.strides();
+    if constexpr (is_strided) strides_.values = other.strides();
   }
 
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
@@ -153,10 +158,12 @@ class view {
   constexpr std::size_t size() const { return extents_.size(); }
   /// Elements from an index of an axis to the next.
   constexpr std::size_t stride(std::size_t axis) const {
-    if constexpr (is_row_major)
-      return extents_.stride(axis);
-    else
+    if constexpr (is_strided)
       return strides_.values[axis];
+    else if (!is_row_major && axis + 2 >= rank)
+      return axis + 1 == rank ? extents_.extent(rank - 2) : 1;
+    else
+      return extents_.stride(axis);
   }
   /// The strides of all axes.
   constexpr std::array<std::size_t, rank> strides() const {
@@ -193,13 +200,13 @@ class view {
   void operator()(Index...) const = delete;
 
   /// Index `index` of an axis, one axis less; `x[index]` is that of the first axis. Throw argument_error past the end.
-  /// Along the first axis the result has the view's layout, along others it is strided.
+  /// Along the first axis of a row-major view the result is row-major, else strided.
   ///@{
   template <std::size_t N>
   constexpr auto select(axis<N>, std::size_t index) const {
     const detail::axes_without_t<rank, N> rest;
     if (index >= extent(N)) detail::throw_past_end(index, N, extent(N));
-    return of_axes<std::conditional_t<N == 0, Layout, strided>>(data_ + index * stride(N), rest);
+    return of_axes<along<N>>(data_ + index * stride(N), rest);
   }
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
@@ -214,16 +221,13 @@ class view {
     if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
     auto by = strides();
     by[N] *= step;
-    return cut<N, strided>(first, (last - first + step - 1) / step, {by});
+    return cut<N>(first, (last - first + step - 1) / step, detail::layout_strides<strided, rank>{by});
   }
   template <std::size_t N>
   constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const {
     static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
     if (first > last || last > extent(N)) detail::throw_no_slice(first, last, 1, N, extent(N));
-    if constexpr (N == 0)
-      return cut<N, Layout>(first, last - first, strides_);
-    else
-      return cut<N, strided>(first, last - first, {strides()});
+    return cut<N>(first, last - first, strides_of<along<N>>());
   }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
     return slice(axis<0>{}, first, last);
@@ -231,7 +235,7 @@ class view {
   ///@}
 
   /// The axes in another order: axis k of the result is axis N[k] of the view. `x.permute(axis<2>{}, axis<0>{},
-  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() exchanges the last two.
+  /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
   template <std::size_t... N>
   constexpr auto permute(axis<N>...) const {
     static_assert(sizeof...(N) == rank && ((N < rank) && ...) && detail::all_different<N...>(),
@@ -256,20 +260,23 @@ class view {
     return window<strided, const T>(data_, shape, {by}, device_);
   }
 
-  /// The same elements, in their row-major order, in another shape of the same size, and the view's layout. Static
-  /// extents of other sizes do not compile. Throws shape_error when run-time sizes differ, and where no strides can say
-  /// it, as for a permuted view: make a row-major copy first, with to<on<...>>(x).
+  /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
+  /// else strided. Static extents of other sizes do not compile. Throws shape_error when run-time sizes differ, and
+  /// where no strides can say it, as for a permuted view: make a row-major copy first, with to<on<...>>(x).
   template <extents_like Other>
   constexpr auto reshape(const Other& shape) const {
     if constexpr (Extents::is_static && Other::is_static)
       static_assert(Extents{}.size() == Other{}.size(),
                     "devplace: reshape: the new shape has more or fewer elements than the view.");
     if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
-    detail::layout_strides<Layout, Other::rank> by;
-    if constexpr (!is_row_major)
+    if constexpr (is_row_major) {
+      return window<Layout>(data_, shape, {}, device_);
+    } else {
+      detail::layout_strides<strided, Other::rank> by;
       if (!detail::reshape_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by.values))
         detail::throw_no_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape));
-    return window<Layout>(data_, shape, by, device_);
+      return window<strided>(data_, shape, by, device_);
+    }
   }
 
  private:
@@ -280,6 +287,18 @@ class view {
   constexpr view(T* data, const Extents& extents, const detail::layout_strides<Layout, rank>& strides,
                  detail::device_of<Where> device)
       : data_(data), extents_(extents), strides_(strides), device_(device) {}
+
+  /// The layout of what is left when an axis is cut or taken away.
+  template <std::size_t N>
+  using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
+
+  template <class L>
+  constexpr detail::layout_strides<L, rank> strides_of() const {
+    if constexpr (std::is_same_v<L, strided>)
+      return {strides()};
+    else
+      return {};
+  }
 
   /// Another view on the same memory.
   template <class L, class Element = T, class Placement = Where, class Other>
@@ -310,7 +329,7 @@ class view {
     if constexpr (is_row_major)
       ((result = result * extents_.extent(axis) + indices, ++axis), ...);
     else
-      ((result += indices * strides_.values[axis], ++axis), ...);
+      ((result += indices * stride(axis), ++axis), ...);
     return result;
   }
 

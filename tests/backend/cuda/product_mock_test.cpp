@@ -133,6 +133,51 @@ TEMPLATE_TEST_CASE("products on CUDA devices are right for every combination of 
   CHECK(cuda::violations() == std::vector<std::string>{});
 }
 
+TEMPLATE_TEST_CASE("many products on a CUDA device are one call of cuBLASLt", "[backend]", float, double) {
+  using T = TestType;
+  constexpr std::size_t count = 3;
+  const device_array<T> a(300), b(300), bias(8);
+  const auto s =
+      GENERATE(shape{5, 7, 11}, shape{4, 8, 2}, shape{1, 7, 11}, shape{5, 1, 4}, shape{5, 7, 1}, shape{5, 7, 0});
+  for (unsigned bits = 0; bits < 64; ++bits) {
+    const device_array<T> c(count * 80);
+    dp::detail::gemm_batch<T> batch;
+    gemm_arguments<T>& g = batch.first;
+    g.m = s.m, g.n = s.n, g.k = s.k;
+    g.transpose_a = (bits & 1) != 0, g.transpose_b = (bits & 2) != 0;
+    g.alpha = 2, g.beta = 3;
+    g.a = a.data(), g.lda = 12, g.b = b.data(), g.ldb = 12, g.c = c.data(), g.ldc = 9;
+    g.bias = (bits & 4) != 0 ? bias.data() : nullptr;
+    g.then = (bits & 8) != 0 ? dp::detail::epilogue::relu : dp::detail::epilogue::none;
+    batch.count = count;
+    batch.stride_a = (bits & 16) != 0 ? 0 : 73;  // the same matrix for all
+    batch.stride_b = 5;                          // matrices that share elements
+    batch.stride_c = (bits & 32) != 0 ? g.m * g.ldc : 60;
+    const std::vector<T> before = c.values();
+    const std::size_t calls = lt::products().size();
+    dp::detail::multiply(0, batch, emulated{});
+    std::vector<double> expected(before.begin(), before.end());
+    for (std::size_t which = 0; which < count; ++which)
+      for (std::size_t i = 0; i < g.m; ++i)
+        for (std::size_t j = 0; j < g.n; ++j) {
+          const std::size_t at = which * batch.stride_c + i * g.ldc + j;
+          gemm_arguments<T> one = batch[which];
+          const std::vector<T> of_one(before.begin() + static_cast<std::ptrdiff_t>(which * batch.stride_c),
+                                      before.end());
+          expected[at] = reference(one, of_one, i, j);
+        }
+    double largest = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      largest = std::max(largest, std::abs(static_cast<double>(c.data()[i]) - expected[i]));
+    CHECK(largest <= (sizeof(T) == 4 ? 1e-4 : 1e-12));
+    const bool by_library = s.m > 1 && s.n > 1 && s.k > 1;
+    CHECK(lt::products().size() == calls + (by_library ? 1 : 0));
+    if (by_library) CHECK(lt::products().back().batch == count);
+  }
+  CHECK(lt::violations() == std::vector<std::string>{});
+  CHECK(cuda::violations() == std::vector<std::string>{});
+}
+
 TEST_CASE("with beta 0 C is not read, and an empty product calls no cuBLASLt", "[backend]") {
   small_product<float> p;
   std::fill_n(p.c.data(), p.c.size, std::numeric_limits<float>::quiet_NaN());
@@ -212,7 +257,8 @@ TEST_CASE("a product's descriptors are made and its algorithm is asked for once"
   CHECK(cuda::calls() == std::vector<std::string>{"cublasLtMatmul device 0"});
   CHECK(lt::live_descriptors() == 4);
 
-  const auto key = dp::detail::make_product_key(p.g, dp::detail::library_epilogue::bias, p.g.bias);
+  const auto key =
+      dp::detail::make_product_key(dp::detail::gemm_batch<float>{p.g}, dp::detail::library_epilogue::bias, p.g.bias);
   dp::detail::product_cache& cache = dp::detail::product_cache_of(0);
   const long before = support::allocations;
   cache.plan_of(key, p.g.bias, 0);
@@ -394,9 +440,13 @@ TEST_CASE("the cache of product plans evicts the least recently used one", "[bac
   g.m = g.k = 2, g.n = 2, g.a = a.data(), g.b = b.data(), g.c = c.data(), g.lda = g.ldb = 2;
   for (std::size_t i = 0; i < cache.capacity + 3; ++i) {
     g.ldc = 2 + i;
-    cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
+    cache.plan_of(dp::detail::make_product_key<float>(dp::detail::gemm_batch<float>{g},
+                                                      dp::detail::library_epilogue::none, nullptr),
+                  nullptr, 0);
     g.ldc = 2;  // the first plan remains recently used
-    cache.plan_of(dp::detail::make_product_key<float>(g, dp::detail::library_epilogue::none, nullptr), nullptr, 0);
+    cache.plan_of(dp::detail::make_product_key<float>(dp::detail::gemm_batch<float>{g},
+                                                      dp::detail::library_epilogue::none, nullptr),
+                  nullptr, 0);
   }
   CHECK(cache.plans.size() == cache.capacity);
   CHECK(calls_of("cublasLtMatmulAlgoGetHeuristic") == cache.capacity + 3);

@@ -19,6 +19,8 @@ struct layout {
   cudaDataType_t type;
   std::uint64_t rows, columns;
   std::int64_t ld;
+  std::int32_t batch = 1;
+  std::int64_t stride = 0;
 };
 
 struct operation {
@@ -113,7 +115,8 @@ product sizes_of(const operation& o, const layout& a, const layout& b, const lay
   p.k = o.op_a == CUBLAS_OP_N ? a.columns : a.rows;
   p.n = o.op_b == CUBLAS_OP_N ? b.columns : b.rows;
   const std::uint64_t k_of_b = o.op_b == CUBLAS_OP_N ? b.rows : b.columns;
-  if (k_of_b != p.k || d.rows != p.m || d.columns != p.n) return {};
+  if (k_of_b != p.k || d.rows != p.m || d.columns != p.n || a.batch != d.batch || b.batch != d.batch) return {};
+  p.batch = d.batch, p.stride_a = a.stride, p.stride_b = b.stride, p.stride_d = d.stride;
   p.lda = a.ld, p.ldb = b.ld, p.ldd = d.ld;
   p.op_a = o.op_a, p.op_b = o.op_b, p.type = d.type, p.compute = o.compute, p.epilogue = o.epilogue;
   return p;
@@ -124,7 +127,9 @@ std::uint64_t shape_of(const product& p) {
   std::uint64_t shape = 0;
   for (const std::uint64_t part : {p.m, p.n, p.k, static_cast<std::uint64_t>(p.lda), static_cast<std::uint64_t>(p.ldb),
                                    static_cast<std::uint64_t>(p.ldd), std::uint64_t{p.op_a}, std::uint64_t{p.op_b},
-                                   std::uint64_t{p.type}, std::uint64_t{p.compute}, std::uint64_t{p.epilogue}})
+                                   std::uint64_t{p.type}, std::uint64_t{p.compute}, std::uint64_t{p.epilogue},
+                                   static_cast<std::uint64_t>(p.batch), static_cast<std::uint64_t>(p.stride_a),
+                                   static_cast<std::uint64_t>(p.stride_b), static_cast<std::uint64_t>(p.stride_d)})
     shape = shape * 1000003 + part;
   return shape;
 }
@@ -160,7 +165,7 @@ double as_tf32(double x) {
 
 /// Multiplies as the header specifies. With TF32 as the compute type, operands are rounded to it.
 template <class T>
-void multiply(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
+void multiply_one(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
   const auto read = [&p](T x) {
     return p.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? as_tf32(static_cast<double>(x)) : static_cast<double>(x);
   };
@@ -186,6 +191,14 @@ void multiply(const product& p, T alpha, const T* a, const T* b, T beta, const T
         sum += static_cast<double>(at(b, p.ldb, p.op_b, k, j));
       static_cast<T*>(const_cast<void*>(vector))[j] = static_cast<T>(sum);
     }
+}
+
+/// The same for all matrices of a batch.
+template <class T>
+void multiply(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
+  for (std::int64_t k = 0; k < p.batch; ++k)
+    multiply_one(p, alpha, a + k * p.stride_a, b + k * p.stride_b, beta, c + k * p.stride_d, d + k * p.stride_d,
+                 vector);
 }
 
 bool is_aligned(const void* address, std::uint64_t bytes) {
@@ -256,6 +269,21 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* created, cudaDataType type, std::uint64_t rows,
                                           std::uint64_t columns, std::int64_t ld) {
   return mock::create("cublasLtMatrixLayoutCreate", created, mock::layout{type, rows, columns, ld});
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle,
+                                                cublasLtMatrixLayoutAttribute_t attribute, const void* value,
+                                                std::size_t bytes) {
+  const cublasStatus_t status = mock::begin("cublasLtMatrixLayoutSetAttribute");
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  auto& l = *reinterpret_cast<mock::layout*>(handle);
+  switch (attribute) {
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+      return mock::set(l.batch, value, bytes);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+      return mock::set(l.stride, value, bytes);
+    default:
+      return CUBLAS_STATUS_INVALID_VALUE;
+  }
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
   return mock::destroy<mock::layout>("cublasLtMatrixLayoutDestroy", layout);
@@ -393,6 +421,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   if (!mock::is_aligned(a, chosen.align_a) || !mock::is_aligned(b, chosen.align_b) ||
       !mock::is_aligned(c, chosen.align_c) || !mock::is_aligned(d, chosen.align_d))
     mock::violate("less aligned than the heuristics were told");
+  const auto element = std::int64_t{p.type == CUDA_R_64F ? 8 : 4};
+  for (const auto& [stride, alignment] : {std::pair(p.stride_a, chosen.align_a), std::pair(p.stride_b, chosen.align_b),
+                                          std::pair(p.stride_d, chosen.align_d)})
+    if (stride * element % std::int64_t{alignment} != 0)
+      mock::violate("a batch less aligned than the heuristics were told");
+  if (p.batch > 1 && p.stride_d == 0) mock::violate("results of a batch in one place");
   if (workspace_bytes < chosen.workspace || workspace == nullptr || !mock::is_aligned(workspace, 256))
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool with_vector = mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);

@@ -44,6 +44,9 @@ struct gemm_cblas {
     return text.c_str();
   }
 
+  /// Whether members of a team may each call it: not a library that uses threads of its own.
+  static bool runs_on_members() { return openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1; }
+
   /// A small product makes the library allocate its memory.
   static void prepare() {
     parallel_members(thread_count(), [](int) {
@@ -66,8 +69,7 @@ struct gemm_cblas {
                           "place the built-in engine takes, or divide the product.");
       }
     }
-    const bool single = openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1;
-    const auto members = static_cast<std::size_t>(single ? thread_count() : 1);
+    const auto members = static_cast<std::size_t>(runs_on_members() ? thread_count() : 1);
     const gemm_split split = split_product(g.m, g.n, g.k, tile, tile, members, tile / 2);
     const auto part = [&](int member) {
       multiply(g, range_of(g.m, g.n, tile, tile, split, static_cast<std::size_t>(member)));

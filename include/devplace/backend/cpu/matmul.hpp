@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+
 #include <devplace/backend/cpu/gemm.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
+#include <devplace/place/thread_team.hpp>
 
 namespace devplace {
 
@@ -13,6 +17,18 @@ struct implementation<backend::cpu, op::matmul> {
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& arguments) {
     detail::gemm(arguments);
+  }
+  /// Many products are dealt to the members of the team, few are each computed by all.
+  template <class T, class Engine = detail::default_engine>
+  static void run(int, const detail::gemm_batch<T>& batch) {
+    const auto products = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k != end; ++k)
+        detail::gemm(batch[k]);
+    };
+    if (Engine::runs_on_members() && batch.count >= 2 * static_cast<std::size_t>(thread_count()))
+      detail::parallel_for(batch.count, 1, products);
+    else
+      products(0, batch.count);
   }
 };
 

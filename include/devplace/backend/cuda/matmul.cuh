@@ -13,8 +13,9 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cuda, op::matmul> {
-  template <class T>
-  static void run(int ordinal, const detail::gemm_arguments<T>& g) {
+  /// Of gemm_arguments or a gemm_batch.
+  template <class Products>
+  static void run(int ordinal, const Products& g) {
     detail::multiply(ordinal, g,
                      [ordinal](std::size_t blocks, const auto& kernel) { detail::launch(ordinal, blocks, kernel); });
   }

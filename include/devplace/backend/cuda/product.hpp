@@ -73,23 +73,45 @@ void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& laun
     launch_rows(row_products_kernel<T, 32>{count, g.k, matrix, ld, vector, stride, result});
 }
 
-/// C = then(alpha op(A) op(B) + beta C + bias). cuBLASLt adds the bias in its epilogue; relu is a separate kernel, see
-/// finish_kernel.
+/// A product that cuBLASLt does not compute.
 template <class T, class Launch>
-void multiply(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
-  if (g.m == 0 || g.n == 0) return;
+void multiply_without_library(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
   if (g.k == 0 || g.alpha == T{0}) return finish_product(g, g.beta, launch);
   if (g.k != 1 && (g.m == 1 || g.n == 1)) return multiply_vector(ordinal, g, launch);
-  if (g.k != 1) {
-    const bool with_relu = g.then == epilogue::relu;
-    if (g.bias != nullptr && !with_relu && multiply_by_library(ordinal, g, library_epilogue::bias, g.bias)) return;
-    if (multiply_by_library(ordinal, g)) {
-      if (g.bias != nullptr || with_relu) finish_product(g, T{1}, launch);
-      return;
-    }
-  }
   const any_product_kernel<T> kernel{g};
   launch(kernel.blocks(), kernel);
+}
+
+/// Whether cuBLASLt has computed the products, without the activation; `with_bias` says whether with the bias.
+template <class T>
+bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, bool& with_bias) {
+  const gemm_arguments<T>& g = batch.first;
+  if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == T{0}) return false;
+  with_bias = g.bias != nullptr && g.then == epilogue::none &&
+              multiply_by_library(ordinal, batch, library_epilogue::bias, g.bias);
+  return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, static_cast<const T*>(nullptr));
+}
+
+/// C = then(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias in its epilogue; relu is a
+/// separate kernel, see finish_kernel.
+template <class T, class Launch>
+void multiply(int ordinal, const gemm_batch<T>& batch, const Launch& launch) {
+  const gemm_arguments<T>& g = batch.first;
+  if (g.m == 0 || g.n == 0) return;
+  bool with_bias = false;
+  if (!multiply_by_library(ordinal, batch, with_bias)) {
+    for (std::size_t k = 0; k != batch.count; ++k)
+      multiply_without_library(ordinal, batch[k], launch);
+  } else if (!with_bias && (g.bias != nullptr || g.then != epilogue::none)) {
+    gemm_batch<T> left = batch;
+    if (batch.stride_c == g.m * g.ldc) left.first.m *= left.count, left.count = 1;  // rows of one matrix
+    for (std::size_t k = 0; k != left.count; ++k)
+      finish_product(left[k], T{1}, launch);
+  }
+}
+template <class T, class Launch>
+void multiply(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
+  multiply(ordinal, gemm_batch<T>{g}, launch);
 }
 
 }  // namespace devplace::detail

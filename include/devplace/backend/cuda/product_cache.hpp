@@ -68,13 +68,14 @@ inline void require_library_strides(const product_key& key) {
       "columns, or store it transposed."));
 }
 
-/// C = alpha op(A) op(B) + beta C by cuBLASLt, for any alpha and beta, with an epilogue whose vector is `vector`;
-/// ignores g's own bias and activation. Enqueued on the place's current stream. Returns false, with nothing enqueued,
-/// if cuBLASLt has no algorithm for the product.
+/// C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and beta, with an
+/// epilogue whose vector is `vector`; ignores the products' own bias and activation. Enqueued on the place's current
+/// stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
 template <class T>
-bool multiply_by_library(int ordinal, const gemm_arguments<T>& g, library_epilogue epilogue = library_epilogue::none,
-                         const T* vector = nullptr) {
-  const product_key key = make_product_key(g, epilogue, vector);
+bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, library_epilogue epilogue, const T* vector) {
+  const gemm_arguments<T>& g = batch.first;
+  if (batch.count > INT32_MAX) return false;
+  const product_key key = make_product_key(batch, epilogue, vector);
   require_library_strides(key);
   const cuda_scope device(ordinal);
   void* const workspace = cuda_workspace<cuda_product_workspace>(ordinal, device);

@@ -15,7 +15,7 @@ namespace devplace::detail {
 template <class T, class Launch>
 void multiply_with_sums(int ordinal, const gemm_arguments<T>& g, T* sums, const Launch& launch) {
   const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == T{0};
-  if (for_library && multiply_by_library(ordinal, g, library_epilogue::row_sums, sums)) return;
+  if (for_library && multiply_by_library(ordinal, gemm_batch<T>{g}, library_epilogue::row_sums, sums)) return;
   multiply(ordinal, g, launch);
   sum_columns<matrix_source>(ordinal, g.k, g.m, has_wide_rows<widest_access<T>>(g.a, g.lda),
                              sum_result<T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);

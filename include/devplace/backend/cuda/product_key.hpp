@@ -24,6 +24,7 @@ enum class library_epilogue : unsigned char {
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
+  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< of products; elements between their matrices
   bool transpose_a = false, transpose_b = false;
   bool doubles = false;
   product_math math = product_math::strict;
@@ -39,17 +40,28 @@ inline std::uint32_t alignment_of(const void* address) {
   return static_cast<std::uint32_t>(value & (~value + 1));
 }
 
+/// The same for every address that is a multiple of `stride` elements behind it.
+template <class T>
+std::uint32_t alignment_of(const T* data, std::size_t stride) {
+  const std::uint32_t first = alignment_of(data);
+  const std::uint32_t others = alignment_of(reinterpret_cast<const void*>(stride * sizeof(T)));
+  return first < others ? first : others;
+}
+
 /// `vector` is the epilogue's vector, null if it has none.
 template <class T>
-product_key make_product_key(const gemm_arguments<T>& g, library_epilogue epilogue, const T* vector) {
+product_key make_product_key(const gemm_batch<T>& of, library_epilogue epilogue, const T* vector) {
+  const gemm_arguments<T>& g = of.first;
   product_key key;
+  key.batch = of.count, key.stride_a = of.stride_a, key.stride_b = of.stride_b, key.stride_c = of.stride_c;
   key.m = g.m, key.n = g.n, key.k = g.k;
   key.lda = g.lda, key.ldb = g.ldb, key.ldc = g.ldc;
   key.transpose_a = g.transpose_a, key.transpose_b = g.transpose_b;
   key.doubles = std::is_same_v<T, double>;
   key.math = g.math;
   key.epilogue = epilogue;
-  key.align_a = alignment_of(g.a), key.align_b = alignment_of(g.b), key.align_c = alignment_of(g.c);
+  key.align_a = alignment_of(g.a, of.stride_a), key.align_b = alignment_of(g.b, of.stride_b);
+  key.align_c = alignment_of(g.c, of.stride_c);
   key.align_vector = vector == nullptr ? 0 : alignment_of(vector);
   return key;
 }
@@ -65,6 +77,7 @@ inline std::string to_string(const product_key& key) {
   text.append(key.doubles ? " (double" : key.math == product_math::tf32 ? " (tf32" : " (float");
   text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
   text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");
+  if (key.batch != 1) text.append("; ").append(std::to_string(key.batch)).append(" of them");
   if (key.epilogue == library_epilogue::bias) text.append("; with a bias");
   if (key.epilogue == library_epilogue::row_sums) text.append("; with the sums of the first operand's rows");
   return text.append(")");

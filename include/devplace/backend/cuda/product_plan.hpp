@@ -29,12 +29,21 @@ struct product_plan {
 };
 
 inline cublaslt_layout make_product_layout(const product_key& key, std::uint64_t rows, std::uint64_t columns,
-                                           std::uint64_t ld, int ordinal) {
+                                           std::uint64_t ld, std::uint64_t stride, int ordinal) {
   cublasLtMatrixLayout_t created = nullptr;
   check_cublaslt(cublasLtMatrixLayoutCreate(&created, key.doubles ? CUDA_R_64F : CUDA_R_32F, columns, rows,
                                             static_cast<std::int64_t>(ld)),
                  "cublasLtMatrixLayoutCreate", ordinal, key);
-  return cublaslt_layout(created);
+  cublaslt_layout layout(created);
+  if (key.batch != 1) {
+    const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
+      check_cublaslt(cublasLtMatrixLayoutSetAttribute(created, attribute, &value, sizeof value),
+                     "cublasLtMatrixLayoutSetAttribute", ordinal, key);
+    };
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(key.batch));
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, static_cast<std::int64_t>(stride));
+  }
+  return layout;
 }
 
 template <class Value>
@@ -126,11 +135,11 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
     set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);
     set_product_vector(plan, vector, ordinal, key);
   }
-  plan.first = key.transpose_b ? make_product_layout(key, key.n, key.k, key.ldb, ordinal)
-                               : make_product_layout(key, key.k, key.n, key.ldb, ordinal);
-  plan.second = key.transpose_a ? make_product_layout(key, key.k, key.m, key.lda, ordinal)
-                                : make_product_layout(key, key.m, key.k, key.lda, ordinal);
-  plan.result = make_product_layout(key, key.m, key.n, key.ldc, ordinal);
+  plan.first = key.transpose_b ? make_product_layout(key, key.n, key.k, key.ldb, key.stride_b, ordinal)
+                               : make_product_layout(key, key.k, key.n, key.ldb, key.stride_b, ordinal);
+  plan.second = key.transpose_a ? make_product_layout(key, key.k, key.m, key.lda, key.stride_a, ordinal)
+                                : make_product_layout(key, key.m, key.k, key.lda, key.stride_a, ordinal);
+  plan.result = make_product_layout(key, key.m, key.n, key.ldc, key.stride_c, ordinal);
   choose_algorithm(handle, plan, key, ordinal);
   return plan;
 }

@@ -102,13 +102,13 @@ inline std::string to_string(const shape& s) {
 }
 
 /// The shape of an elementwise result; throws shape_error if two extents differ and neither is 1.
-constexpr shape broadcast_shapes(const shape& a, const shape& b) {
+constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* operation = "elementwise: ") {
   shape result;
   result.rank = a.rank > b.rank ? a.rank : b.rank;
   for (std::size_t axis = 0; axis < result.rank; ++axis) {
     const std::size_t from_a = a.aligned(axis, result.rank), from_b = b.aligned(axis, result.rank);
     if (from_a != from_b && from_a != 1 && from_b != 1)
-      throw shape_error("elementwise: operands of " + to_string(a) + " and " + to_string(b) +
+      throw shape_error(std::string(operation) + "operands of " + to_string(a) + " and " + to_string(b) +
                         " cannot be broadcast: aligned at the last axis, extents must be equal or one of them 1.");
     result.extents[axis] = from_a == 1 ? from_b : from_a;
   }

@@ -36,6 +36,22 @@ struct gemm_arguments {
   product_math math = product_math::strict;
 };
 
+/// `count` products: the first one, and how many elements behind its matrices those of the next one begin. With 0 all
+/// read the same matrix. The bias is that of all.
+template <class T>
+struct gemm_batch {
+  gemm_arguments<T> first;
+  std::size_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
+
+  constexpr gemm_arguments<T> operator[](std::size_t k) const {
+    gemm_arguments<T> g = first;
+    g.a += k * stride_a;
+    g.b += k * stride_b;
+    g.c += k * stride_c;
+    return g;
+  }
+};
+
 /// The rows and columns of C that one thread of the team computes.
 struct gemm_range {
   std::size_t row_begin, row_end, column_begin, column_end;

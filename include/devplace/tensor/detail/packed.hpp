@@ -20,7 +20,7 @@ constexpr auto computable(const view<T, E, W, L>& x) {
   if constexpr (std::is_same_v<L, row_major>)
     return view<T, E, where>(x.data(), x.extents(), device);
   else
-    return view<T, E, where, L>(x.data(), x.extents(), x.strides(), device);
+    return view<T, E, where, strided>(x.data(), x.extents(), x.strides(), device);
 }
 
 /// Row-major elements, and the memory that they lie in where nobody else owns it.

@@ -61,6 +61,9 @@ struct gemm_builtin {
     }
   }
 
+  /// Whether members of a team may each call it for products of their own.
+  static constexpr bool runs_on_members() { return true; }
+
   static void prepare() {
     parallel_members(thread_count(), [](int) { gemm_buffer::of_this_thread(); });
   }

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/layout.hpp>
+
+// Shapes of matrix products, and how BLAS reads the operands.
+namespace devplace::detail {
+
+/// The extents of an array of matrices without the last two: how many matrices there are.
+template <class E>
+using leading_extents_t = extents_without_t<E, E::rank - 2, E::rank - 1>;
+
+template <class Leading, std::size_t Rows, std::size_t Columns>
+struct matrices;
+template <std::size_t... Leading, std::size_t Rows, std::size_t Columns>
+struct matrices<extents<Leading...>, Rows, Columns> {
+  using type = extents<Leading..., Rows, Columns>;
+};
+
+/// Static rows and columns of the last two axes.
+template <class E>
+inline constexpr std::size_t rows_in = E::static_extent(E::rank - 2);
+template <class E>
+inline constexpr std::size_t columns_in = E::static_extent(E::rank - 1);
+
+/// The extents type of the product of two arrays of matrices.
+template <class A, class B>
+using product_extents_t =
+    typename matrices<broadcast_t<leading_extents_t<A>, leading_extents_t<B>>, rows_in<A>, columns_in<B>>::type;
+
+[[noreturn]] inline void throw_inner_extents(std::span<const std::size_t> a, std::span<const std::size_t> b) {
+  throw shape_error("matmul: the first operand is " + sizes_text(a) + " and the second " + sizes_text(b) +
+                    "; the columns of the first must be as many as the rows of the second. Write transposed(x) for "
+                    "an operand that is stored the other way round.");
+}
+
+/// The extents of a product; throws shape_error where run-time ones do not fit.
+template <class A, class B>
+auto product_extents(const A& a, const B& b) {
+  if (a.extent(A::rank - 1) != b.extent(B::rank - 2)) throw_inner_extents(sizes_of(a), sizes_of(b));
+  shape leading_a = shape_of(a), leading_b = shape_of(b);
+  leading_a.rank -= 2, leading_b.rank -= 2;
+  shape product = broadcast_shapes(leading_a, leading_b, "matmul: leading extents: ");
+  product.extents[product.rank++] = a.extent(A::rank - 2);
+  product.extents[product.rank++] = b.extent(B::rank - 1);
+  return extents_from<product_extents_t<A, B>>(product);
+}
+
+[[noreturn]] inline void throw_product_extents(std::span<const std::size_t> c, std::span<const std::size_t> a,
+                                               std::span<const std::size_t> b, std::span<const std::size_t> product) {
+  throw shape_error("matmul: the result is " + sizes_text(c) + " and the product of " + sizes_text(a) + " by " +
+                    sizes_text(b) + " is " + sizes_text(product) + ".");
+}
+
+/// A matrix as BLAS reads it: rows `ld` elements apart or, transposed, columns. `ld` 0: it cannot.
+struct blas_matrix {
+  bool transposed = false;
+  std::size_t ld = 0;
+};
+constexpr blas_matrix blas_matrix_of(std::size_t rows, std::size_t columns, std::size_t row_stride,
+                                     std::size_t column_stride) {
+  if (column_stride == 1 && row_stride >= columns) return {false, row_stride};
+  if (row_stride == 1 && column_stride >= rows) return {true, column_stride};
+  // Strides along an axis of extent 1 mean nothing.
+  if (columns <= 1 && row_stride != 0) return {false, row_stride};
+  if (rows <= 1 && column_stride != 0) return {true, column_stride};
+  return {};
+}
+template <class View>
+constexpr blas_matrix blas_matrix_of(const View& x) {
+  constexpr std::size_t row = View::rank - 2, column = View::rank - 1;
+  if constexpr (View::is_row_major)
+    return {false, x.extent(column)};
+  else if constexpr (!View::is_strided)
+    return {true, x.extent(row)};
+  else
+    return blas_matrix_of(x.extent(row), x.extent(column), x.stride(row), x.stride(column));
+}
+
+}  // namespace devplace::detail

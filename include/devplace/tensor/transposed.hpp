@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// A view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix of an array of them.
+/// Column-major if x is row-major, and the other way round; else strided. Nothing is copied, so that x must outlive it;
+/// as an operand of matmul it costs nothing.
+template <tensor_like X>
+constexpr auto transposed(X&& x) {
+  static_assert(!detail::is_tensor<X>,
+                "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");
+  const auto window = detail::as_window(x);
+  constexpr std::size_t rank = std::remove_const_t<decltype(window)>::rank;
+  static_assert(rank >= 2,
+                "devplace: transposed: only matrices and arrays of them, of rank 2 or more, can be transposed.");
+  using window_type = std::remove_const_t<decltype(window)>;
+  const auto exchanged = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+    return window.permute(axis < Axis + 2 < rank ? Axis : 2 * rank - 3 - Axis > {}...);
+  }
+  (std::make_index_sequence<rank>{});
+  if constexpr (window_type::is_strided)
+    return exchanged;
+  else
+    return view<typename window_type::element_type, std::remove_cvref_t<decltype(exchanged.extents())>,
+                typename window_type::placement_type,
+                std::conditional_t<window_type::is_row_major, column_major, row_major>>(
+        exchanged.data(), exchanged.extents(), exchanged.device());
+}
+
+}  // namespace devplace
