@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# With DEVPLACE_TEST_UNITY test files are compiled several at a time: half of what the compiler does for one file is the
+# same for its neighbours. A generated source has the includes of all its files first, then each file in a namespace of
+# its own, so that their helpers may have the same names; the includes within the files then find everything included.
+option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster from nothing, slower after a change" OFF)
+set(DEVPLACE_TEST_UNITY_SIZE 8 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
+mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
+
+# devplace_unite_sources(<out> <name> <file>...): the sources to compile in place of the files. A file that has
+# preprocessor conditions, defines macros or specialises templates of namespace devplace stays as it is.
+function(devplace_unite_sources out name)
+  if(NOT DEVPLACE_TEST_UNITY)
+    set(${out} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set(sources "")
+  set(united "")
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} obstacles LIMIT_COUNT 1 REGEX "^ *# *(if|define|undef)|^ *template <>|^namespace devplace")
+    if(obstacles)
+      list(APPEND sources ${file})
+    else()
+      list(APPEND united ${file})
+    endif()
+  endforeach()
+
+  set(number 0)
+  while(united)
+    list(LENGTH united left)
+    # Equal parts: 9 files are 5 and 4.
+    math(EXPR parts "(${left} + ${DEVPLACE_TEST_UNITY_SIZE} - 1) / ${DEVPLACE_TEST_UNITY_SIZE}")
+    math(EXPR size "(${left} + ${parts} - 1) / ${parts}")
+    list(SUBLIST united 0 ${size} files)
+    if(size LESS left)
+      list(SUBLIST united ${size} -1 united)
+    else()
+      set(united "")
+    endif()
+    set(includes "")
+    set(bodies "")
+    foreach(file IN LISTS files)
+      file(STRINGS ${file} lines REGEX "^#include ")
+      list(APPEND includes ${lines})
+      string(MAKE_C_IDENTIFIER "${file}" namespace)
+      string(REGEX REPLACE "^.*_tests_" "unity_" namespace ${namespace})
+      string(APPEND bodies "namespace ${namespace} {\n#include \"${file}\"\n}\n")
+    endforeach()
+    list(REMOVE_DUPLICATES includes)
+    list(JOIN includes "\n" includes)
+    math(EXPR number "${number} + 1")
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/unity/${name}_${number}.cpp)
+    file(GENERATE OUTPUT ${source} CONTENT "${includes}\n${bodies}")
+    list(APPEND sources ${source})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files}) # their includes are read here
+  endwhile()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
