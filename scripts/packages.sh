@@ -12,6 +12,8 @@ has_package() {
     ninja-build) command -v ninja ;;
     clang-16) command -v clang++-16 ;;
     libclang-rt-16-dev) [ -e "$(clang++-16 -print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>&1)" ] ;;
+    lld-16) [ -e "$(clang++-16 -print-prog-name=ld.lld)" ] ;;
+    python3-venv) python3 -c 'import ensurepip, venv' ;;
     catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
     libopenblas-dev) has_header cblas.h ;;
     zlib1g-dev) has_header zlib.h ;;
@@ -24,7 +26,7 @@ has_package() {
 install_missing() {
   local package missing=() sudo=()
   for package in "$@"; do
-    has_package "$package" || missing+=("$package")
+    has_package "$package" || [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
   [ "$(id -u)" -eq 0 ] || sudo=(sudo)
