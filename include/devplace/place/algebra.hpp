@@ -7,33 +7,33 @@
 
 #include <devplace/place/placement.hpp>
 
-// What combines with what: the placement of every operation's result, as a function of its operands' placements. Types
-// only; operations on tensors over several places (ops/) ask here and nowhere else. docs/algebra.md is its table.
+// The algebra of placements: the placement of every operation's result as a function of its operands' placements. Types
+// only; the single source for operations on distributed tensors (ops/), tabulated in docs/algebra.md.
 namespace devplace::detail {
 
-/// What an elementwise operation does to summands. Any function that is not named is `pointwise`.
+/// How an elementwise operation acts on summands. Functions that are not listed are `pointwise`.
 enum class arithmetic : unsigned char { pointwise, additive, product, quotient, negation, larger, smaller };
 
-/// What a reduction along axes makes of them; `position` is argmax and argmin.
+/// Kinds of reductions along axes; `position` stands for argmax and argmin.
 enum class reducing : unsigned char { sum, mean, max, min, position };
 
-/// Why operands have no common result.
+/// The reason why operands have no common result.
 enum class mismatch : unsigned char {
   none,
-  places,              ///< they lie on different places
+  places,              ///< they are on different places
   split_axes,          ///< they are split along different axes
-  nonlinear,           ///< a function of the summands is no summand of the function
-  partial_product,     ///< nor is a product of summands one of the product
-  counted_repeatedly,  ///< what is added to every summand counts once for every place
-  partial_and_split,   ///< summands of the whole beside parts of it
+  nonlinear,           ///< a function of the summands is not a summand of the function's value
+  partial_product,     ///< products of summands are not summands of the product
+  counted_repeatedly,  ///< a value added to every summand would be counted once per place
+  partial_and_split,   ///< summands of the whole combined with parts of it
   reductions,          ///< summands of different reductions
-  contraction,         ///< matmul: the axis that is summed over is split in one operand only
-  mean_of_parts,       ///< parts may differ in size
-  position_in_parts,   ///< a position in a part is none in the whole
-  parts_of_rows,       ///< the axis that a function works along is split
+  contraction,         ///< matmul: the contracted axis is split in one operand only
+  mean_of_parts,       ///< parts may differ in size, so their means have different weights
+  position_in_parts,   ///< a position in a part is not a position in the whole
+  parts_of_rows,       ///< the axis along which a function works is split
 };
 
-/// A result's placement, or void and the reason why there is none.
+/// A result's placement, or void and the reason.
 template <class Where>
 struct lies_on {
   using type = Where;
@@ -45,7 +45,7 @@ struct refused {
   static constexpr mismatch why = Why;
 };
 
-/// What rules ask about a kind of placement.
+/// Properties of a kind of placement, for the rules.
 template <class Kind>
 struct kind_rules;
 template <>
@@ -68,14 +68,14 @@ struct kind_rules<summands<Op>> {
 template <class Where>
 using rules_of = kind_rules<typename placement_traits<Where>::kind>;
 
-/// Whether two placements name the same places; one place and a mesh of one place do not.
+/// Whether two placements have the same places; one place and a mesh of one place are different.
 template <class A, class B>
 inline constexpr bool same_places = false;
 template <placement A, placement B>
 inline constexpr bool same_places<A, B> =
     is_on<A> == is_on<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// A function of one operand.
+/// A function of a single operand.
 template <arithmetic Op, class Where>
 constexpr auto elementwise_of_one() {
   if constexpr (!rules_of<Where>::partial || (rules_of<Where>::linear && Op == arithmetic::negation))
@@ -84,7 +84,7 @@ constexpr auto elementwise_of_one() {
     return refused<mismatch::nonlinear>{};
 }
 
-/// An operand beside a number or a whole value, which is on the left if `Flipped`.
+/// An operand together with a number or a whole value, which is on the left if `Flipped`.
 template <arithmetic Op, class Where, bool Flipped>
 constexpr auto elementwise_beside_whole() {
   if constexpr (!placement<Where>)  // a view at here<...>
@@ -114,7 +114,7 @@ constexpr auto elementwise_of_partials() {
     return refused<mismatch::nonlinear>{};
 }
 
-/// Two operands; void is a number.
+/// Two operands; void stands for a number.
 template <arithmetic Op, class A, class B>
 constexpr auto elementwise_of_two() {
   if constexpr (std::is_void_v<A> && std::is_void_v<B>)
@@ -139,7 +139,7 @@ constexpr auto elementwise_of_two() {
     return lies_on<A>{};
 }
 
-/// Where the result of an elementwise operation lies, with `type` and `why`.
+/// The placement of an elementwise operation's result: `type` and `why`.
 template <arithmetic Op, class... Where>
 struct elementwise_result;
 template <arithmetic Op, class A>
@@ -147,7 +147,7 @@ struct elementwise_result<Op, A> : decltype(elementwise_of_one<Op, A>()) {};
 template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
 
-// Of more operands: first two of them, then their result and the next. A partial one is refused wherever it stands.
+// For more operands: the first two, then their result and the next. A partial operand is rejected in any position.
 template <arithmetic Op, class First, class... Rest>
 struct fold_elementwise;
 template <arithmetic Op, class A, class B, class C, class... Rest>
@@ -158,7 +158,7 @@ struct fold_elementwise<Op, refused<Why>, Rest...> : refused<Why> {};
 template <arithmetic Op, class Where, class... Rest>
 struct fold_elementwise<Op, lies_on<Where>, Rest...> : elementwise_result<Op, Where, Rest...> {};
 
-/// The placement of a matrix read with rows and columns exchanged.
+/// The placement of a transposed matrix.
 template <class Where>
 struct transposed_placement {
   using type = Where;
@@ -191,7 +191,7 @@ constexpr auto matmul_of() {
     return lies_on<B>{};
 }
 
-/// Where the product of two matrices lies; for transposed ones with their transposed_placement.
+/// The placement of a matrix product; transposed matrices are given by their transposed_placement.
 template <class A, class B>
 struct matmul_result : decltype(matmul_of<A, B>()) {};
 
@@ -222,7 +222,7 @@ constexpr auto reduction_of() {
   }
 }
 
-/// Where the result of a reduction along some axes, or over all where none is named, lies.
+/// The placement of the result of a reduction along some axes, or over all if none is given.
 template <reducing Op, class Where, std::size_t... Axis>
 struct reduction_result : decltype(reduction_of<Op, Where, Axis...>()) {};
 
@@ -236,7 +236,7 @@ constexpr auto rows_of_placement() {
     return lies_on<Where>{};
 }
 
-/// Where the result of a nonlinear function of rows along `Axis`, such as softmax, lies.
+/// The placement of the result of a nonlinear function of rows along `Axis`, such as softmax.
 template <std::size_t Axis, class Where>
 struct row_function_result : decltype(rows_of_placement<Axis, Where>()) {};
 

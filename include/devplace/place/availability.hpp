@@ -11,10 +11,10 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Why this machine has no such place; empty when it has. A mistaken setting is thrown, not taken for a missing device.
+/// Why this machine lacks a place; empty if it has it. Invalid settings throw and do not count as a missing device.
 template <class P>
 std::string why_place_unavailable() {
-  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // who locks pages
+  using asked = std::conditional_t<computes<backend_of_t<P>>, backend_of_t<P>, backend::cuda>;  // pins memory
   if constexpr (provided<asked, op::device_query>)
     return implementation<asked, op::device_query>::why_unavailable(place_traits<P>::ordinal);
   else
@@ -43,12 +43,12 @@ inline constexpr bool needs_component = false;
 template <class... P>
 inline constexpr bool needs_component<devices<P...>> = (!std::is_same_v<backend_of_t<P>, backend::cpu> || ...);
 
-/// A candidate that this translation unit passes over, because no component for it is linked.
+/// Whether a candidate is skipped in this translation unit because no component for it is linked.
 template <class Where>
 inline constexpr bool skipped =
     configuration::cuda == cuda_support::none&& needs_component<typename mesh_of<Where>::local>;
 
-/// A candidate that the program could use if this file were compiled as CUDA.
+/// Whether a candidate would be usable if this file were compiled as CUDA.
 template <class Where>
 inline constexpr bool wrong_language =
     configuration::cuda == cuda_support::host_only&& uses_cuda<typename mesh_of<Where>::local>;
@@ -57,15 +57,15 @@ inline constexpr bool wrong_language =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Whether all places of `Where` exist on this machine and this program can put tensors there. A mistaken setting
-/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) is thrown as argument_error: it is no missing device.
+/// Whether all places of `Where` exist on this machine and this program can use them. An invalid setting
+/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) throws argument_error; it does not count as a missing device.
 template <placement Where>
 bool available() {
   return detail::why_unavailable<Where>().empty();
 }
 
-/// Throws placement_unavailable, with the reason and what to do, unless `available<Where>()`. To be called early, so
-/// that a program does not read its data first.
+/// Throws placement_unavailable, with the reason and the fix, unless `available<Where>()`. To be called early, before a
+/// program reads its data.
 template <placement Where>
 void require_available() {
   const std::string reason = detail::why_unavailable<Where>();

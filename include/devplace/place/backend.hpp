@@ -7,9 +7,9 @@
 
 namespace devplace {
 
-/// How `Backend` carries out operation `Op`: a static `run(int ordinal, arguments...)` whose arguments are trivially
-/// copyable (pointers, sizes, small structs), so that a device can carry it out later, in the order of the calls.
-/// Defined in `backend/<backend>/<operation>`; a user's own operation may specialise it too.
+/// The implementation of operation `Op` on `Backend`: a static `run(int ordinal, arguments...)` with trivially copyable
+/// arguments (pointers, sizes, small structs), so that a device can execute it asynchronously, in the order of the
+/// calls. Defined in `backend/<backend>/<operation>`; it can also be specialised for a user's operation.
 template <class Backend, class Op>
 struct implementation;
 
@@ -20,8 +20,8 @@ concept provided = requires {
   sizeof(implementation<Backend, Op>);
 };
 
-/// Carries out `Op` on a backend's device `ordinal`. The operations' shims end here: the ordinal, a type until now,
-/// has become a value, so nothing below is instantiated for each device.
+/// Executes `Op` on a backend's device `ordinal`. All operations call this; it turns the ordinal from a type into a
+/// value, so that nothing below is instantiated per device.
 template <class Op, class Backend, class... Arguments>
 void dispatch(int ordinal, const Arguments&... arguments) {
   if constexpr (provided<Backend, Op>) {

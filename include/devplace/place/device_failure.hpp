@@ -6,8 +6,8 @@
 
 namespace devplace::detail {
 
-/// What failed on a device and has not been thrown to the host yet, and on which device it began: a failure reaches
-/// every device that was to use the failed one's results.
+/// A failure on a device that has not been thrown on the host yet, and the device where it occurred: it propagates to
+/// every device that uses results of the failed one.
 struct device_failure {
   std::exception_ptr what;
   int ordinal = 0;

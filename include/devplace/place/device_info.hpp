@@ -12,45 +12,45 @@
 
 namespace devplace {
 
-/// A property of a device that its maker's interface has under this name.
+/// A property of a device, named as in the vendor's interface.
 struct device_attribute {
-  const char* name = "";  ///< as CUDA writes it behind cudaDevAttr: `WarpSize`
-  long long value = 0;    ///< in the unit that CUDA gives it
+  const char* name = "";  ///< CUDA's name without cudaDevAttr: `WarpSize`
+  long long value = 0;    ///< in CUDA's unit
 };
 
-/// What this process has of one place.
+/// Information about one place, as this process sees it.
 struct device_information {
-  std::string place;             ///< as PyTorch writes it: `cpu`, `cuda:1`
-  std::string processor;         ///< the maker's name, as `AMD EPYC 9654` or `NVIDIA H200`
-  int units = 0;                 ///< processors that this process may use, or streaming multiprocessors
+  std::string place;             ///< PyTorch's name: `cpu`, `cuda:1`
+  std::string processor;         ///< the vendor's name: `AMD EPYC 9654` or `NVIDIA H200`
+  int units = 0;                 ///< number of cores that this process may use, or of streaming multiprocessors
   const char* unit_name = "";    ///< `cores` or `SMs`
   std::size_t memory_total = 0;  ///< bytes
-  std::size_t memory_free = 0;   ///< bytes that could be allocated now, by all processes together
-  std::string support;           ///< what this program was compiled with for it; of GPUs also what the driver supports
-  std::string device;            ///< where numbers differ: `visible device 0, physical device 2`; else empty
+  std::size_t memory_free = 0;   ///< bytes that can be allocated now; other processes compete for them
+  std::string support;           ///< components compiled in for it; for GPUs also the driver's CUDA version
+  std::string device;            ///< if renumbered: `visible device 0, physical device 2`; else empty
 
-  // Of GPUs alone.
-  std::string uuid = {};                          ///< as `nvidia-smi -L` shows it: `GPU-` and 32 digits
-  int capability_major = 0;                       ///< compute capability 9.0 is 9 and 0
-  int capability_minor = 0;                       ///< the number behind the point
+  // Only for GPUs.
+  std::string uuid = {};                          ///< as in `nvidia-smi -L`: `GPU-` and 32 digits
+  int capability_major = 0;                       ///< 9 for compute capability 9.0
+  int capability_minor = 0;                       ///< 0 for compute capability 9.0
   std::size_t l2_cache = 0;                       ///< bytes
-  std::vector<device_attribute> attributes = {};  ///< limits and abilities
-  std::vector<std::string> peers = {};            ///< places whose memory its work can reach, as `cuda:1`
+  std::vector<device_attribute> attributes = {};  ///< limits and capabilities
+  std::vector<std::string> peers = {};            ///< places whose memory it can access, as `cuda:1`
 };
 
 }  // namespace devplace
 
 namespace devplace::op {
 
-/// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty when it can be used), `describe(ordinal)`,
-/// `support()` (what the program was compiled with) and `numbering()` (what orders and chooses its devices).
+/// Devices of a backend: `count()`, `why_unavailable(ordinal)` (empty if usable), `describe(ordinal)`, `support()`
+/// (compiled-in components) and `numbering()` (what orders and selects its devices).
 struct device_query {};
 
 }  // namespace devplace::op
 
 namespace devplace::detail {
 
-/// Why the component that runs cuda places is not there, in a translation unit that cannot use them.
+/// Why cuda places cannot be used: the message of a translation unit without a component for them.
 inline std::string cuda_component_missing() {
   return "this program was compiled without a component for cuda places; add devplace::cuda (or "
          "devplace::simulated_cuda, which needs no GPU) to target_link_libraries";
@@ -91,9 +91,9 @@ std::string support_description() {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The places of this machine that this program can use now: the CPU, and each CUDA device that a component of this
-/// translation unit works with (real or simulated). Asking a GPU for its free memory starts its context, and asking for
-/// cuda devices freezes the device map.
+/// The places of this machine that the program can use now: the CPU, and each CUDA device (real or simulated) if a
+/// component of this translation unit supports them. Querying a GPU's free memory creates its context; listing cuda
+/// devices freezes the device map.
 inline std::vector<device_information> list_devices() {
   std::vector<device_information> found;
   detail::append_devices<backend::cpu>(found);
@@ -101,8 +101,8 @@ inline std::vector<device_information> list_devices() {
   return found;
 }
 
-/// What this translation unit was compiled with for cuda places, in a sentence: the component, what gives the devices
-/// their numbers (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, where it finds none, why.
+/// A sentence about this translation unit's support for cuda places: the component, what numbers the devices
+/// (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
 inline std::string cuda_support_description() {
   return detail::support_description<backend::cuda>();
 }

@@ -18,22 +18,22 @@
 
 namespace devplace {
 
-/// Binds the place `cuda<logical>` to the device that this process sees under number `visible`.
+/// Binds the place `cuda<logical>` to the device with number `visible` in this process.
 struct device_map_entry {
   int logical = 0;  ///< the place's ordinal
-  int visible = 0;  ///< the device's number, from 0
+  int visible = 0;  ///< the device's number among the visible ones, from 0
 };
 
 namespace detail {
 
-/// Ordinals of cuda places end below this; no machine has so many devices.
+/// Upper bound of the ordinals of cuda places, more than any machine has devices.
 inline constexpr int counted_ordinals = 64;
 
-/// The bindings of logical ordinals: those given by a text `0:0,1:0` (the environment) or by set(), else the identity.
-/// Frozen by the first use(). Any thread may call any function.
+/// The binding of logical ordinals to visible devices: given by a text such as `0:0,1:0` (the environment) or by set(),
+/// otherwise the identity. Frozen by the first use(). Thread-safe.
 class device_map {
  public:
-  /// `environment` is the value of DEVPLACE_DEVICE_MAP, null when it is unset; throws argument_error for a mistake.
+  /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
   explicit device_map(const char* environment) {
     if (environment == nullptr) return;
     origin_ = "the environment variable DEVPLACE_DEVICE_MAP is \"" + std::string(environment) + "\"";
@@ -41,7 +41,7 @@ class device_map {
     bindings_ = in_order(parse(environment, origin_), origin_);
   }
 
-  /// The map of this process. It is never destroyed, because a tensor with static storage duration may need it.
+  /// The process's map. Never destroyed, because a tensor with static storage duration may need it.
   static device_map& of_process() {
     static device_map& map = *new device_map(std::getenv("DEVPLACE_DEVICE_MAP"));
     return map;
@@ -64,9 +64,9 @@ class device_map {
     origin_ = origin;
   }
 
-  /// Number of logical devices on `visible_count` visible ones; freezes the map. `used_by` says what for. Throws
-  /// argument_error where the map names a visible device that does not exist. Without any visible device there is no
-  /// logical one either, and the map is not looked at: the same settings work on a machine without devices.
+  /// Number of logical devices, given the number of visible ones; freezes the map. `used_by` is the reason, for
+  /// messages. Throws argument_error if the map names a visible device that does not exist. Without visible devices
+  /// there are no logical ones and the map is not checked: the same settings work on a machine without devices.
   int use(int visible_count, const char* used_by) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
@@ -85,16 +85,16 @@ class device_map {
     return count_;
   }
 
-  /// The visible device of a logical one; only after use().
+  /// The visible device behind a logical one; only after use().
   int visible(int logical) const {
     const auto at = static_cast<std::size_t>(logical);
     return at < bindings_.size() ? bindings_[at] : logical;
   }
 
-  /// Whether the map is given, by the environment or a call; only after use().
+  /// Whether a map was given, by the environment or a call; only after use().
   bool given() const { return !bindings_.empty(); }
 
-  /// Why a logical ordinal is not in the map that is given, and what to do, to follow its name.
+  /// Why a logical ordinal is not in the given map, and the fix.
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
     return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
@@ -142,7 +142,7 @@ class device_map {
     return code == std::errc{} && end == text.data() + text.size() && value >= 0;
   }
 
-  /// The visible devices in the order of the logical ordinals, which must be 0 to n - 1, each once.
+  /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in their order.
   static std::vector<int> in_order(const std::vector<device_map_entry>& entries, const std::string& origin) {
     if (entries.empty())
       throw argument_error(origin + ", which binds nothing. Bind cuda:0 to one visible device at least, as in 0:0.");
@@ -154,7 +154,7 @@ class device_map {
       if (entry.logical >= counted_ordinals)
         throw argument_error(origin + ", and " + text_of({entry}) + " in it is beyond the last logical ordinal, " +
                              std::to_string(counted_ordinals - 1) + ". Use lower ordinals.");
-      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // leaves a gap, which is found below
+      if (static_cast<std::size_t>(entry.logical) >= entries.size()) continue;  // leaves a gap, which is detected below
       int& binding = bindings[static_cast<std::size_t>(entry.logical)];
       if (binding >= 0)
         throw argument_error(origin + ", which gives the logical ordinal " + std::to_string(entry.logical) +
@@ -192,16 +192,16 @@ class device_map {
 
 }  // namespace detail
 
-/// Binds logical ordinals to the devices that this process sees, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}.
-/// The logical ordinals are 0 to n - 1, each once, in any order; several may share a device, and then each has its own
-/// memory, worker and statistics, and copies between them are copies. To be called before the first query of, or
-/// allocation on, a cuda place: later it is an error that says what used one. A map other than the environment's is an
-/// argument_error, so that neither is silently ignored. A visible device that does not exist is found at first use.
+/// Binds logical ordinals to visible devices, as DEVPLACE_DEVICE_MAP=0:0,1:0 does: {{0, 0}, {1, 0}}. The logical
+/// ordinals must be 0 to n - 1, each once, in any order. Several may share a device; each then has its own memory,
+/// worker and statistics, and copies between them are real copies. To be called before the first query of a cuda place
+/// or allocation on it; later it throws an error that names that use. A map that differs from the environment's throws
+/// argument_error. A visible device that does not exist is reported at first use.
 inline void set_device_map(const std::vector<device_map_entry>& map) {
   detail::device_map::of_process().set(map);
 }
 
-/// The bindings of this process's logical ordinals and where they come from, for a program's log.
+/// The bindings of this process's logical ordinals and their origin, for logs.
 inline std::string device_map_description() {
   return detail::device_map::of_process().description();
 }

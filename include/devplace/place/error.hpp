@@ -7,46 +7,46 @@
 
 namespace devplace {
 
-/// Base of every exception that devplace throws. The text is whole sentences: the operation, the placements and
-/// shapes it met, the failing call with its own text where there is one, and what to do.
+/// Base class of all exceptions of devplace. The message consists of whole sentences: operation, placements and shapes,
+/// the failing call and its own message if there is one, and the fix.
 class error : public std::runtime_error {
  public:
-  /// Prefixes `message` with `devplace: `, so that a user sees where the text comes from.
+  /// Adds the prefix `devplace: `.
   explicit error(const std::string& message) : std::runtime_error("devplace: " + message) {}
 };
 
-/// Extents known only at run time do not fit together.
+/// Extents known only at run time do not match.
 class shape_error : public error {
  public:
   using error::error;
 };
 
-/// An argument is outside what the operation is defined for (an index, a label, a probability, an option).
+/// An argument is outside the operation's domain (an index, a label, a probability, an option).
 class argument_error : public error {
  public:
   using error::error;
 };
 
-/// A place exists in the program's types but not on this machine, or its component cannot be used here.
+/// A place is named in the program but does not exist on this machine, or its component cannot be used here.
 class placement_unavailable : public error {
  public:
   using error::error;
 };
 
-/// A place has not enough memory left for a request.
+/// A place has not enough memory left for an allocation.
 class out_of_memory : public error {
  public:
   using error::error;
 };
 
-/// A GPU has failed, by a kernel or in itself, so that this process cannot use it any more: every later use throws this
-/// too. Other devices can be used.
+/// A GPU has failed, because of a kernel or its hardware, and is unusable for this process: every later use throws this
+/// exception too. Other devices remain usable.
 class device_lost : public error {
  public:
   using error::error;
 };
 
-/// A file cannot be opened, is damaged, or does not hold what was asked for. Nothing was changed.
+/// A file cannot be opened, is damaged, or has other contents than requested. Nothing was changed.
 class file_error : public error {
  public:
   using error::error;

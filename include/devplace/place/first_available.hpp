@@ -10,7 +10,7 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// What `F` returns for the first candidate that is not skipped; `void` when there is none.
+/// The type that `F` returns for the first candidate that is not skipped; `void` if there is none.
 template <class F, class... Where>
 struct result_of_candidates {
   using type = void;
@@ -25,7 +25,7 @@ struct result_of_candidates<F, First, Rest...> {
 template <class F, class... Where>
 using result_of_candidates_t = typename result_of_candidates<F, Where...>::type;
 
-/// Calls `f` for a candidate that is not skipped, all of which must give the same type.
+/// Calls `f` for a candidate that is not skipped; all of them must give the same type.
 template <class Result, class Where, class F>
 Result call_candidate(F& f) {
   static_assert(std::is_same_v<Result, std::invoke_result_t<F&, Where>>,
@@ -34,7 +34,7 @@ Result call_candidate(F& f) {
   return f(Where{});
 }
 
-/// `reasons` collects why the candidates before could not be used.
+/// `reasons` lists why the previous candidates could not be used.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
@@ -52,10 +52,10 @@ Result attempt_candidates(F& f, std::string reasons) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `f(where)` for the first of the placements that can be used and returns what it returns. A cuda placement is
-/// passed over at compile time where no component provides it (`f` is not instantiated for it), and at run time where
-/// the machine lacks the device. Where devplace::cuda is linked but the file is compiled as C++, it does not compile:
-/// it would silently choose the next. Throws placement_unavailable, with the reason for each, when none remains.
+/// Calls `f(where)` for the first usable placement and returns its result. A cuda placement is skipped at compile time
+/// if no component provides it (`f` is not instantiated for it), and at run time if the machine lacks the device. If
+/// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
+/// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
 template <placement... Where, class F>
 decltype(auto) first_available(F&& f) {
   constexpr bool wrong_language = (detail::wrong_language<Where> || ...);

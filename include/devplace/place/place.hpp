@@ -10,20 +10,20 @@
 
 namespace devplace {
 
-/// The machine's processors and its ordinary memory.
+/// The machine's processors and its main memory.
 struct cpu {};
 
-/// The logical GPU with ordinal `I` among those given to this process (not the machine's numbering).
+/// The logical GPU with ordinal `I` among those assigned to this process (not the machine's numbering).
 template <int I>
 struct cuda {
   static_assert(I >= 0, "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
 };
 
-/// Memory of the host that GPUs read and write by themselves (page-locked): the host's end of copies that go on while
-/// the program does (`to_async`). Memory only: the host reads and writes elements, and nothing is computed there.
+/// Page-locked host memory, which GPUs access by DMA: the host's end of asynchronous copies (`to_async`). Memory only:
+/// the host can read and write elements, but no operations run there.
 struct pinned {};
 
-/// Names for code that also sees CUDA's headers, which own a global namespace `cuda`.
+/// Alternative names for code that also includes CUDA's headers, which define a global namespace `cuda`.
 template <int I>
 using gpu = cuda<I>;
 
@@ -36,18 +36,18 @@ struct pinned_backend {};
 
 }  // namespace detail
 
-/// The families of code that work on places: one for each kind of processor, never for an ordinal. A template on one of
-/// them is another one in a translation unit with other components (config.hpp), so public types are none.
+/// Families of code for places: one per kind of processor, independent of ordinals. A template on one of them is a
+/// different one in a translation unit with other components (config.hpp); public types are not templates on them.
 namespace backend::inline DEVPLACE_CONFIGURATION {
 /// The machine's processors.
 struct cpu : detail::cpu_backend {};
-/// NVIDIA's GPUs, or what simulates them.
+/// NVIDIA's GPUs, or their simulation.
 struct cuda : detail::cuda_backend {};
-/// Page-locked memory: nothing works there.
+/// Page-locked memory: no operations run there.
 struct pinned : detail::pinned_backend {};
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 
-/// What is known of a place `P` at compile time: `backend_type`, `ordinal`, and whether the host can reach its memory.
+/// Compile-time properties of a place `P`: `backend_type`, `ordinal`, and whether the host can access its memory.
 template <class P>
 struct place_traits;
 
@@ -79,19 +79,19 @@ concept place = requires {
   { place_traits<P>::ordinal } -> std::convertible_to<int>;
 };
 
-/// The backend whose code works on place `P`.
+/// The backend of place `P`.
 template <place P>
 using backend_of_t = typename place_traits<P>::backend_type;
 
 namespace detail {
 
-/// Whether operations can be carried out there.
+/// Whether operations can run there.
 template <class Backend>
 inline constexpr bool computes = true;
 template <>
 inline constexpr bool computes<backend::pinned> = false;
 
-/// Whether the memory is the host's, which copies it by itself.
+/// Whether it is host memory, which the host copies itself.
 template <class Backend>
 inline constexpr bool in_host_memory = false;
 template <>
@@ -111,13 +111,13 @@ inline std::string place_name(cuda_backend, int ordinal) {
 
 }  // namespace detail
 
-/// The place as PyTorch writes it: `cpu`, `cuda:1`; `pinned`.
+/// The place's name as in PyTorch: `cpu`, `cuda:1`; also `pinned`.
 template <place P>
 std::string place_name() {
   return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);
 }
 
-/// Writes the place as place_name() does.
+/// Prints place_name().
 template <place P>
 std::ostream& operator<<(std::ostream& out, P) {
   return out << place_name<P>();

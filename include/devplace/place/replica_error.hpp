@@ -13,7 +13,7 @@
 
 namespace devplace::detail {
 
-/// A message with where it comes from in front. devplace's own prefix is dropped: the exception's constructor adds it.
+/// Adds the replica to a message. devplace's prefix is removed, because the exception's constructor adds it again.
 inline std::string message_of_replica(std::string_view message, std::size_t index, std::size_t count,
                                       std::string_view place_name) {
   constexpr std::string_view prefix = "devplace: ";
@@ -24,9 +24,9 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return text;
 }
 
-/// Throws an exception again with the replica that it comes from in its text: `devplace: replica 1 of 3 (cuda:1): ...`;
-/// replicas count from 0, in the order of the placement. devplace's exceptions keep their type; any other is nested in
-/// an `error` whose text holds the other's.
+/// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`; replicas
+/// count from 0 in the order of the placement. devplace's exceptions keep their type; any other is nested in an `error`
+/// whose message contains the original one.
 [[noreturn]] inline void rethrow_for_replica(const std::exception_ptr& failed, std::size_t index, std::size_t count,
                                              std::string_view place_name) {
   const auto text = [&](const char* what) { return message_of_replica(what, index, count, place_name); };
@@ -53,7 +53,7 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   }
 }
 
-/// Calls `f()`; what it throws gets the replica's name where there are several. `name(ordinal)` is that of its place.
+/// Calls `f()`; if there are several replicas, adds the replica to exceptions. `name(ordinal)` names its place.
 inline void run_for_replica(std::size_t index, std::size_t count, std::string (*name)(int), int ordinal,
                             function_view<> f) {
   if (count == 1) {

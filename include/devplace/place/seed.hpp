@@ -6,11 +6,11 @@
 
 namespace devplace {
 
-/// Where random numbers start: the same seed gives the same numbers, whatever the place and the number of threads.
+/// Seed of random numbers: the same seed gives the same numbers, regardless of place and number of threads.
 struct seed {
-  std::uint64_t value = 0;  ///< any number
+  std::uint64_t value = 0;  ///< any value
 
-  /// Whether they give the same numbers.
+  /// Whether the seeds are equal.
   friend constexpr bool operator==(seed, seed) = default;
 };
 

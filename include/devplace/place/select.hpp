@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// One spelling for a placement's name: without spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
+/// The normal form of a placement's name: no spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
 inline std::string normal_name(std::string_view name) {
   std::string result;
   for (const char c : name)
@@ -49,10 +49,10 @@ Result select_candidate(const std::string& wanted, std::string_view given, F& f,
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `f(where)` for the one of the placements that `name` names, as `--device` does, and returns what it returns:
-/// `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or in full `replicated<cuda:0, cuda:1>`. `f` is instantiated
-/// for the placements that this build can use. Throws argument_error for a name that is not among them, and
-/// placement_unavailable, with the reason, for one that this build or this machine cannot use.
+/// Calls `f(where)` for the placement with the given name, for example the value of an option `--device`, and returns
+/// its result: `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or the full form `replicated<cuda:0, cuda:1>`.
+/// `f` is instantiated for the placements that this build can use. Throws argument_error for a name that is not among
+/// them, and placement_unavailable, with the reason, for one that this build or machine cannot use.
 template <placement... Where, class F>
 decltype(auto) select(std::string_view name, F&& f) {
   constexpr bool wrong_language = (detail::wrong_language<Where> || ...);

@@ -10,9 +10,9 @@
 
 namespace devplace {
 
-/// What may do the CPU work of devplace: `size()` is the number of members, and `run(function)` calls
+/// A team of threads for devplace's CPU work: `size()` is the number of members, and `run(function)` calls
 /// `function(member)` once for every member 0..size()-1, concurrently, and returns when all calls are done. The
-/// function handed in does not throw. Model it to hand in threads that the program already has:
+/// function does not throw. Model this concept to lend devplace the program's own threads:
 /// ```
 /// struct openmp_team {
 ///   int size() const { return omp_get_max_threads(); }
@@ -23,18 +23,18 @@ namespace devplace {
 ///   }
 /// };
 /// ```
-/// size() must not change between a call of it and the run() that follows on the same thread, and two threads may use
-/// one team at the same time only if run() allows it (builtin_thread_team does). A team may also have
-/// `keep_awake(bool)`, which team_region calls.
+/// size() must not change between its call and the following run() on the same thread. Two threads may use a team
+/// concurrently only if run() allows it (builtin_thread_team does). A team may also have `keep_awake(bool)`, which
+/// team_region calls.
 template <class Team>
 concept thread_team = requires(Team& team, detail::team_task task) {
   { team.size() } -> std::convertible_to<int>;
   team.run(task);
 };
 
-/// The team that has no other thread than the caller's: CPU operations run inline.
+/// A team with the calling thread only: CPU operations run inline.
 struct serial_team {
-  /// 1.
+  /// Always 1.
   static constexpr int size() noexcept { return 1; }
 
   /// Calls `function(0)`.
@@ -48,12 +48,12 @@ static_assert(thread_team<builtin_thread_team> && thread_team<serial_team>);
 
 namespace detail {
 
-/// A team by reference, its type erased.
+/// A type-erased reference to a team.
 struct team_reference {
   void* team = nullptr;
   int (*size)(void*) = nullptr;
   void (*run_parts)(void*, int parts, team_task) = nullptr;
-  void (*keep_awake)(void*, bool) = nullptr;  // null: the team has no such function
+  void (*keep_awake)(void*, bool) = nullptr;  // null if the team does not have it
 
   template <thread_team Team>
   static constexpr team_reference to(Team& team) noexcept {
@@ -81,13 +81,13 @@ struct team_reference {
 inline serial_team the_serial_team;
 inline constexpr team_reference serial_team_reference = team_reference::to(the_serial_team);
 
-/// The team of the process: started at first use, joined at exit.
+/// The process's team: started at first use, joined at exit.
 inline builtin_thread_team& process_team() {
   static builtin_thread_team team(default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));
   return team;
 }
 
-/// Team that a thread_team_scope has chosen for this thread; null: the process's.
+/// The team chosen for this thread by a thread_team_scope; null: the process's team.
 inline constinit thread_local const team_reference* chosen_team = nullptr;
 
 inline const team_reference& current_team() {
@@ -96,7 +96,7 @@ inline const team_reference& current_team() {
   return process;
 }
 
-/// For this object's lifetime the current thread's operations use `team`.
+/// The current thread's operations use `team` while the object lives.
 class chosen_team_guard {
  public:
   explicit chosen_team_guard(const team_reference& team) noexcept : previous_(chosen_team) { chosen_team = &team; }
@@ -110,21 +110,21 @@ class chosen_team_guard {
 
 }  // namespace detail
 
-/// Size of the team that does the CPU work called for from this thread. 1 inside a parallel operation: operations do
-/// not nest.
+/// Size of the team that executes CPU work of this thread. 1 inside a parallel operation, because operations do not
+/// nest.
 inline int thread_count() {
   const detail::team_reference& team = detail::current_team();
   return team.size(team.team);
 }
 
-/// Sets the size of the process's team, in place of OMP_NUM_THREADS and the affinity mask. Teams chosen by
-/// thread_team_scope are not touched. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region.
+/// Sets the size of the process's team, overriding OMP_NUM_THREADS and the affinity mask. Does not affect teams chosen
+/// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region.
 inline void set_thread_count(int count) {
   detail::process_team().resize(count);
 }
 
-/// While it lives, CPU operations called from this thread run on the given team. Scopes nest. The team is used by
-/// reference and must outlive the scope.
+/// CPU operations of this thread use the given team while the scope lives. Scopes nest. The team is held by reference
+/// and must outlive the scope.
 class [[nodiscard]] thread_team_scope {
  public:
   /// Chooses `team` for the calling thread.
@@ -139,18 +139,17 @@ class [[nodiscard]] thread_team_scope {
   detail::chosen_team_guard guard_;
 };
 
-/// While it lives, the members of this thread's team stay awake between operations, so that each operation costs a
-/// fork and join of waiting threads (well under a microsecond) and not the waking of sleeping ones (some 50 us). The
-/// trainer opens one per step. Regions nest. Idle members use their processors in full: do not hold one across waiting
-/// for input.
+/// Keeps the members of this thread's team awake between operations while it lives, so that an operation costs a fork
+/// and join of spinning threads (well under a microsecond) instead of waking sleeping ones (about 50 us). The trainer
+/// opens one per step. Regions nest. Idle members use their processors fully, so do not keep one open while waiting for
+/// input.
 class [[nodiscard]] team_region {
  public:
-  /// From now on the members of the calling thread's team do not go to sleep; those that sleep wake at the next
-  /// operation.
+  /// Keeps the team of the calling thread awake; members that already sleep wake at the next operation.
   team_region() : team_(detail::current_team()) {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, true);
   }
-  /// Lets them sleep.
+  /// Lets the members sleep again.
   ~team_region() {
     if (team_.keep_awake != nullptr) team_.keep_awake(team_.team, false);
   }

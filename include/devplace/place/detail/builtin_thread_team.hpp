@@ -17,13 +17,12 @@
 
 namespace devplace {
 
-/// A team of threads that devplace starts and joins itself. The thread that calls run() is member 0; the others wait
-/// for work: they spin for some tens of microseconds, then sleep, unless keep_awake(true) is in force.
+/// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
+/// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
-/// Forking and joining costs 0.1 to 0.6 us while the workers spin and some 50 us once they sleep. When several threads
-/// call run() at once, the first has the workers; the others do all members' work themselves, one after the other, so
-/// nothing ever waits for a team that is busy, and run() inside run() is allowed. Therefore a member must not wait for
-/// another member.
+/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. If several threads call
+/// run() concurrently, the first one gets the workers; the others run all parts themselves, one after the other. So
+/// nothing waits for a busy team, and run() may be nested. For this reason a member must not wait for another member.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -32,14 +31,14 @@ class builtin_thread_team {
   builtin_thread_team(const builtin_thread_team&) = delete;
   builtin_thread_team& operator=(const builtin_thread_team&) = delete;
 
-  /// Joins the workers. No run() may be in progress.
+  /// Joins the workers. Must not be called during a run().
   ~builtin_thread_team() { stop(); }
 
-  /// Members, the calling thread included.
+  /// Number of members, including the calling thread.
   int size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  /// Calls `function(member)` for each member 0..size()-1 and returns when all are done. If some throw, all the others
-  /// are still run and the exception of the lowest member is rethrown.
+  /// Calls `function(member)` for each member 0..size()-1 and returns when all calls are done. If some throw, the
+  /// others still run, and the exception of the lowest member is rethrown.
   template <class Function>
   void run(Function&& function) {
     run_parts(size(), function);
@@ -59,12 +58,12 @@ class builtin_thread_team {
     }
   }
 
-  /// While more calls with true than with false have been made, workers do not sleep. See team_region.
+  /// Workers do not sleep while there have been more calls with true than with false. See team_region.
   void keep_awake(bool on) noexcept { awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed); }
 
-  /// Replaces the workers so that the team has `size` members. Waits for a run() of another thread to end. Throws
-  /// argument_error for a size outside 1..4096, and error while a keep_awake is in force: a training step relies on
-  /// the team that it was prepared for.
+  /// Replaces the workers so that the team has `size` members. Waits for other threads' run() to end. Throws
+  /// argument_error for a size outside 1..4096, and error while keep_awake is in force, because a training step relies
+  /// on the team's size.
   void resize(int size) {
     check(size);
     if (awake_.load(std::memory_order_relaxed) > 0) {
@@ -104,7 +103,7 @@ class builtin_thread_team {
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
-    } catch (const std::system_error& refusal) {  // leave a team of one behind, not a half-started one
+    } catch (const std::system_error& refusal) {  // leaves a team of one instead of an incomplete one
       const std::size_t started = workers_.size() + 1;
       stop();
       throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +
@@ -123,7 +122,7 @@ class builtin_thread_team {
     workers_.clear();
   }
 
-  /// Publishes task_, parts_ and stopping_ to the workers.
+  /// Publishes task_, parts_ and stopping_ to the workers (release).
   void announce() noexcept {
     generation_.fetch_add(1, std::memory_order_seq_cst);
     generation_.notify_all();
@@ -171,7 +170,7 @@ class builtin_thread_team {
     }
   }
 
-  // Written by the leader before generation_ and read by workers after it.
+  // Written by the leader before it increments generation_, read by workers after they see that.
   detail::team_task task_;
   int parts_ = 0;
   bool crowded_ = false;
@@ -180,7 +179,7 @@ class builtin_thread_team {
   std::atomic<int> awake_ = 0;
   std::atomic<bool> busy_ = false;
   std::vector<std::thread> workers_;
-  // Cache lines of their own: workers spin on the first while finished ones write the second.
+  // On separate cache lines: workers spin on the first while others that have finished write the second.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;
 };

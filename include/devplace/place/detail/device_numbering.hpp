@@ -8,8 +8,8 @@
 
 namespace devplace::detail {
 
-/// The environment's part in which GPU has which number: CUDA_DEVICE_ORDER orders the machine's devices,
-/// CUDA_VISIBLE_DEVICES chooses among them. CUDA reads both at its first call.
+/// The environment variables that number GPUs: CUDA_DEVICE_ORDER orders the machine's devices, CUDA_VISIBLE_DEVICES
+/// selects some. CUDA reads both at its first call.
 struct device_numbering {
   bool order_given = false;
   bool choice_given = false;
@@ -29,7 +29,7 @@ struct device_numbering {
     return found;
   }
 
-  /// Whether a number may be another one than nvidia-smi's for more reasons than CUDA's own.
+  /// Whether either variable is set, so that numbers may differ from nvidia-smi's for more reasons than CUDA's default.
   bool given() const { return order_given || choice_given; }
 
   /// `devices are numbered by CUDA_DEVICE_ORDER=PCI_BUS_ID among those of CUDA_VISIBLE_DEVICES="2,1"`.

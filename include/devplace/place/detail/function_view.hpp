@@ -7,8 +7,8 @@
 
 namespace devplace::detail {
 
-/// A callable by reference, its type erased: two pointers, never allocated. What it refers to outlives it. Loops over
-/// threads take it, so that they are compiled once and not for every body.
+/// A type-erased reference to a callable, which must outlive it: two pointers, no allocation. Loops over threads take
+/// it, so that they are compiled once and not per body.
 template <class... Arguments>
 class function_view {
  public:

@@ -9,7 +9,7 @@
 
 namespace devplace::detail {
 
-/// The loops below for any function, compiled once.
+/// The loops below, type-erased so that they are compiled once.
 inline void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
@@ -30,7 +30,7 @@ inline void run_members(int parts, function_view<int> function) {
   errors.rethrow();
 }
 
-/// Begin of part `part` when `count` things are dealt to `parts` parts whose sizes differ by one at most.
+/// Begin of part `part` of `count` elements divided into `parts` parts whose sizes differ by at most one.
 constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size_t part) noexcept {
   const std::size_t rest = count % parts;
   return part * (count / parts) + (part < rest ? part : rest);
@@ -60,18 +60,18 @@ inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size
   run_members(static_cast<int>(parts), function_view<int>(part_of));
 }
 
-/// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. What the function calls in
-/// turn runs serially. Returns when all are done; then the exception of the lowest part that threw is rethrown.
-/// Requires parts <= thread_count(). Allocates nothing.
+/// Calls `function(part)` for parts 0..parts-1, part i on member i of this thread's team. Parallel loops nested in the
+/// function run serially. Returns when all calls are done and then rethrows the exception of the lowest part that
+/// threw. Requires parts <= thread_count(). Does not allocate.
 template <class Function>
 void parallel_members(int parts, Function&& function) {
   run_members(parts, function_view<int>(function));
 }
 
-/// Calls `function(begin, end)` over contiguous ranges that cover 0..n-1 once, one range per member of this thread's
-/// team. Range ends are multiples of `grain` (or n), and no range is dealt out with less than `grain` indices; below
-/// 2 * grain the call is inline. The split depends on n, grain and the team's size alone. Exceptions and nesting as in
-/// parallel_members. Allocates nothing.
+/// Calls `function(begin, end)` for contiguous ranges that cover 0..n-1, one range per member of this thread's team.
+/// Ranges end at multiples of `grain` (or n) and have at least `grain` indices; below 2 * grain the call is inline. The
+/// split depends only on n, grain and the team's size. Exceptions and nesting as in parallel_members. Does not
+/// allocate.
 template <class Function>
 void parallel_for(std::size_t n, std::size_t grain, Function&& function) {
   run_ranges(n, grain, function_view<std::size_t, std::size_t>(function));

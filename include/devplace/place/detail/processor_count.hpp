@@ -17,8 +17,8 @@
 
 namespace devplace::detail {
 
-/// Processors that the operating system lets this process use: the affinity mask where there is one (taskset, srun
-/// and mpirun set it), else what the machine has. At least 1.
+/// Number of processors that this process may use: those of the affinity mask if there is one (set by taskset, srun and
+/// mpirun), otherwise all of the machine's. At least 1.
 inline int usable_processors() noexcept {
 #if defined(__linux__)
   cpu_set_t mask;
@@ -32,13 +32,13 @@ inline int usable_processors() noexcept {
   return count > 0 ? count : 1;
 }
 
-/// Largest team that is taken for meant; above it a count is a mistake (a job id, an address) and starting that many
-/// threads would bring the machine down.
+/// The largest thread count that is accepted; a larger one is probably a mistake (a job id, an address), and starting
+/// that many threads would overload the machine.
 inline constexpr int largest_thread_count = 4096;
 
-/// The thread count that `text`, a value of OMP_NUM_THREADS, asks for. OpenMP allows a list with one number per
-/// nesting level ("4,2"); devplace does not nest, so the first one counts. Spaces around numbers are allowed, as in
-/// OpenMP. Anything else is an error: a silently ignored limit would oversubscribe a shared node.
+/// The thread count in `text`, a value of OMP_NUM_THREADS. OpenMP allows a list with one number per nesting level
+/// ("4,2"); devplace does not nest and uses the first. Spaces around numbers are allowed, as in OpenMP. Anything else
+/// is an error, because ignoring a limit would oversubscribe a shared node.
 inline int parse_thread_count(std::string_view text) {
   const auto fail = [text]() -> int {
     throw argument_error("the environment variable OMP_NUM_THREADS is \"" + std::string(text) +
@@ -63,8 +63,8 @@ inline int parse_thread_count(std::string_view text) {
   }
 }
 
-/// Size of the process's team when nobody has called set_thread_count: OMP_NUM_THREADS (`variable`, null or empty when
-/// unset) before the number of usable processors.
+/// Size of the process's team unless set_thread_count was called: OMP_NUM_THREADS (`variable`, null or empty if unset),
+/// otherwise the number of usable processors.
 inline int default_thread_count(const char* variable, int processors) {
   return variable == nullptr || *variable == '\0' ? processors : parse_thread_count(variable);
 }

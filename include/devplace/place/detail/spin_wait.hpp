@@ -6,7 +6,7 @@
 
 namespace devplace::detail {
 
-/// Tells the core that this is a waiting loop: saves power and leaves the pipeline to a sibling hardware thread.
+/// Tells the core that this is a spin loop: saves power and leaves the pipeline to the sibling hardware thread.
 inline void processor_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   asm volatile("pause");
@@ -15,12 +15,12 @@ inline void processor_pause() noexcept {
 #endif
 }
 
-/// Waits for another thread in growing politeness: pauses for some microseconds, then gives the core away at every
-/// step, because the thread waited for may need this very core: the scheduler does put two spinning threads on one core
-/// while a neighbour's process has the other, and then every microsecond spun is lost twice.
+/// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other
+/// thread may need this core: schedulers do put two spinning threads on one core while another process uses the second
+/// one, and then every microsecond of spinning delays both.
 class spin_wait {
  public:
-  /// `crowded`: more threads than processors are known to wait for each other, so pauses would only delay them.
+  /// `crowded`: more threads than processors wait for each other, so pauses would only delay them.
   explicit spin_wait(bool crowded) noexcept : steps_(crowded ? pauses : 0) {}
 
   void step() noexcept {
@@ -32,7 +32,7 @@ class spin_wait {
     if (steps_ < pauses + yields) ++steps_;
   }
 
-  /// True after some tens of microseconds without success: time to sleep, for those who may.
+  /// True after some tens of microseconds without success: callers that can sleep should do so.
   bool exhausted() const noexcept { return steps_ == pauses + yields; }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace devplace::detail {
 
-/// A callable taking a member's number, by reference: two pointers, copied freely, never allocated. What it refers to
-/// outlives the call of run() that it is handed to.
+/// A type-erased reference to a callable that takes a member's number: two pointers, no allocation. The callable must
+/// outlive the call of run() that it is passed to.
 class team_task {
  public:
   constexpr team_task() = default;
@@ -30,7 +30,7 @@ class team_task {
   void (*call_)(void*, int) noexcept = nullptr;
 };
 
-/// Keeps the exception of the lowest member that threw, so that which error a caller sees does not depend on timing.
+/// Keeps the exception of the lowest member that threw, so that the reported error does not depend on timing.
 class first_exception {
  public:
   void capture(int member) noexcept {
@@ -43,7 +43,7 @@ class first_exception {
     lock_.clear(std::memory_order_release);
   }
 
-  /// Call after all members are done.
+  /// To be called after all members are done.
   void rethrow() const {
     if (exception_) std::rethrow_exception(exception_);
   }
@@ -54,7 +54,7 @@ class first_exception {
   std::exception_ptr exception_;
 };
 
-/// Runs `function` and hands what it throws to `errors`.
+/// Calls `function` and passes its exceptions to `errors`.
 template <class Function>
 struct guarded_function {
   Function& function;
