@@ -14,15 +14,15 @@ namespace detail {
 
 // The CPU's sum of squares in three passes of index functors: lane j sums elements j, j + lanes, j + 2 lanes, ..., so
 // that neighbouring vector lanes read neighbouring elements; then sqrt(lanes) groups sum the lanes; then the groups are
-// summed. Which thread does what changes nothing.
+// summed. The result does not depend on the distribution over threads.
 
-/// Lanes that are worth a thread: a multiple of 64 with some 32768 elements.
+/// Number of lanes that justify a thread: a multiple of 64 with about 32768 elements.
 constexpr std::size_t norm_grain(std::size_t n) {
   const std::size_t rows = n / runtime::norm_lanes(n) + 1;
   return (32768 / rows / 64 + 1) * 64;
 }
 
-/// The sums of lanes, for a chunk of lanes whose sums stay in the first-level cache, row by row.
+/// The sums of a chunk of lanes, row by row, such that the sums stay in the first-level cache.
 template <class T>
 struct lane_squares {
   const T* values;

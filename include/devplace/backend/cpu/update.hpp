@@ -12,7 +12,7 @@ namespace devplace {
 
 namespace detail {
 
-/// A whole step as one index functor over the arena.
+/// A complete step as an index functor over the arena.
 template <class Numbers>
 struct update_functor {
   Numbers numbers;
@@ -21,8 +21,8 @@ struct update_functor {
   void range(std::size_t begin, std::size_t end) const { update_range(numbers, begin, end); }
 };
 
-/// Elements that are worth a thread, some microseconds of work. A multiple of every vector's lanes, so that the same
-/// elements are left over after whole vectors, and the same bits come out, for every number of threads.
+/// Number of elements that justify a thread. A multiple of every vector width, so that the same elements remain after
+/// whole vectors, and the bits are the same, for every number of threads.
 inline constexpr std::size_t update_grain = 8192;
 
 }  // namespace detail

@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Empty on purpose: what DEVPLACE_CUDA_BACKEND names in a translation unit that cannot run kernels on cuda places.
+// Deliberately empty: the header behind DEVPLACE_CUDA_BACKEND in files that cannot run kernels on cuda places.

@@ -21,12 +21,12 @@
 
 namespace devplace::detail {
 
-/// One simulated GPU: a thread that does what it is asked to in the order of the calls, while the caller goes on. Any
-/// thread may ask. Asking allocates nothing; it waits when `pending_limit` calls are ahead.
+/// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
+/// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending.
 class simulated_device {
  public:
   static constexpr std::size_t pending_limit = 128;
-  /// The limit of CUDA's kernel arguments, so that what fits here fits there.
+  /// CUDA's limit on the size of kernel arguments.
   static constexpr std::size_t closure_bytes = 4096;
 
   explicit simulated_device(int ordinal = 0) : ordinal_(ordinal), worker_([this] { work(); }) {}
@@ -34,9 +34,8 @@ class simulated_device {
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
 
-  /// Calls `function()` on the device's thread, after all that was submitted before. What it throws is kept for the
-  /// next wait(); until then the device skips what it is asked to, so that nothing is computed from a failed result.
-  /// `Always`: done all the same (giving memory back).
+  /// Enqueues `function()` for the device's thread. Its exception is kept for the next wait(); until then the device
+  /// skips its work, so that nothing is computed from a failed result. `Always`: run even then (for freeing memory).
   template <bool Always = false, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
@@ -49,31 +48,31 @@ class simulated_device {
                    [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); });
   }
 
-  /// Waits for all that was submitted before; throws the first error since the last wait().
+  /// Waits for all submitted work; throws the first error since the last wait().
   void wait() {
     if (const device_failure failed = drain()) std::rethrow_exception(failed.what);
   }
 
-  /// Waits for all that was submitted before and returns the first failure since the last wait, which is over then.
+  /// Waits for all submitted work; returns, and clears, the first failure since the last wait.
   device_failure drain() {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
     return std::exchange(failure_, {});
   }
 
-  /// Whether all that was submitted is done.
+  /// Whether all submitted work is done.
   bool idle() const {
     const std::lock_guard lock(mutex_);
     return finished_ == submitted_;
   }
 
-  /// The failure because of which the device skips its work now.
+  /// The failure because of which the device currently skips its work.
   device_failure failure() const {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
 
-  /// Makes the device skip its work because of what failed on another one, whose results it was to use.
+  /// Makes the device skip its work because of a failure of another device whose results it needs.
   void fail_with(const device_failure& other) {
     const std::lock_guard lock(mutex_);
     if (!failure_) {
@@ -82,13 +81,13 @@ class simulated_device {
     }
   }
 
-  /// Number of failures so far, those from other devices included.
+  /// Number of failures so far, including those propagated from other devices.
   std::uint64_t failures() const {
     const std::lock_guard lock(mutex_);
     return failures_;
   }
 
-  /// Finishes what was submitted and ends the thread; from then on submit() does its work itself.
+  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves.
   void stop() noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -106,13 +105,13 @@ class simulated_device {
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
 
-  /// submit() for every function: its bytes, and how to call them.
+  /// The type-erased submit(): the function's bytes and how to call it.
   void submit_closure(const void* function, std::size_t bytes, bool always, void (*run)(void*)) {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
-    if (stopped_) {  // static destruction: the thread has done its work and ended, the caller does the rest
+    if (stopped_) {  // static destruction: the thread has ended, so the caller does the work
       if (!always && failure_) return;
-      lock.unlock();  // it may ask for this device's failure
+      lock.unlock();  // the function may query this device's failure
       alignas(std::max_align_t) std::byte copy[closure_bytes];
       std::memcpy(copy, function, bytes);
       simulated_guard_enter();
@@ -152,7 +151,7 @@ class simulated_device {
         lock.lock();
         keep(std::move(failed));
       }
-      if (finished_ + 1 == submitted_) {  // before anyone sees that the device is idle
+      if (finished_ + 1 == submitted_) {  // before anyone can see that the device is idle
         simulated_guard_leave();
         working = false;
       }
@@ -161,14 +160,14 @@ class simulated_device {
     }
   }
 
-  /// Later errors follow from the first, which nobody has seen yet.
+  /// Later errors are consequences of the first one, which has not been reported yet.
   void keep(std::exception_ptr failed) noexcept {
     if (!failed || failure_) return;
     failure_ = {std::move(failed), ordinal_};
     ++failures_;
   }
 
-  /// Operations of the CPU find a team of one here: many devices on one machine would ask for its threads at once.
+  /// CPU operations on a device use a team of one thread: otherwise several devices would compete for the same team.
   static std::exception_ptr run_on_serial_team(void (*run)(void*), void* closure) noexcept {
     const thread_team_scope scope(the_serial_team);
     try {
@@ -190,7 +189,7 @@ class simulated_device {
   device_failure failure_;
   std::uint64_t failures_ = 0;
   std::array<command, pending_limit> ring_;
-  std::thread worker_;  // last: it uses all of the above
+  std::thread worker_;  // last: its thread uses the members above
 };
 
 }  // namespace devplace::detail

@@ -17,7 +17,7 @@ namespace devplace {
 
 namespace detail {
 
-/// The devices behind the place `ordinal`; empty where no map is given and all have its number.
+/// The devices behind the place `ordinal`; empty if no map is given and all have its number.
 inline std::string simulated_binding(int ordinal) {
   const device_map& map = device_map::of_process();
   const int visible = map.visible(ordinal), physical = simulated_physical_device(ordinal);
@@ -27,14 +27,14 @@ inline std::string simulated_binding(int ordinal) {
 
 }  // namespace detail
 
-/// Simulated devices exist as far as DEVPLACE_SIMULATED_DEVICES says and CUDA_VISIBLE_DEVICES shows them; each place is
-/// one thread on the host's memory.
+/// Simulated devices: DEVPLACE_SIMULATED_DEVICES defines their number, CUDA_VISIBLE_DEVICES selects some; each place is
+/// a thread working in host memory.
 template <>
 struct implementation<backend::cuda, op::device_query> {
   static int count() { return detail::simulated_device_count(); }
   static std::string why_unavailable(int ordinal) { return detail::why_not_simulated(ordinal); }
   static std::string support() { return "simulated CUDA on the host's memory, one thread for each device"; }
-  /// In each of CUDA's orders simulated devices, which are all alike, have the same numbers.
+  /// All simulated devices are alike, so CUDA_DEVICE_ORDER does not change their numbers.
   static std::string numbering() { return detail::device_numbering::of_environment().text(); }
   static device_information describe(int ordinal) {
     const std::string missing = why_unavailable(ordinal);

@@ -16,9 +16,8 @@
 
 namespace devplace::detail {
 
-/// The devices behind the logical ordinals of the process, each with a worker of its own, started at its first use.
-/// They are never destroyed, only stopped at exit, because a tensor with static storage duration may give back its
-/// memory after that.
+/// The devices behind the logical ordinals of the process, each with its own worker, started at first use. Stopped at
+/// exit but never destroyed, because a tensor with static storage duration may free its memory later.
 class simulated_devices {
  public:
   static simulated_device& at(int ordinal) {

@@ -17,7 +17,7 @@
 
 namespace devplace::detail {
 
-/// Number of devices that `text`, a value of DEVPLACE_SIMULATED_DEVICES, asks for: 0 to 64; 4 when it is null.
+/// Number of devices according to `text`, a value of DEVPLACE_SIMULATED_DEVICES: 0 to 64; 4 if it is null.
 inline int parse_simulated_device_count(const char* text) {
   if (text == nullptr) return 4;
   const std::string_view given = text;
@@ -30,9 +30,9 @@ inline int parse_simulated_device_count(const char* text) {
   return count;
 }
 
-/// The physical devices that `text`, a value of CUDA_VISIBLE_DEVICES, makes visible, in its order; all when it is null.
-/// As CUDA's driver reads it, without errors: the list ends at the first entry that is no device (-1, a number too
-/// large, anything else), characters after a number are passed over, and a device listed twice leaves none.
+/// The physical devices selected by `text`, a value of CUDA_VISIBLE_DEVICES, in its order; all if it is null. Parsed
+/// like CUDA's driver, without errors: the list ends at the first entry that is not a device (-1, a number too large,
+/// anything else), characters after a number are ignored, and a device listed twice makes the list empty.
 inline std::vector<int> parse_visible_devices(const char* text, int physical_count) {
   std::vector<int> visible;
   if (text == nullptr) {
@@ -54,17 +54,17 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
   }
 }
 
-/// What a driver knows: the physical devices, and which of them this process sees.
+/// The simulated driver's state: the physical devices, and which of them are visible to this process.
 class simulated_driver {
  public:
-  /// From the values of DEVPLACE_SIMULATED_DEVICES and CUDA_VISIBLE_DEVICES, null where unset.
+  /// From the values of DEVPLACE_SIMULATED_DEVICES and CUDA_VISIBLE_DEVICES, null if unset.
   simulated_driver(const char* devices, const char* visible)
       : physical_count_(parse_simulated_device_count(devices)),
         visible_(parse_visible_devices(visible, physical_count_)),
         restricted_(visible != nullptr),
         visible_text_(visible != nullptr ? visible : "") {}
 
-  /// Read from the environment at first use, as CUDA's driver does.
+  /// The process's driver; reads the environment at first use, as CUDA's does.
   static const simulated_driver& of_process() {
     static const simulated_driver& driver =
         *new simulated_driver(std::getenv("DEVPLACE_SIMULATED_DEVICES"), std::getenv("CUDA_VISIBLE_DEVICES"));
@@ -75,7 +75,7 @@ class simulated_driver {
   int visible_count() const { return static_cast<int>(visible_.size()); }
   int physical(int visible) const { return visible_[static_cast<std::size_t>(visible)]; }
 
-  /// Why device `ordinal` is not visible, and what to do.
+  /// Why device `ordinal` is not visible, and the fix.
   std::string why_absent(int ordinal) const {
     const std::string name = place_name(backend::cuda{}, ordinal);
     const std::string enough =
@@ -101,7 +101,7 @@ class simulated_driver {
   }
 
  private:
-  /// What is to be known of CUDA's way to read a list that gives fewer devices than it has entries.
+  /// Explains CUDA's parsing if a list yields fewer devices than it has entries.
   std::string explained_end() const {
     const auto entries = 1 + std::count(visible_text_.begin(), visible_text_.end(), ',');
     if (visible_text_.empty() || entries == visible_count()) return {};
@@ -115,7 +115,7 @@ class simulated_driver {
   std::string visible_text_;
 };
 
-/// Number of cuda places: what is visible, or what the device map binds to that; freezes the map.
+/// Number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
 inline int simulated_device_count(const char* used_by = "a query of the devices") {
   return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by);
 }
@@ -125,7 +125,7 @@ inline int simulated_physical_device(int ordinal) {
   return simulated_driver::of_process().physical(device_map::of_process().visible(ordinal));
 }
 
-/// Why device `ordinal` is not simulated; empty when it is.
+/// Why device `ordinal` does not exist; empty if it does.
 inline std::string why_not_simulated(int ordinal, const char* used_by = "a query of the devices") {
   if (ordinal >= 0 && ordinal < simulated_device_count(used_by)) return {};
   const device_map& map = device_map::of_process();

@@ -15,8 +15,8 @@ namespace devplace {
 
 namespace detail {
 
-/// The state of an event: how often it was recorded and how many of these records the device has come to. The owner
-/// and every call that is on its way hold a reference.
+/// The state of an event: the number of times it was recorded, and how many of these records the device has reached.
+/// Reference-counted: owned by the handle and by every pending call.
 class simulated_event {
  public:
   void record(simulated_device& device) {
@@ -28,7 +28,7 @@ class simulated_event {
     });
   }
 
-  /// A device that has failed waits all the same: what it was asked to give back, others may still be using.
+  /// A failed device waits, too, because memory that it then frees may still be in use by others.
   void follow(simulated_device& device) {
     hold();
     simulated_device* const at = &device;
@@ -74,8 +74,8 @@ class simulated_event {
   std::condition_variable changed_;
   std::atomic<std::uint64_t> recorded_{0};
   std::uint64_t happened_ = 0;
-  // A record that is neither before the first nor behind the last one to which the device came with a failure counts
-  // as failed, with the latest failure. Record 0 is none.
+  // Records from `first_failed_` to `last_failed_`, the range in which the device had a failure, count as failed, with
+  // the latest failure. Record 0 is none.
   std::uint64_t first_failed_ = 1;
   std::uint64_t last_failed_ = 0;
   device_failure failure_;
@@ -84,7 +84,7 @@ class simulated_event {
 
 }  // namespace detail
 
-/// Events between simulated devices: their threads wait for each other, and failures travel along.
+/// Events between simulated devices: their threads wait for each other, and failures propagate.
 template <>
 struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {

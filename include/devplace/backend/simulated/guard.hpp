@@ -14,12 +14,12 @@
 
 namespace devplace::detail {
 
-/// Memory that only simulated devices reach. All of it lies in one reserved region of addresses, which is open while a
-/// device works and closed while none does: a host that follows a pointer to it after it has synchronised gets a
-/// segmentation fault, as with a GPU. Any thread may call.
+/// Memory that only simulated devices may access. It lies in one reserved address range, which is accessible while a
+/// device works and protected while none does: a host that dereferences a pointer into it after synchronising gets a
+/// segmentation fault, as with a GPU. Thread-safe.
 class simulated_guard {
  public:
-  /// Addresses, not memory: pages come when they are written.
+  /// Reserved address space; pages are allocated when they are written.
   static constexpr std::size_t region_bytes = std::size_t{1} << 40;
 
   static simulated_guard& of_process() {
@@ -27,8 +27,8 @@ class simulated_guard {
     return guard;
   }
 
-  /// `bytes` is a multiple of the alignment. Null when the system gives no such region, or it is full: the caller then
-  /// uses ordinary memory.
+  /// `bytes` must be a multiple of the alignment. Returns null if the system cannot reserve such a range, or it is
+  /// full: the caller then uses ordinary memory.
   void* allocate(std::size_t bytes) noexcept {
     try {
       const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ class simulated_guard {
         give(begin, pages);
         throw;
       }
-      // A device that begins to work sees that there is something to open, or is seen to work here.
+      // Ordering: a device that starts to work sees in_use_ and opens the region, or its working_ is seen here.
       in_use_.store(true);
       if (open_)
         static_cast<void>(::mprotect(region_ + begin, pages, PROT_READ | PROT_WRITE));
@@ -62,7 +62,7 @@ class simulated_guard {
     blocks_.erase(block);
     try {
       give(begin, pages);
-    } catch (const std::bad_alloc&) {  // these addresses are not used again
+    } catch (const std::bad_alloc&) {  // this address range is not reused
     }
   }
 
@@ -92,7 +92,7 @@ class simulated_guard {
     return region_ != nullptr;
   }
 
-  /// First fit among the ranges given back, else behind what was ever used.
+  /// First fit among the freed ranges, otherwise after the highest range used so far.
   std::size_t take(std::size_t bytes) {
     for (auto range = free_.begin(); range != free_.end(); ++range) {
       const auto [begin, size] = *range;
@@ -129,11 +129,11 @@ class simulated_guard {
     open_ = false;
   }
 
-  std::atomic<int> working_{0};                // devices at work
+  std::atomic<int> working_{0};                // number of working devices
   std::atomic<bool> in_use_{false};            // whether there has ever been a block
-  std::mutex mutex_;                           // of all below
-  std::map<std::size_t, std::size_t> blocks_;  // offset and bytes of their pages
-  std::map<std::size_t, std::size_t> free_;    // ranges given back
+  std::mutex mutex_;                           // guards the members below
+  std::map<std::size_t, std::size_t> blocks_;  // offset and size in bytes, in whole pages
+  std::map<std::size_t, std::size_t> free_;    // freed ranges
   std::byte* region_ = nullptr;
   std::size_t page_ = 0;
   std::size_t top_ = 0;
@@ -141,12 +141,12 @@ class simulated_guard {
   bool open_ = false;
 };
 
-/// A simulated device begins to work: the memory of the devices is open from here to its leave.
+/// Called when a simulated device starts to work: makes the devices' memory accessible until it leaves.
 inline void simulated_guard_enter() noexcept {
   simulated_guard::of_process().enter();
 }
 
-/// A simulated device is idle. To be called before anyone can see that it is.
+/// Called when a simulated device becomes idle, before anyone can see that.
 inline void simulated_guard_leave() noexcept {
   simulated_guard::of_process().leave();
 }

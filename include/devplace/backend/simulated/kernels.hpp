@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-/// Every operation that the CPU can carry out, on a simulated device: the same code, later, on the device's thread.
+/// Every operation with a CPU implementation, on a simulated device: the same code, run by the device's thread.
 template <class Op>
   requires requires {
     sizeof(implementation<backend::cpu, Op>);

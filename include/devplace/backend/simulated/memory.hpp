@@ -15,7 +15,7 @@
 
 namespace devplace {
 
-/// Memory of simulated devices: the host's, touched by the devices' threads only.
+/// Memory of simulated devices: host memory that only the devices' threads access.
 template <>
 struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
@@ -80,8 +80,8 @@ struct implementation<backend::cuda, op::memory> {
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
 
  private:
-  /// The device keeps the block for its next allocation. What was asked of the device before may use it still, and
-  /// comes before all that will be asked of it with the block's next owner.
+  /// The device caches the block for later allocations. Pending work may still use the block, but it precedes all work
+  /// that the block's next owner can submit.
   static void release(const detail::block_record& block) noexcept {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);

@@ -19,7 +19,7 @@
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
 
-// AddressSanitizer's, where it is linked; null elsewhere.
+// Functions of AddressSanitizer if it is linked, otherwise null.
 extern "C" {
 void __asan_poison_memory_region(const volatile void* begin, std::size_t bytes) __attribute__((weak));
 void __asan_unpoison_memory_region(const volatile void* begin, std::size_t bytes) __attribute__((weak));
@@ -27,16 +27,16 @@ void __asan_unpoison_memory_region(const volatile void* begin, std::size_t bytes
 
 namespace devplace::detail {
 
-/// The memory of the simulated devices. A block that is given back stays with its logical device for the next request
-/// of the same rounded size. The work of a device is done in the order of the calls, so that the next owner's work
-/// finds the block's last work done; whoever lets another device touch a block orders the two devices anyway. A block
-/// goes back to the host in the order of its device's work. All logical devices on one physical device share its limit,
-/// and a bound on what they keep: what they had in use at one time, and kept_bytes more.
+/// The memory of the simulated devices. A freed block is cached by its logical device for the next request of the same
+/// rounded size. A device executes its work in the order of the calls, so the previous owner's work on the block is
+/// done before the next owner's; if another device uses a block, the program must order the two devices anyway. Cached
+/// blocks are returned to the host in the order of their device's work. All logical devices on one physical device
+/// share its limit, and a bound on the cache: the peak of what they had in use, plus kept_bytes.
 class simulated_pool {
  public:
-  /// Blocks are multiples of this, and aligned to it.
+  /// Size and alignment unit of blocks.
   static constexpr std::size_t unit = 64;
-  /// Bytes that may be kept in any case.
+  /// Bytes that may be cached in any case.
   static constexpr std::size_t kept_bytes = std::size_t{1} << 20;
 
   explicit simulated_pool(std::size_t limit) : limit_(limit) {}
@@ -46,8 +46,8 @@ class simulated_pool {
     return pool;
   }
 
-  /// Memory for the logical device `ordinal`, which lies on `physical`; null when the limit, even after the caches on
-  /// that physical device have been given back, or the host does not have it. `guarded`: out of the host's reach.
+  /// Memory for the logical device `ordinal` on the device `physical`; null if the limit is exceeded even after
+  /// trimming the caches on that physical device, or if the host has not enough. `guarded`: inaccessible to the host.
   void* take(int ordinal, int physical, std::size_t bytes, bool guarded, memory_counters& counters) {
     if (bytes > unlimited_memory - unit) return nullptr;
     const std::size_t rounded = (bytes + unit - 1) / unit * unit;
@@ -74,7 +74,7 @@ class simulated_pool {
     return found->data;
   }
 
-  /// Takes a block back that take() gave for `bytes`.
+  /// Frees a block that take() returned for `bytes`.
   void give(void* data, std::size_t bytes, memory_counters& counters) noexcept {
     const std::lock_guard lock(mutex_);
     block* given = blocks_.find(data)->second.get();
@@ -84,7 +84,7 @@ class simulated_pool {
     counters.idle.fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  /// Gives the cache of one logical device back to the host; returns the bytes.
+  /// Returns the cache of one logical device to the host; returns the number of bytes.
   std::size_t trim(int ordinal, memory_counters& counters) {
     block* dropped = nullptr;
     std::size_t bytes = 0;
@@ -98,13 +98,13 @@ class simulated_pool {
 
   bool limited() const { return limit_ != unlimited_memory; }
 
-  /// Bytes of a physical device that are not in use, caches included.
+  /// Bytes of a physical device that are not in use, including caches.
   std::size_t obtainable(int physical) const {
     const std::lock_guard lock(mutex_);
     return limit_ - reserved_[index(physical)] + cached_[index(physical)];
   }
 
-  /// What a physical device has, for an error.
+  /// The capacity of a physical device, for error messages.
   std::string limit_text(int physical) const {
     if (!limited()) return "it is the host's memory, without a limit from DEVPLACE_SIMULATED_MEMORY";
     return "physical device " + std::to_string(physical) + " has " + std::to_string(limit_) + " bytes (" +
@@ -119,8 +119,8 @@ class simulated_pool {
     int ordinal;
     int physical;
     bool guarded;
-    block** cache;  // where it waits while it is not in use
-    block* next;    // there
+    block** cache;  // the cache list for this block's size
+    block* next;    // next block in that list
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -129,12 +129,12 @@ class simulated_pool {
     return bytes <= limit_ && reserved_[index(physical)] <= limit_ - bytes;
   }
 
-  /// A program whose sizes recur takes from the cache and never comes here; one whose sizes do not would fill it.
+  /// Programs with recurring sizes reuse the cache; programs with ever new sizes would fill it, hence the bound.
   bool keeps_too_much(int physical) const {
     return cached_[index(physical)] > most_in_use_[index(physical)] + kept_bytes;
   }
 
-  /// A new block; null when the host has no memory left.
+  /// A new block; null if the host has not enough memory.
   block* reserve(int ordinal, int physical, std::size_t bytes, bool guarded, block** cache) noexcept {
     void* data = guarded ? simulated_guard::of_process().allocate(bytes) : nullptr;
     guarded = data != nullptr;
@@ -162,7 +162,7 @@ class simulated_pool {
         bytes += taken->bytes;
         cached_[index(taken->physical)] -= taken->bytes;
         reserved_[index(taken->physical)] -= taken->bytes;
-        blocks_.find(taken->data)->second.release();  // the list owns it
+        blocks_.find(taken->data)->second.release();  // ownership moves to the list
         blocks_.erase(taken->data);
       }
     counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
@@ -181,7 +181,7 @@ class simulated_pool {
     return dropped;
   }
 
-  /// In the order of the work of each block's device.
+  /// Frees each block in the order of its device's work.
   static void give_to_host(block* dropped) {
     while (dropped != nullptr) {
       const std::unique_ptr<block> last(std::exchange(dropped, dropped->next));
@@ -200,7 +200,7 @@ class simulated_pool {
       ::operator delete (data, std::align_val_t{unit});
   }
 
-  /// AddressSanitizer reports who touches more than the first `allowed` bytes, from here on in the device's work.
+  /// Makes AddressSanitizer report accesses beyond the first `allowed` bytes, from this point in the device's work.
   static void forbid(const block* b, std::size_t allowed) noexcept {
     if (__asan_poison_memory_region == nullptr) return;
     simulated_devices::at(b->ordinal)
@@ -212,11 +212,11 @@ class simulated_pool {
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
-  std::array<std::map<std::pair<std::size_t, bool>, block*>, counted_ordinals> cache_;  // of each logical device
+  std::array<std::map<std::pair<std::size_t, bool>, block*>, counted_ordinals> cache_;  // per logical device
   std::unordered_map<void*, std::unique_ptr<block>> blocks_;
-  std::array<std::size_t, counted_ordinals> reserved_{};  // of each physical device, caches included
+  std::array<std::size_t, counted_ordinals> reserved_{};  // per physical device, including caches
   std::array<std::size_t, counted_ordinals> cached_{};
-  std::array<std::size_t, counted_ordinals> most_in_use_{};  // at one time
+  std::array<std::size_t, counted_ordinals> most_in_use_{};  // peak
 };
 
 }  // namespace devplace::detail

@@ -7,7 +7,7 @@
 
 namespace devplace {
 
-/// All streams of a simulated device are its one worker, who does their work in the order of the calls.
+/// All streams of a simulated device share its worker, which executes their work in the order of the calls.
 template <>
 struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {

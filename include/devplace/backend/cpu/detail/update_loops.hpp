@@ -50,7 +50,7 @@ inline constexpr std::size_t vector_bytes = 64;
   #undef DEVPLACE_OPTIM_ROOT
 #endif
 
-/// Elements `begin` up to `end` of an update, with the widest vectors that this process may use.
+/// Elements [begin, end) of an update, with the widest vectors that this process may use.
 template <class Numbers>
 void update_range(const Numbers& numbers, std::size_t begin, std::size_t end) {
   switch (current_isa()) {
@@ -65,7 +65,7 @@ void update_range(const Numbers& numbers, std::size_t begin, std::size_t end) {
   }
 }
 
-/// sums[lane] += values[lane]^2 for `count` lanes, which do not overlap the values.
+/// sums[lane] += values[lane]^2 for `count` lanes; sums and values must not overlap.
 template <class T>
 void add_squares(double* sums, const T* values, std::size_t count) {
   switch (current_isa()) {
