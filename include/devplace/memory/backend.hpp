@@ -15,13 +15,12 @@
 
 namespace devplace {
 
-/// What a backend `B` provides, as static functions of `implementation<B, Op>`: the devices behind its places
-/// (op::device_query), their memory (op::memory), queues of work (op::streams), and points in that work with the
-/// failures before them (op::events). Every function names its device by the ordinal, a value. Functions without
-/// "waits" return when the device has been asked, and what it is asked to do it does in the order of the calls on one
-/// stream. Operations come on top, each an `implementation<B, Op>` with a static `run(ordinal, arguments...)`
-/// (place/backend.hpp); one that is absent cannot be used on the backend's places, and a sentence says so.
-/// docs/backends.md explains each function.
+/// What a backend `B` provides, as static functions of `implementation<B, Op>`: the devices of its places
+/// (op::device_query), their memory (op::memory), queues of work (op::streams), and events in these queues with the
+/// failures before them (op::events). Every function takes the device's ordinal as a value. Functions that do not wait
+/// only enqueue work; a device executes the work of one stream in the order of the calls. Each operation is another
+/// `implementation<B, Op>` with a static `run(ordinal, arguments...)` (place/backend.hpp); using an operation without
+/// one on the backend's places does not compile. docs/backends.md describes each function.
 template <class B>
 concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state,
                                   const detail::row_block& rows) {
@@ -58,7 +57,7 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
   { implementation<B, op::events>::failures(ordinal) } -> std::same_as<std::uint64_t>;
 };
 
-/// A backend whose copies between its devices and pinned memory go on while the host does.
+/// A backend that copies between its devices and pinned memory without blocking the host.
 template <class B>
 concept asynchronous_backend = device_backend<B> &&
     requires(int ordinal, void* to, const void* from, std::size_t bytes) {

@@ -9,21 +9,21 @@
 
 namespace devplace::optim {
 
-/// Hyperparameters of Adam (Kingma and Ba 2015) in the arithmetic of torch.optim.Adam: `adam{.learning_rate = 1e-3}`.
-/// With g the gradient plus weight_decay times the parameter, m = beta1 m + (1 - beta1) g,
-/// v = beta2 v + (1 - beta2) g^2, and in step t the parameter loses
-/// learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon).
+/// Hyperparameters of Adam (Kingma and Ba 2015) with the arithmetic of torch.optim.Adam: `adam{.learning_rate = 1e-3}`.
+/// Let g be the gradient plus weight_decay times the parameter, m = beta1 m + (1 - beta1) g and v = beta2 v + (1 -
+/// beta2) g^2; step t subtracts learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon) from the
+/// parameter.
 struct adam {
   double learning_rate = 1e-3;  ///< step size
-  double beta1 = 0.9;           ///< share of the first moment that is kept
-  double beta2 = 0.999;         ///< share of the second moment that is kept
-  double epsilon = 1e-8;        ///< added to the root of the second moment
-  double weight_decay = 0;      ///< this times the parameter is added to its gradient
+  double beta1 = 0.9;           ///< decay rate of the first moment
+  double beta2 = 0.999;         ///< decay rate of the second moment
+  double epsilon = 1e-8;        ///< added to the square root of the second moment
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
 
-  /// Throws argument_error for a negative or infinite number and for a beta that is not in [0, 1).
+  /// Throws argument_error for a negative or infinite value and for a beta outside [0, 1).
   void validate() const { detail::validate_adam(*this, "adam"); }
 
   /// One update; see optimizer_rule.

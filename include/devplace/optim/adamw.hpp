@@ -9,20 +9,19 @@
 
 namespace devplace::optim {
 
-/// Hyperparameters of AdamW (Loshchilov and Hutter 2019) in the arithmetic of torch.optim.AdamW: Adam whose weight
-/// decay does not pass through the gradient; before each step parameters are multiplied by 1 - learning_rate *
-/// weight_decay.
+/// Hyperparameters of AdamW (Loshchilov and Hutter 2019) with the arithmetic of torch.optim.AdamW: Adam with decoupled
+/// weight decay, which multiplies the parameters by 1 - learning_rate * weight_decay before each step.
 struct adamw {
   double learning_rate = 1e-3;  ///< step size
-  double beta1 = 0.9;           ///< share of the first moment that is kept
-  double beta2 = 0.999;         ///< share of the second moment that is kept
-  double epsilon = 1e-8;        ///< added to the root of the second moment
-  double weight_decay = 1e-2;   ///< parameters lose learning_rate times this of themselves in each step
+  double beta1 = 0.9;           ///< decay rate of the first moment
+  double beta2 = 0.999;         ///< decay rate of the second moment
+  double epsilon = 1e-8;        ///< added to the square root of the second moment
+  double weight_decay = 1e-2;   ///< decoupled: multiplied by learning_rate
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
 
-  /// Throws argument_error for a negative or infinite number and for a beta that is not in [0, 1).
+  /// Throws argument_error for a negative or infinite value and for a beta outside [0, 1).
   void validate() const { detail::validate_adam(*this, "adamw"); }
 
   /// One update; see optimizer_rule.

@@ -10,36 +10,36 @@
 
 namespace devplace::optim {
 
-/// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: gradients whose norm is above
-/// `max_norm` are scaled down to it. The gradients themselves are not touched; the optimizer multiplies by the factor.
+/// Clipping by the 2-norm over all gradients, as torch.nn.utils.clip_grad_norm_: gradients with a norm above `max_norm`
+/// are scaled down to it. The gradients are not modified; the optimizer multiplies them by the factor.
 struct clip_norm {
-  double max_norm = 1;  ///< the largest norm that is left as it is
+  double max_norm = 1;  ///< the largest norm that is not scaled down
 
   /// Throws argument_error for a negative, infinite or NaN max_norm.
   void validate() const { detail::require_not_negative(max_norm, "clip_norm", "max_norm"); }
 };
 
-/// Pointers of clip_norm_into, all to memory of the device `ordinal`.
+/// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
 template <class T>
 struct clip_arguments {
   int ordinal = 0;               ///< of the device
-  std::size_t n = 0;             ///< elements, padding included (its gradients are 0)
+  std::size_t n = 0;             ///< number of elements, including padding, whose gradients are 0
   const T* gradients = nullptr;  ///< sums over the samples, not yet divided
-  const T* divisor = nullptr;    ///< one number, the sum of sample weights (null: 1)
-  T* factor = nullptr;           ///< result, one number: step_arguments::gradient_factor of the step that follows
-  T* norm = nullptr;             ///< result, one number: the norm before clipping (null: not wanted)
-  double* workspace = nullptr;   ///< clip_workspace_size(n) numbers
+  const T* divisor = nullptr;    ///< one element, the sum of sample weights (null: 1)
+  T* factor = nullptr;           ///< result, one element: step_arguments::gradient_factor of the next step
+  T* norm = nullptr;             ///< result, one element: the norm before clipping (null: not wanted)
+  double* workspace = nullptr;   ///< clip_workspace_size(n) elements
 };
 
-/// Numbers (of type double) that clip_norm_into works with, for gradients of `n` elements.
+/// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
 constexpr std::size_t clip_workspace_size(std::size_t n) {
   return runtime::norm_lanes(n) + runtime::norm_groups(n);
 }
 
-/// factor = min(1, max_norm / (norm + 1e-6)) with norm = |gradients / divisor|, the 2-norm, 0 where the divisor is 0.
-/// Asynchronous; allocates nothing; one launch on a GPU. The sum is formed in double in an order that depends on `n`
-/// and the backend alone. Gradients that are not finite make the norm infinite or NaN, and the parameters after the
-/// step NaN, as in PyTorch by default.
+/// factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the divisor is 0.
+/// Asynchronous; does not allocate; one launch on a GPU. The sum is computed in double in an order that depends only on
+/// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
+/// in PyTorch by default.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
   const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};

@@ -21,16 +21,16 @@
 
 namespace devplace {
 
-/// Named in the message when gradients that are not reduced yet reach an optimizer.
+/// Appears in the compiler's message when gradients that are not reduced are passed to an optimizer.
 struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
 
-/// Named in the message when an optimizer meets a model or gradients of another type than its own.
+/// Appears in the compiler's message when a model or gradients of another type are passed to an optimizer.
 struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
 
 namespace optim {
 
-/// Who runs an optimizer on several places: every place for its own replica, or the first one for all of them, which
-/// then alone has its state.
+/// Which places run an optimizer: each place for its own replica, or only the first one, which then alone holds the
+/// state.
 ///@{
 struct on_every_place {};
 struct on_first_place {};
@@ -45,16 +45,15 @@ inline constexpr bool are_gradients_of = false;
 template <class Net, class P, class Where>
 inline constexpr bool are_gradients_of<Net, P, gradients<Net, Where, P>> = true;
 
-/// The state of one replica's optimizer, zero at the start: arenas of the parameters' size, and what the rule knows of
-/// its steps.
+/// The state of one replica's optimizer, initially zero: arenas of the parameters' size, and the rule's step memory.
 template <class Rule, class T>
 struct replica_state {
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
-  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes> sent{};  ///< on the host
+  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes> sent{};  ///< what was sent to `steps`
 };
 
-/// One update of one replica's parameters; ordinals are values here.
+/// Updates one replica's parameters; ordinals are run-time values here.
 template <class Rule, class T, class Backend>
 void update(const Rule& rule, const runtime::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
             bool divide, const T* factor, std::int64_t step) {
@@ -87,9 +86,9 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 
 }  // namespace optim::detail
 
-/// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`,
-/// or `optimizer opt{model, optim::adam{...}}`. Every place keeps the state of its own replica, unless `Who` is
-/// `optim::on_first_place`, as in a trainer by `collective::scatter_gather`.
+/// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
+/// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` is
+/// `optim::on_first_place`, as in a trainer with `collective::scatter_gather`.
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
@@ -107,23 +106,23 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
 
  public:
-  /// The models that it updates.
+  /// The models that it can update.
   using model_type = model<Net, Where, P>;
 
-  /// State of zeros on every place of the model. Throws argument_error for hyperparameters that make no sense, and what
-  /// failed on one of the places before, for which it waits.
+  /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
+  /// Waits for the places and throws earlier failures of them.
   template <detail::configured = detail::configuration>
   optimizer(const model_type& m, const Rule& rule) : rule_(rule) {
     rule.validate();
     of_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k)
       states_[k] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], elements);
-    // A device that has failed has made no zeros.
+    // A device with an unseen failure has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
 
-  /// One step with whole gradients, which are used up. Divides them by the sum of the samples' weights where the loss
-  /// is a mean. All places update alike. Throws what failed on a place before; the model cannot be used then.
+  /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
+  /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
   template <placement GradientWhere, detail::configured = detail::configuration>
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
@@ -132,23 +131,23 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     update(m.state(), lease.how() == reduction::mean, {});
   }
 
-  /// Gradients of a replicated model are partial: each place has its own summand. They are reduced first.
+  /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
   template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
     requires(!std::is_same_v<GradientWhere, Where>)
   void step(model_type&, gradients<Net, GradientWhere, P>&&) = delete;
 
-  /// A step uses gradients up: move them in.
+  /// A step consumes the gradients: move them in.
   template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
   void step(model_type&, gradients<Net, GradientWhere, P>&) = delete;
 
-  /// Models and gradients of other types than this optimizer's own.
+  /// Models and gradients of other types than this optimizer's.
   template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
     requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, P, G>))
   void step(M&, G&&) = delete;
 
-  /// The same on the arenas of a model, for those who reduced them there; `factors` are one number on each place by
-  /// which gradients are multiplied (null: 1). `spread()` is called when the updating places have been asked to do
-  /// their part, to bring the parameters to the others.
+  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are one element on each
+  /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy
+  /// the parameters to the other places.
   template <class Spread, detail::configured = detail::configuration>
   void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
               Spread&& spread) {
@@ -170,25 +169,25 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       throw;
     }
   }
-  /// The same where every place updates its own replica.
+  /// The same if every place updates its own replica.
   template <detail::configured = detail::configuration>
   void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
     update(state, divide, factors, [] {});
   }
 
-  /// The hyperparameters; a change counts from the next step.
+  /// The hyperparameters; changes take effect in the next step.
   ///@{
   Rule& rule() { return rule_; }
   const Rule& rule() const { return rule_; }
   ///@}
 
-  /// Number of steps asked for.
+  /// Number of enqueued steps.
   std::int64_t steps() const { return steps_; }
 
  private:
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
-  std::weak_ptr<const runtime::model_state<T>> of_;  ///< not its address, where another model may come to lie
+  std::weak_ptr<const runtime::model_state<T>> of_;  ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };
 

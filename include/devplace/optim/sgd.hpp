@@ -11,22 +11,22 @@
 
 namespace devplace::optim {
 
-/// Hyperparameters of stochastic gradient descent with momentum, in torch.optim.SGD's arithmetic:
-/// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. With g the gradient plus weight_decay times the parameter,
-/// b = momentum b + (1 - dampening) g, in the first step b = g, and the parameter loses learning_rate times b, or
-/// times g + momentum b with Nesterov's momentum.
+/// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
+/// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
+/// momentum b + (1 - dampening) g, in the first step b = g; a step subtracts learning_rate times b from the parameter,
+/// or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
   double learning_rate = 1e-3;  ///< step size
-  double momentum = 0;          ///< share of the last direction that is kept
-  double dampening = 0;         ///< share of the gradient that is left out of the direction
-  double weight_decay = 0;      ///< this times the parameter is added to its gradient
+  double momentum = 0;          ///< decay rate of the momentum
+  double dampening = 0;         ///< reduces the gradient's share in the momentum
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
   bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
-  /// The momenta. Kept without momentum too, so that a program's memory does not depend on a number known at run time;
-  /// they are then neither read nor written.
+  /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; they are not
+  /// accessed then.
   static constexpr std::size_t state_arenas = 1;
 
-  /// Throws argument_error for a negative number, and for Nesterov's momentum without momentum or with dampening.
+  /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
   void validate() const {
     detail::require_not_negative(learning_rate, "sgd", "learning_rate");
     detail::require_not_negative(momentum, "sgd", "momentum");

@@ -13,14 +13,14 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, clip_numbers)`: the norm of gradients, and the factor that brings it down to the largest one allowed.
+/// `run(ordinal, clip_numbers)`: the norm of the gradients and the factor that reduces it to the maximum.
 struct clip {};
 
 }  // namespace op
 
 namespace runtime {
 
-/// The workspace of the CPU's sum of squares: sums of lanes, and of groups of lanes.
+/// Sizes of the workspace of the CPU's sum of squares: number of groups of lanes, and number of lanes.
 ///@{
 constexpr std::size_t norm_groups(std::size_t n) {
   return n < (std::size_t{1} << 22) ? 64 : 256;
@@ -30,7 +30,7 @@ constexpr std::size_t norm_lanes(std::size_t n) {
 }
 ///@}
 
-/// What clipping makes of a sum of squares.
+/// Computes the results of clipping from the sum of squares.
 template <class T>
 struct clip_result {
   const T* divisor;
@@ -42,12 +42,12 @@ struct clip_result {
     const double scale = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
     const double total = std::sqrt(sum_of_squares) * (scale < 0 ? -scale : scale);
     const double wanted = max_norm / (total + 1e-6);
-    *factor = static_cast<T>(wanted > 1 ? 1 : wanted);  // in this order a NaN stays
+    *factor = static_cast<T>(wanted > 1 ? 1 : wanted);  // this order of operands propagates NaN
     if (norm != nullptr) *norm = static_cast<T>(total);
   }
 };
 
-/// The sum of squares as a reduction that ends in its result.
+/// The sum of squares as a reducer that finally stores the results of clipping.
 template <class T>
 struct clip_reducer {
   using squares = devplace::detail::square_sum_reducer<T>;
@@ -66,7 +66,7 @@ struct clip_numbers {
   std::size_t n;
   const T* gradients;
   clip_result<T> result;
-  double* workspace;  // norm_lanes(n) + norm_groups(n) numbers
+  double* workspace;  // norm_lanes(n) + norm_groups(n) elements
 };
 
 }  // namespace runtime

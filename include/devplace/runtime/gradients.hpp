@@ -17,12 +17,12 @@
 
 namespace devplace {
 
-/// The placement of the gradients that a model on `Where` makes from a batch on `Batch`: from parts of a batch each
-/// place has a summand, from a copy on each place the whole.
+/// The placement of the gradients that a model on `Where` computes from a batch on `Batch`: from a split batch each
+/// place has a summand, from a replicated one the whole.
 template <placement Where, placement Batch>
 using gradient_placement_from_t = std::conditional_t<std::is_same_v<Batch, Where>, Where, gradient_placement_t<Where>>;
 
-/// Named in the message when gradients are passed on without std::move.
+/// Appears in the compiler's message when gradients are passed on without std::move.
 struct GRADIENTS_ARE_USED_UP_WRITE_std_move;
 
 namespace runtime {
@@ -32,10 +32,10 @@ struct gradient_access;
 }  // namespace runtime
 
 /// A lease of a model's gradient arenas, from `model.backward`. Move-only; while it exists, another backward is an
-/// error unless the lease is handed to it, which adds. `Where` is the gradients' placement: `partial` for a replicated
-/// model and a sharded batch until `synchronize` makes them whole, and an optimizer takes no partial ones; `replicated`
-/// for a replicated batch, of which every place has the whole gradient already. They are sums over the samples;
-/// the optimizer divides by the sum of the samples' weights that lies behind them.
+/// error unless the lease is passed to it, in which case it accumulates. `Where` is the gradients' placement: `partial`
+/// for a replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial
+/// ones); `replicated` for a replicated batch, from which every place computes the whole gradient. Gradients are sums
+/// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena.
 template <class Net, placement Where, precision P>
 class [[nodiscard]] gradients {
   using T = element_of_t<P>;
@@ -47,13 +47,13 @@ class [[nodiscard]] gradients {
   using placement_type = Where;
   using precision_type = P;
   ///@}
-  /// What gradients are made of.
+  /// The element type of the gradients.
   using value_type = T;
 
-  /// Hands the lease over.
+  /// Transfers the lease.
   gradients(gradients&&) noexcept = default;
   gradients& operator=(gradients&&) = delete;
-  /// Gives the lease back: the model may run backward again.
+  /// Returns the lease: the model may run backward again.
   ~gradients() {
     if (state_ != nullptr) state_->gradients_out = false;
   }
@@ -73,7 +73,7 @@ class [[nodiscard]] gradients {
     return window<const T, Index>(k);
   }
 
-  /// The model's arenas; throws where the lease was moved away.
+  /// The model's arenas; throws if the lease was moved from.
   runtime::model_state<T>& arena() const {
     if (state_ == nullptr)
       throw error("these gradients were moved from; use the lease that synchronize or backward returned.");
@@ -102,14 +102,14 @@ class [[nodiscard]] gradients {
 
 namespace runtime {
 
-/// For backward and for collectives, which alone know whether gradients are whole.
+/// For backward and collectives, which know whether gradients are whole.
 struct gradient_access {
   /// The lease of the model with this state; `how` is the loss's reduction.
   template <class Gradients>
   static Gradients lease(std::shared_ptr<model_state<typename Gradients::value_type>> state, reduction how) {
     return Gradients(std::move(state), how);
   }
-  /// The lease under another placement.
+  /// The lease with another placement.
   template <placement Other, class Net, class Where, class P>
   static gradients<Net, Other, P> as(gradients<Net, Where, P>&& lease) {
     static_cast<void>(lease.arena());

@@ -9,7 +9,7 @@
 
 namespace devplace {
 
-// Defined in nn/model.hpp and runtime/gradients.hpp; what stands below nn needs their names alone.
+// Defined in nn/model.hpp and runtime/gradients.hpp; code below nn needs only their names.
 template <class Net, placement Where, precision P = float>
 class model;
 template <class Net, placement Where, precision P>
@@ -17,7 +17,7 @@ class gradients;
 
 namespace runtime {
 
-/// What is known of a network when the program is compiled: `parameter_elements` and `buffer_elements` of its arenas,
+/// The compile-time properties of a network: `parameter_elements` and `buffer_elements` of its arenas,
 /// `parameters_at<Index>` (extents and offset), `offsets` of all parameters, `for_each_parameter` and `for_each_buffer`
 /// with their names, the `input` and `output` of one sample, the sizes of a pass and the passes themselves. nn defines
 /// it for its networks (nn/sequential.hpp).

@@ -14,7 +14,7 @@
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, gradients (with two sums behind them) and buffers, each one block with the same
+/// One replica's arenas: parameters, gradients (followed by two sums) and buffers, each one block with the same
 /// constexpr offsets on every place; and the sums of its last loss.
 template <class T>
 struct replica {
@@ -27,25 +27,25 @@ struct replica {
   T* parameter_data() const { return static_cast<T*>(parameters.data()); }
   T* gradient_data() const { return static_cast<T*>(gradients.data()); }
   T* buffer_data() const { return static_cast<T*>(buffers.data()); }
-  /// The last step's sums of losses and of weights.
+  /// The last step's sums of losses and weights.
   T* loss_sums() const { return static_cast<T*>(sums.data()); }
 };
 
-/// What a model keeps beside its type: shared with leases and saved activations, so that they notice misuse.
+/// The state of a model: shared with leases and saved activations, so that they detect misuse.
 template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;             ///< training passes so far: keys random layers
-  std::uint64_t gradient_writes = 0;  ///< backward passes so far: they overwrite, or add to, the gradients
-  std::uint64_t updates = 0;   ///< optimizer steps so far: activations saved before one do not fit the parameters after
-  std::uint64_t failures = 0;  ///< of the model's devices when it was made: any more make it unusable
-  void (*settle_after_failures)(model_state&) = nullptr;  ///< looks for them; runtime/settle.hpp
-  bool gradients_out = false;                             ///< a lease of the gradient arenas exists
-  std::string unusable;  ///< why nothing can be done with the model any more; empty: it can
+  std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
+  std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
+  std::uint64_t updates = 0;          ///< optimizer steps so far: activations saved before one are stale
+  std::uint64_t failures = 0;         ///< failures of the model's devices when it was made: any more make it unusable
+  void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
+  bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
+  std::string unusable;                                   ///< why the model can no longer be used; empty if it can
 };
 
-/// Replica k; throws where there is none.
+/// Replica k; throws if it does not exist.
 template <class T>
 const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
   if (k >= state.replicas.size())
@@ -54,7 +54,7 @@ const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
   return state.replicas[k];
 }
 
-/// Calls `f()` for replica k; what it throws gets the replica's name where there are several.
+/// Calls `f()` for replica k; if there are several replicas, adds the replica to exceptions.
 template <class Backend, class T, class F>
 void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
   devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
@@ -70,7 +70,7 @@ inline constexpr const char* partial_update_text =
     "an update of its parameters was asked for in part when an exception ended it; make the model anew, or copy one "
     "that was saved before. Its trainers and optimizers are to be made anew too.";
 
-/// Throws where a failure has made the model unusable.
+/// Throws if a failure has made the model unusable.
 template <class T>
 void require_usable(const model_state<T>& state) {
   if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);

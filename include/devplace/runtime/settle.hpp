@@ -20,7 +20,7 @@ std::vector<int> ordinals_of(const model_state<T>& state) {
   return ordinals;
 }
 
-/// Number of failures so far of these devices, or of all on which a model lies.
+/// Number of failures so far of these devices, or of all a model's devices.
 template <class Backend>
 std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;
@@ -36,9 +36,9 @@ std::uint64_t failures_of(const model_state<T>& state) {
   return failures;
 }
 
-/// Waits for all places of a model. If a device has failed since the model was made, the model is unusable from now on:
-/// throws the failure, with the name of the replica where it began, or, where somebody else was thrown that before,
-/// that the model cannot be used.
+/// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
+/// throws the failure, with the name of the replica where it began, or, if another caller was thrown that before, an
+/// error that the model cannot be used.
 template <class Backend, class T>
 void settle(model_state<T>& state) {
   const std::vector<int> ordinals = ordinals_of(state);
@@ -48,7 +48,7 @@ void settle(model_state<T>& state) {
   require_usable(state);
 }
 
-/// The same without waiting where no device has failed so far.
+/// The same, but returns without waiting if no device has failed so far.
 template <class Backend, class T>
 void settle_after_failures(model_state<T>& state) {
   require_usable(state);

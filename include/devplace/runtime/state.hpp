@@ -14,7 +14,7 @@
 
 namespace devplace::runtime {
 
-/// Elements of a replica's arenas, padding included.
+/// Number of elements of a replica's arenas, including padding.
 struct arena_sizes {
   std::size_t parameters;
   std::size_t buffers;
@@ -28,12 +28,12 @@ replica<T> make_replica(int ordinal, const arena_sizes& sizes) {
           zeros<T, Backend>(ordinal, loss_sums_bytes / sizeof(T), memory_purpose::workspace)};
 }
 
-/// Replicas of zeros on these devices; throws what failed there before. Whoever fills them calls settle() in the end.
+/// Replicas of zeros on these devices; throws earlier failures of them. The caller fills them and then calls settle().
 template <class T, class Backend>
 std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
   auto state = std::make_shared<model_state<T>>();
   state->failures = failures_of<Backend>(ordinals);
-  devplace::detail::wait_for_replicas<Backend>(ordinals);  // no failure from before is left
+  devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
   state->replicas.reserve(ordinals.size());
   for (const int ordinal : ordinals)
     state->replicas.push_back(make_replica<T, Backend>(ordinal, sizes));
@@ -41,8 +41,8 @@ std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals, const
   return state;
 }
 
-/// Replicas on these devices with the parameters, buffers and numbers of the first replica of `from`, to the bit.
-/// Gradients are not copied; no lease of them can come along.
+/// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, bitwise.
+/// Gradients are not copied.
 template <class Backend, class FromBackend, class T>
 std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, const model_state<T>& from) {
   const replica<T>& first = from.replicas.front();

@@ -10,14 +10,14 @@
 
 namespace devplace::runtime {
 
-/// What a place knows of the steps of its replica's optimizer, in the memory that step_arguments gives a rule. An
-/// update reads its numbers here and leaves those of the next step, so that the same launch can be made again and
-/// again. `Hyper` are the hyperparameters in double; its `set(factors, t)` makes the numbers of step t.
+/// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
+/// factors here and stores those of the next step, so that the same launch can be repeated. `Hyper` contains the
+/// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
 template <class Hyper, class T>
 struct step_record {
   Hyper hyper;
-  std::int64_t step;                         ///< the one that comes next; 1 is the first
-  typename Hyper::template factors<T> next;  ///< its numbers
+  std::int64_t step;                         ///< the next step; the first one is 1
+  typename Hyper::template factors<T> next;  ///< its factors
   unsigned ticket;                           ///< blocks of the running update that are done; 0 between updates
 
   DEVPLACE_HD void begin(const Hyper& with, std::int64_t at) {
@@ -32,8 +32,8 @@ struct step_record {
   }
 };
 
-/// Of Adam and AdamW. Weight decay is a summand of the gradient, or acts on the parameter itself (Loshchilov and Hutter
-/// 2019); the other one is 0.
+/// Hyperparameters of Adam and AdamW. Weight decay is added to the gradient or acts on the parameter (Loshchilov and
+/// Hutter 2019); the other of the two is 0.
 struct adam_hyper {
   double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
 
@@ -42,7 +42,7 @@ struct adam_hyper {
   template <class T>
   using factors = adam_factors<T>;
 
-  /// Bias corrections are computed in double. Each number is written when it is known: a GPU has few registers left.
+  /// Bias corrections are computed in double. Each factor is stored when it is computed, to save a GPU's registers.
   template <class T>
   DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
     to.beta1 = static_cast<T>(beta1);
@@ -57,7 +57,7 @@ struct adam_hyper {
   }
 };
 
-/// Of stochastic gradient descent.
+/// Hyperparameters of stochastic gradient descent.
 struct sgd_hyper {
   double learning_rate, momentum, dampening, weight_decay;
   bool nesterov;
@@ -80,7 +80,7 @@ struct sgd_hyper {
   }
 };
 
-/// An update by Adam or AdamW as it is asked for: its numbers are those of the record when it runs.
+/// An enqueued update by Adam or AdamW: its factors are those in the record when it runs.
 template <class T>
 struct adam_update {
   using value_type = T;
@@ -96,7 +96,7 @@ struct adam_update {
   }
 };
 
-/// The same by stochastic gradient descent.
+/// The same for stochastic gradient descent.
 template <class T, bool Momentum>
 struct sgd_update {
   using value_type = T;

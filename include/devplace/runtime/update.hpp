@@ -11,8 +11,8 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal, n, update)`: an optimizer's update of n elements by the numbers of its step, then those of the next
-/// one (runtime/step_record.hpp). `update.numbers()` are what runtime/update_formulas.hpp has.
+/// `run(ordinal, n, update)`: an optimizer's update of n elements with the factors of its step, followed by the factors
+/// of the next step (runtime/step_record.hpp). `update.numbers()` is defined in runtime/update_formulas.hpp.
 struct update {};
 
 }  // namespace op

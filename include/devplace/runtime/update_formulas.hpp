@@ -9,8 +9,8 @@
 
 namespace devplace::runtime {
 
-/// What gradients are multiplied by before anything else. A divisor of 0 belongs to a batch in which no sample counts:
-/// its gradients are 0, and dividing would make them NaN.
+/// Scales gradients before they are used. A divisor of 0 means a batch in which all samples are ignored: its gradients
+/// are 0, and dividing would make them NaN.
 template <class T>
 struct gradient_source {
   const T* gradients;
@@ -24,19 +24,19 @@ struct gradient_source {
   }
 };
 
-/// The numbers of one step of Adam or AdamW.
+/// The factors of one step of Adam or AdamW.
 template <class T>
 struct adam_factors {
   T beta1, rest1;  ///< rest1 = 1 - beta1, rounded from double
   T beta2, rest2;
-  T kept;        ///< of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
-  T l2;          ///< weight decay as a summand of the gradient, in Adam
+  T kept;        ///< factor of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
+  T l2;          ///< weight decay that is added to the gradient, in Adam
   T step_size;   ///< learning_rate / (1 - beta1^t)
   T root_scale;  ///< 1 / sqrt(1 - beta2^t)
   T epsilon;
 };
 
-/// One step of Adam or AdamW in the order and with the terms of torch.optim.Adam, so that results agree to rounding:
+/// One step of Adam or AdamW with the order and terms of torch.optim.Adam, so that results agree up to rounding:
 /// denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 - beta1^t).
 template <class T>
 struct adam_numbers {
@@ -57,14 +57,14 @@ struct adam_numbers {
   }
 };
 
-/// The numbers of one step of stochastic gradient descent.
+/// The factors of one step of stochastic gradient descent.
 template <class T>
 struct sgd_factors {
-  T l2;        ///< weight decay as a summand of the gradient
-  T kept;      ///< of the old momentum
-  T added;     ///< of the gradient to the momentum: 1 - dampening; in the first step 1
-  T direct;    ///< share of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
-  T inertial;  ///< share of the momentum in the step
+  T l2;        ///< weight decay that is added to the gradient
+  T kept;      ///< factor of the old momentum
+  T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step
+  T direct;    ///< factor of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
+  T inertial;  ///< factor of the momentum in the step
   T learning_rate;
 };
 

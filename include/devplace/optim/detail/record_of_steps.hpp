@@ -12,7 +12,7 @@
 
 namespace devplace::optim::detail {
 
-/// Tells a place the hyperparameters, and which step comes next.
+/// Sets a place's hyperparameters and next step.
 template <class Hyper, class T>
 struct begin_steps {
   runtime::step_record<Hyper, T>* record;
@@ -21,7 +21,7 @@ struct begin_steps {
   DEVPLACE_HD void operator()(std::size_t) const { record->begin(hyper, step); }
 };
 
-/// What a place knows by what it was sent.
+/// The last record that was sent to a place.
 template <class Hyper>
 struct sent_steps {
   Hyper hyper;
@@ -30,7 +30,7 @@ struct sent_steps {
   friend bool operator==(const sent_steps&, const sent_steps&) = default;
 };
 
-/// The place's record, up to date when the update runs that is asked for next.
+/// The place's record, which is up to date when the next enqueued update runs.
 template <class Backend, class Hyper, class T>
 runtime::step_record<Hyper, T>* record_of_steps(const step_arguments<T>& a, const Hyper& hyper) {
   using record = runtime::step_record<Hyper, T>;
