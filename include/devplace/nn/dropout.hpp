@@ -10,14 +10,14 @@
 
 namespace devplace::nn {
 
-/// In training sets each element to 0 with probability `Percent` / 100 and multiplies the others by
-/// 1 / (1 - Percent / 100); the identity when predicting. What is dropped depends on the model's seed, the step, the
-/// layer and the sample's index in the whole batch only, so one device and several replicas agree, and backward draws
-/// the same numbers again instead of keeping a mask.
+/// When training, sets each element to 0 with probability `Percent` / 100 and multiplies the others by 1 / (1 - Percent
+/// / 100); the identity when predicting. Which elements are dropped depends only on the model's seed, the step, the
+/// layer and the sample's index in the whole batch, so one device and several replicas agree; backward draws the same
+/// numbers again instead of storing a mask.
 template <std::size_t Percent = 50>
 struct dropout {
   static_assert(Percent < 100, "devplace: dropout<Percent> takes a whole percentage below 100.");
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

@@ -7,9 +7,9 @@
 
 namespace devplace::nn {
 
-/// One axis per sample: [batch, 8, 8] becomes [batch, 64]. Costs nothing inside a network.
+/// Merges the axes of a sample: [batch, 8, 8] becomes [batch, 64]. Free of cost inside a network.
 struct flatten {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = extents<In{}.size()>;

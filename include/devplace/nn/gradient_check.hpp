@@ -16,21 +16,21 @@
 
 namespace devplace::nn {
 
-/// What `check_gradients` found: the largest difference between backward and central differences, relative to
-/// max(1, |gradient|), and where it is (`0.weight[7]`, `input[3]`).
+/// The result of `check_gradients`: the largest difference between backward and central differences, relative to max(1,
+/// |gradient|), and its location (`0.weight[7]`, `input[3]`).
 struct gradient_check {
   double worst = 0;         ///< the largest relative difference; 0 if nothing differs
-  std::string where = "";   ///< where that is
-  std::size_t checked = 0;  ///< numbers compared
+  std::string where = "";   ///< location of that difference
+  std::size_t checked = 0;  ///< number of gradients compared
 };
 
 }  // namespace devplace::nn
 
 namespace devplace::nn::detail {
 
-/// Compares gradients with central differences of a function, whatever network that comes from.
+/// Compares gradients with central differences of a function; independent of the network.
 struct difference_check {
-  devplace::detail::function_view<double&> function;  ///< its value for the numbers as they are
+  devplace::detail::function_view<double&> function;  ///< its value for the present parameters and inputs
   double step;
   gradient_check result = {};
 
@@ -45,7 +45,7 @@ struct difference_check {
     const double difference = (above - below) / (2 * step);
     const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
     ++result.checked;
-    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN is the worst of all
+    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN counts as the worst
       result.worst = relative;
       result.where = name + "[" + std::to_string(index) + "]";
     }
@@ -60,10 +60,10 @@ struct difference_check {
 
 namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 
-/// Compares a network's (or one layer's) backward pass with central differences of its forward pass, in double on the
-/// CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. Use it
-/// in the test of a layer of your own: a right backward gives a `worst` of about 1e-8, unless a sample happens to lie
-/// on a kink (relu at 0). Random layers draw the same numbers in every pass.
+/// Compares a network's (or a single layer's) backward pass with central differences of its forward pass, in double on
+/// the CPU: for every parameter and every input of `samples` random samples, with a random gradient of the output. For
+/// testing your own layers: a correct backward gives a `worst` of about 1e-8, unless a sample happens to lie on a kink
+/// (relu at 0). Random layers draw the same numbers in every pass.
 template <class Net>
 gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
   using run = runtime::engine<Net, double, backend::cpu>;

@@ -6,23 +6,23 @@
 
 namespace devplace::nn {
 
-/// How a parameter starts: one value, or independent draws from a distribution. A constexpr value that layers name in
-/// their tables; the factories in `nn::init` make it.
+/// How a parameter is initialised: with a constant or with independent draws from a distribution. A constexpr value in
+/// layers' parameter tables, made by the factories in `nn::init`.
 struct initialization {
-  /// What its elements are drawn from.
+  /// The distribution of the elements.
   enum class distribution : unsigned char { constant, uniform, normal };
 
-  distribution kind = distribution::constant;  ///< which of them
+  distribution kind = distribution::constant;  ///< the distribution
   double center = 0;                           ///< the constant, the interval's middle, or the mean
   double spread = 0;                           ///< half the interval's length, or the standard deviation
 
-  /// Whether two say the same.
+  /// Whether both are the same.
   friend constexpr bool operator==(const initialization&, const initialization&) = default;
 };
 
 namespace detail {
 
-/// std::sqrt is not constexpr. Newton's method from above, until it no longer falls; x >= 0.
+/// A constexpr sqrt for x >= 0: Newton's method from above, until it no longer decreases.
 constexpr double constant_sqrt(double x) {
   if (x == 0) return 0;
   double root = x < 1 ? 1 : x;
@@ -33,7 +33,7 @@ constexpr double constant_sqrt(double x) {
 
 }  // namespace detail
 
-/// Initial values by the names and formulas of torch.nn.init.
+/// Initialisations with the names and formulas of torch.nn.init.
 namespace init {
 
 /// Every element is `value`.
@@ -63,13 +63,13 @@ constexpr initialization normal(double mean, double standard_deviation) {
   return {initialization::distribution::normal, mean, standard_deviation};
 }
 
-/// Uniform within 1 / sqrt(fan_in): what torch.nn.Linear and Conv use for weights and biases by default (for weights
-/// they call it kaiming_uniform with a = sqrt(5)).
+/// Uniform in [-1, 1] / sqrt(fan_in): the default of torch.nn.Linear and Conv for weights and biases (for weights
+/// PyTorch calls it kaiming_uniform with a = sqrt(5)).
 constexpr initialization fan_in_uniform(std::size_t fan_in) {
   return uniform(1 / detail::constant_sqrt(static_cast<double>(fan_in)));
 }
 
-/// He et al. 2015, for layers before a (leaky) relu whose negative slope is `a`: variance 2 / ((1 + a^2) fan_in).
+/// He et al. 2015, for layers before a (leaky) relu with negative slope `a`: variance 2 / ((1 + a^2) fan_in).
 constexpr initialization kaiming_uniform(std::size_t fan_in, double a = 0) {
   return uniform(detail::constant_sqrt(6 / ((1 + a * a) * static_cast<double>(fan_in))));
 }

@@ -8,11 +8,11 @@
 
 namespace devplace::nn {
 
-/// Says what one sample is, where the first layer does not: `sequential<input<28, 28>, flatten, linear<784, 10>>`.
-/// Does nothing else.
+/// Defines the extents of one sample if the first layer does not: `sequential<input<28, 28>, flatten, linear<784,
+/// 10>>`. An identity otherwise.
 template <std::size_t... E>
 struct input {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

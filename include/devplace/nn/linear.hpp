@@ -14,12 +14,12 @@
 
 namespace devplace::nn {
 
-/// y = x W^T + b for x of [batch, In]: `weight` is [Out, In] and `bias` [Out], both drawn from the uniform distribution
-/// within 1 / sqrt(In), as torch.nn.Linear does. A relu that follows is computed in the same pass.
+/// y = x W^T + b for x of [batch, In]: `weight` is [Out, In] and `bias` [Out], both initialised uniformly in [-1, 1] /
+/// sqrt(In), as in torch.nn.Linear. A relu after it is fused into the same pass.
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct linear {
   static_assert(In > 0 && Out > 0, "devplace: linear<In, Out> needs at least one input and one output.");
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   using input_extents = extents<In>;
   template <class>
@@ -41,12 +41,12 @@ struct linear {
   /// `weight` and, with Bias, `bias`.
   static constexpr auto parameters = table();
 
-  /// A relu works on the product while it is in registers or caches, and so does its gradient for the bias.
+  /// A relu is fused: it is applied while the product is in registers or caches, and in backward with the bias's sum.
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
-  /// What layer_for asks for, and the same with the relu that follows: backward then writes the gradient between the
-  /// two to `between`, which may lie where the output's gradient does.
+  /// Members that layer_for requires, and their versions fused with the relu that follows: backward then writes the
+  /// gradient between the two to `between`, which may alias the output's gradient.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next>
@@ -86,7 +86,7 @@ struct linear {
     matmul_into(c.output, c.input, transposed(c.template parameter<0>()), options);
   }
 
-  /// What gradients of parameters that are there already are multiplied by.
+  /// Factor of the existing parameter gradients.
   template <class Call>
   static typename Call::value_type factor_of_old(const Call& c) {
     return c.accumulate ? 1 : 0;

@@ -10,7 +10,7 @@ namespace devplace::nn {
 
 /// x - log(sum of exp(x)) along the last axis.
 struct log_softmax {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

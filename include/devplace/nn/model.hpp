@@ -27,7 +27,7 @@ namespace devplace {
 
 namespace nn::detail {
 
-/// For what makes models of other models.
+/// For functions that make models from other models.
 struct model_access {
   template <class Model>
   static Model adopt(std::shared_ptr<runtime::model_state<typename Model::value_type>> state) {
@@ -37,9 +37,9 @@ struct model_access {
 
 }  // namespace nn::detail
 
-/// The parameters of `Net`, on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is what it is
-/// computed in: `float`, `double`, or `tf32`, whose elements are float too. One arena on each place, with a layout
-/// known at compile time; started by seed exactly as PyTorch's layers start, with the same values on every placement.
+/// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
+/// `float`, `double`, or `tf32`, whose elements are float. One arena on each place, with a layout known at compile
+/// time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every placement.
 /// Move-only.
 template <class Net, placement Where, precision P>
 class model {
@@ -60,42 +60,41 @@ class model {
   using placement_type = Where;
   using precision_type = P;
   ///@}
-  /// What parameters, batches and outputs are made of.
+  /// The element type of parameters, batches and outputs.
   using value_type = T;
   /// Extents of one sample at the network's input and output.
   ///@{
   using input_extents = typename plan::input;
   using output_extents = typename plan::output;
   ///@}
-  /// Where the batches of a loader lie: `on<P>` itself, or in parts over several places. A batch may also be
-  /// replicated like the model.
+  /// The placement of a loader's batches: `on<P>` itself, or split over several places. A batch may also be replicated
+  /// like the model.
   using batch_placement_type = batch_placement_t<Where>;
-  /// What backward returns for such a batch.
+  /// The result of backward for such a batch.
   using gradient_type = gradients<Net, gradient_placement_t<Where>, P>;
 
-  /// Draws the parameters by `start`: the same values on every placement. Waits for the places, and throws what failed
-  /// on one of them before.
+  /// Initialises the parameters from the seed `start`: the same values on every placement. Waits for the places and
+  /// throws earlier failures of them.
   template <detail::configured = detail::configuration>
   explicit model(seed start) : state_(nn::detail::drawn_state<Net, T, backend_type>(mesh::ordinals, start.value)) {}
 
-  /// Hands the arenas over; a trainer made before goes on working with them.
+  /// Transfers the arenas; a trainer made before continues to work with them.
   ///@{
   model(model&&) noexcept = default;
   model& operator=(model&&) noexcept = default;
   ///@}
 
-  /// Number of trained scalars.
+  /// Number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }
 
-  /// Names of all parameters in order, as PyTorch gives them: `0.weight`, `0.bias`, `2.weight`.
+  /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
   static std::vector<std::string> parameter_names() {
     std::vector<std::string> names;
     plan::for_each_parameter("", 0, [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
     return names;
   }
 
-  /// Parameter number `Index` on the (only, or k-th) place: a view that code may read and write; of a const model, one
-  /// to be read.
+  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model.
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) {
@@ -107,7 +106,7 @@ class model {
   }
   ///@}
 
-  /// Calls `f(name, view)` with every parameter on place k.
+  /// Calls `f(name, view)` for every parameter on place k.
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
@@ -119,10 +118,9 @@ class model {
   }
   ///@}
 
-  /// The outputs for a batch, without keeping anything for backward and with random layers off. The batch is
-  /// [n, input extents...] of value_type (axes after the first may be flattened differently); the outputs lie as it
-  /// does, and are split like it. On several places the batch is split over them, or replicated: then every place does
-  /// all of it.
+  /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
+  /// extents...] of value_type (axes after the first may be flattened differently); the outputs have its placement and
+  /// split. On several places the batch is split over them, or replicated: then every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& batch) const {
     runtime::check_whole_or_split_batch<Where, T, input_extents>(batch);
@@ -137,8 +135,8 @@ class model {
     return output;
   }
 
-  /// The outputs for a batch, and what backward needs: `auto [out, saved] = model.forward(x)`. A batch given as a
-  /// temporary is kept in `saved`; any other must live, unchanged, until backward.
+  /// The outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. A temporary batch is kept
+  /// in `saved`; any other must exist unchanged until backward.
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
@@ -161,9 +159,9 @@ class model {
     return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
   }
 
-  /// Gradients of the parameters from what forward saved and the loss's gradient. `saved` is used up. Throws while
+  /// Gradients of the parameters from what forward saved and the loss's gradient; consumes `saved`. Throws while
   /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
-  /// replicated one gives the whole on every place, bitwise equal.
+  /// replicated one gives whole gradients on every place, bitwise equal.
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
     check_placements<Batch, LossBatch>();
@@ -178,7 +176,7 @@ class model {
     return lease;
   }
 
-  /// The same, added to the gradients of an earlier backward: summands to summands, whole ones to whole ones.
+  /// The same, added to the gradients of an earlier backward: partial to partial, whole to whole.
   template <class Batch, class Held, class Extents, class LossBatch, class EarlierWhere,
             detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
@@ -195,7 +193,7 @@ class model {
     return std::move(earlier);
   }
 
-  /// What forward saved is used up by backward: move it in.
+  /// backward consumes what forward saved: move it in.
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
   void backward(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
 
@@ -205,7 +203,7 @@ class model {
   const runtime::model_state<T>& state() const { return live(); }
   ///@}
 
-  /// The same for those who work on after the model was moved.
+  /// The same for objects that keep using the arenas after the model was moved.
   ///@{
   const std::shared_ptr<runtime::model_state<T>>& shared_state() {
     static_cast<void>(live());
@@ -231,7 +229,7 @@ class model {
   friend struct nn::detail::model_access;
   explicit model(std::shared_ptr<runtime::model_state<T>> state) : state_(std::move(state)) {}
 
-  /// The state of a model that can be used. Throws what has failed on one of its devices.
+  /// The state of a usable model. Throws a new failure of one of its devices.
   runtime::model_state<T>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
@@ -245,7 +243,7 @@ class model {
                   "functions the same batch.");
   }
 
-  /// Refuses what backward cannot use before anything is used up.
+  /// Checks the arguments of backward before anything is consumed.
   template <class Batch, class Held, class Extents, class LossBatch>
   void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
                   const nn::loss_gradient<T, Extents, LossBatch>& loss) const {
@@ -258,7 +256,7 @@ class model {
     }
   }
 
-  /// One place: a view there, so that element access works on the CPU. Several: of the backend's device.
+  /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
     const auto& r = runtime::replica_at(live(), k);
@@ -283,7 +281,7 @@ class model {
         nn::detail::parameter_visitor<Element, where, std::remove_reference_t<F>>{f, r.parameter_data(), r.ordinal});
   }
 
-  /// As the batch lies, and split like it.
+  /// An output with the batch's placement and split.
   template <class Batch, devplace::detail::configured = devplace::detail::configuration>
   static auto make_output(const Batch& batch) {
     return detail::make_like<T, typename Batch::placement_type>(runtime::batch_extents<output_extents>(batch.extent(0)),

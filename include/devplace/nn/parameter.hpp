@@ -9,15 +9,15 @@
 
 namespace devplace::nn {
 
-/// Axes that a parameter can have.
+/// Maximum rank of a parameter.
 inline constexpr std::size_t max_parameter_rank = 4;
 
 /// A parameter's extents as constexpr values, so that a layer can list them in a table.
 struct parameter_shape {
   std::size_t rank = 0;                         ///< number of axes
-  std::size_t extent[max_parameter_rank] = {};  ///< the first `rank` count
+  std::size_t extent[max_parameter_rank] = {};  ///< only the first `rank` are used
 
-  /// At most max_parameter_rank extents: `{256, 784}`.
+  /// From at most max_parameter_rank extents: `{256, 784}`.
   constexpr parameter_shape(std::initializer_list<std::size_t> extents) {
     for (const std::size_t e : extents)
       extent[rank++] = e;
@@ -32,12 +32,12 @@ struct parameter_shape {
   }
 };
 
-/// One parameter (trained) or buffer (kept, not trained) of a layer: its name inside the layer, as in PyTorch
-/// (`weight`), its extents, and how it starts.
+/// A parameter (trained) or buffer (saved but not trained) of a layer: its name within the layer, as in PyTorch
+/// (`weight`), its extents and its initialisation.
 struct parameter {
-  const char* name;       ///< inside the layer; the network puts the layer's position before it
+  const char* name;       ///< within the layer; networks prefix the layer's position
   parameter_shape shape;  ///< its extents
-  initialization init;    ///< how it starts
+  initialization init;    ///< its initialisation
 };
 
 }  // namespace devplace::nn

@@ -7,9 +7,9 @@
 
 namespace devplace::nn {
 
-/// max(x, 0), element by element; NaN stays NaN. Its gradient at 0 is 0, as in PyTorch.
+/// max(x, 0) of each element; NaN stays NaN. The gradient at 0 is 0, as in PyTorch.
 struct relu {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

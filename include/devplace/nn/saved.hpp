@@ -18,17 +18,17 @@
 
 namespace devplace::nn {
 
-/// Named in the message when saved activations are passed to backward without std::move.
+/// Appears in the compiler's message when saved activations are passed to backward without std::move.
 struct SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved;
 
 namespace detail {
 
-/// In place of a batch that somebody else keeps alive.
+/// Stands for a batch that the caller keeps alive.
 struct nothing {};
 
 }  // namespace detail
 
-/// What forward keeps for backward: move-only, used once. Its type belongs to one network, placement, precision and
+/// What forward saves for backward: move-only, used once. Its type identifies the network, placement, precision and
 /// placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
@@ -36,22 +36,22 @@ class [[nodiscard]] saved {
   static constexpr std::size_t places = local_place_count<Where>;
 
  public:
-  /// Of the model with this state; filled by `model.forward`.
+  /// For the model with this state; filled by `model.forward`.
   explicit saved(std::shared_ptr<runtime::model_state<T>> state)
       : state_(std::move(state)), updates_(state_->updates) {}
-  /// Moves; backward refuses what was moved from.
+  /// Moves; backward rejects a moved-from object.
   ///@{
   saved(saved&&) noexcept = default;
   saved& operator=(saved&&) noexcept = default;
   ///@}
 
-  /// Takes over what place k needs: its workspace, its pass and where its part of the batch lies.
+  /// Stores place k's data: its workspace, its pass and the address of its part of the batch.
   void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const T* input) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
   }
-  /// Takes over a batch that was a temporary.
+  /// Stores a batch that was a temporary.
   void hold(Held&& batch) { held_.emplace(std::move(batch)); }
 
   /// Place k's pass.
@@ -59,7 +59,7 @@ class [[nodiscard]] saved {
   /// Place k's part of the batch.
   const T* input(std::size_t k) const { return inputs_[k]; }
 
-  /// Throws when it was used already, is another model's, or does not fit the parameters any more.
+  /// Throws if it was used before, belongs to another model, or does not match the current parameters.
   void check(const runtime::model_state<T>* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
@@ -77,7 +77,7 @@ class [[nodiscard]] saved {
   std::optional<Held> held_;
 };
 
-/// What `model.forward` returns.
+/// The result of `model.forward`.
 template <class Output, class Saved>
 struct [[nodiscard]] forward_result {
   Output output;  ///< [batch, output extents...] on the batch's placement

@@ -7,9 +7,9 @@
 
 namespace devplace::nn {
 
-/// 1 / (1 + exp(-x)), element by element.
+/// 1 / (1 + exp(-x)) of each element.
 struct sigmoid {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

@@ -8,9 +8,9 @@
 
 namespace devplace::nn {
 
-/// exp(x) / sum of exp(x) along the last axis. Before a cross_entropy loss leave it out: that takes logits.
+/// exp(x) / sum of exp(x) along the last axis. Not needed before a cross_entropy loss, which takes logits.
 struct softmax {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

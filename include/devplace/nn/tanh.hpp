@@ -7,9 +7,9 @@
 
 namespace devplace::nn {
 
-/// The hyperbolic tangent, element by element.
+/// The hyperbolic tangent of each element.
 struct tanh {
-  /// What layer_for asks for.
+  /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;

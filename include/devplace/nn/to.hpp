@@ -11,10 +11,10 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// A model with the same parameters, buffers, seed and count of steps, to the bit, on another placement of copies:
-/// `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. From a replicated model the first place's copy is taken, so
+/// A model with bitwise the same parameters, buffers, seed and step count on another placement (of one place or
+/// copies): `to<on<cpu>>(model)`, `to<replicated<0, 1>>(model)`. A replicated source gives the first place's copy, so
 /// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
-/// trainers, which belong to the model that they were made for, stay behind. Complete when it returns.
+/// trainers, which belong to the source model, are not copied. Complete when the call returns.
 template <placement Where, class Net, placement From, precision P>
 auto to(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
@@ -27,7 +27,7 @@ auto to(const model<Net, From, P>& source) {
   }
 }
 
-/// The same from a temporary: where it lies on `Where` already, it is moved.
+/// The same from a temporary, which is moved if it is on `Where` already.
 template <placement Where, class Net, placement From, precision P>
 auto to(model<Net, From, P>&& source) {
   if constexpr (std::is_same_v<From, Where>)

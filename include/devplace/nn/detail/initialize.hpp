@@ -14,10 +14,10 @@
 
 namespace devplace::nn::detail {
 
-/// Every element draws from a Philox block of its own, which the seed, the parameter's path and the element's index
-/// select: neither device nor number of threads nor the other parameters matter. Numbers are formed in double, so that
-/// a float model starts from the rounded values of the double one, and in arithmetic that is the same everywhere: all
-/// draws have the same bits on every place.
+/// Every element uses its own Philox block, selected by the seed, the parameter's path and the element's index, so the
+/// values do not depend on device, number of threads or other parameters. Numbers are computed in double, so that a
+/// float model starts from the rounded values of the double one, and with arithmetic that gives the same bits on every
+/// place.
 template <class T>
 struct initial_values {
   T* data;
@@ -48,8 +48,8 @@ struct initial_values {
   }
 };
 
-/// Gives `n` elements on a backend's device their initial values, in the order of that device's work. `path` is the
-/// path_hash of the parameter's name in the whole model.
+/// Initialises `n` elements on a backend's device, in the order of its current stream. `path` is the path_hash of the
+/// parameter's name within the whole model.
 template <class Backend, class T>
 void initialize_into(int ordinal, T* data, std::size_t n, const initialization& how, std::uint64_t seed,
                      std::uint64_t path) {

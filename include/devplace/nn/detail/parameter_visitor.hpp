@@ -9,8 +9,8 @@
 
 namespace devplace::nn::detail {
 
-/// Hands the parameters of one replica to `f(name, view)`. `Where` is a place or, for replicas of a model on several,
-/// `here<Backend>`, so that a walk over a network is compiled once whatever the places.
+/// Passes the parameters of one replica to `f(name, view)`. `Where` is a place or, for replicas on several places,
+/// `here<Backend>`, so that a walk over a network is instantiated once, independent of the places.
 template <class Element, class Where, class F>
 struct parameter_visitor {
   F& f;

@@ -6,7 +6,7 @@
 
 namespace devplace::nn::detail {
 
-/// A batch as a matrix: everything but the last axis becomes rows.
+/// A batch as a matrix: all axes but the last are merged into rows.
 template <class View>
 auto rows(const View& x) {
   constexpr std::size_t columns = View::extents_type::static_extent(View::rank - 1);

@@ -16,7 +16,7 @@
 
 namespace devplace::nn::detail {
 
-/// Replicas whose parameters and buffers are drawn by seed and name: alike on all places and for every number of
+/// Replicas whose parameters and buffers are initialised from seed and name: equal on all places and for any number of
 /// threads.
 template <class Net, class T, class Backend>
 std::shared_ptr<runtime::model_state<T>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
