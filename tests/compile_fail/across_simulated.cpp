@@ -17,7 +17,8 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 
-// Making a model across processes, and naming where its batches lie, is legal; what has to know the rank is not.
+// Models across processes and the type of their batches can be named; operations that must know the rank do not
+// compile.
 using net = nn::sequential<nn::linear<6, 4>>;
 using where = dp::across<dp::replicated<0, 1>>;
 using model_type = dp::model<net, where>;

@@ -48,7 +48,7 @@ static_assert(traffic<four, scatter_gather>{}.bytes ==
 // With many places it approaches the other policy.
 static_assert(traffic<eight, scatter_gather>{}.bytes < traffic<eight, all_reduce>{}.bytes * 17 / 16);
 
-// Across processes the number of participants is an argument, and the rest is the same.
+// Across processes the number of participants is an argument; the rest is the same.
 template <std::size_t Participants, class Policy>
 constexpr dp::step_traffic<dp::model<mnist, dp::across<dp::on<dp::cpu>>>, Policy> between{Participants};
 static_assert(between<4, all_reduce>.bytes == traffic<four, all_reduce>{}.bytes && between<1, all_reduce>.bytes == 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Training as one of several processes. The other processes are pretended: the test computes what each of their
-// participants contributes to the sum of the gradients, and the communicator adds it. Every process must then have
-// the parameters of a training on one place with the whole batch.
+// Training as one of several processes. The other processes are simulated: the test computes the contribution of each
+// of their participants to the sum of the gradients, and the communicator adds it. Every process must then have the
+// parameters of a training on one place with the whole batch.
 
 #include <cstddef>
 #include <span>
@@ -37,7 +37,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-/// The processes as one of them sees them.
+/// The view that one process has of all processes.
 template <class T>
 struct pretended_world {
   struct call {
@@ -45,12 +45,12 @@ struct pretended_world {
     dp::reduction op;
   };
   dp::participants own;
-  std::vector<std::size_t> bucket_begins;          ///< where each call's elements begin in the gradient arena
-  std::vector<std::vector<T>> contributions = {};  ///< gradient arenas by rank; those of this process's are not used
+  std::vector<std::size_t> bucket_begins;          ///< first element of each call's buffer in the gradient arena
+  std::vector<std::vector<T>> contributions = {};  ///< gradient arenas by rank; this process's are unused
   std::vector<call> calls = {};                    ///< of one step
 };
 
-/// Knows its rank and how many participants there are. It sums in the order of the ranks, with the contributions of
+/// A communicator that knows its rank and the number of participants. It sums in rank order, with the contributions of
 /// other processes from the test.
 template <class T, class Backend>
 class pretending_communicator {
@@ -108,7 +108,7 @@ struct pretending {
   }
 };
 
-/// This process's part of a host tensor, cut by hand.
+/// This process's part of a host tensor, copied slice by slice.
 template <class Where, class T, class Extents>
 auto part_of(const dp::tensor<T, Extents, dp::on<dp::cpu>>& whole, const dp::participants& own) {
   dp::tensor<T, Extents, dp::batch_placement_t<Where>> x(whole.extents(), dp::split::even, own);
@@ -117,13 +117,13 @@ auto part_of(const dp::tensor<T, Extents, dp::on<dp::cpu>>& whole, const dp::par
   return x;
 }
 
-/// A training by process `process` of `processes` beside the same training on one place.
+/// A training by process `process` of `processes`, compared with the same training on one place.
 template <class Net, class Local, class T, class Loss, class Rule>
 class pretended_training {
  public:
   using where = dp::across<Local>;
   using model_type = dp::model<Net, where, T>;
-  /// Each parameter in a bucket of its own.
+  /// Each parameter in its own bucket.
   using policy = collective::all_reduce<pretending<T>, collective::buckets<1, 1>>;
   using plan = dp::bucket_plan<model_type, policy>;
 
@@ -170,7 +170,7 @@ class pretended_training {
     return begins;
   }
 
-  /// The gradient arena, with the sums behind the gradients, of a participant with this part of the batch.
+  /// The gradient arena, including the sums that follow the gradients, of a participant with this part of the batch.
   template <class Samples, class Targets>
   std::vector<T> contribution(const Samples& x, const Targets& y) const {
     auto peer = dp::to<alone>(model_);
@@ -280,7 +280,7 @@ TEST_CASE("a communicator, a batch and a placement must agree on the participant
                     ContainsSubstring("divide samples and targets among its participants."));
   CHECK(world.calls.empty());
 
-  world.own = {5, 6};  // two places from rank 5 on are more than six
+  world.own = {5, 6};  // the last two places of six begin at rank 4
   CHECK_THROWS_WITH((dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
                     ContainsSubstring("the policy's communicator has 6 participants, 2 of them in this process from "
                                       "rank 5 on, and the model lies on 2 places of each process."));

@@ -14,7 +14,7 @@
 
 namespace devplace {
 
-/// Samples in one batch, over all places.
+/// Number of samples in a batch, over all places.
 template <std::size_t Samples>
 struct batch {
   /// The number as a value.
@@ -40,7 +40,7 @@ constexpr std::size_t operator""_GiB(unsigned long long n) {
 
 namespace train::detail {
 
-/// What a trainer's place needs beside the model and the optimizer, in elements of the model's type.
+/// The memory that a trainer needs on a place besides model and optimizer, in elements of the model's type.
 template <class Net>
 struct step_layout {
   using plan = runtime::network_plan<Net>;
@@ -53,24 +53,24 @@ struct step_layout {
   static constexpr std::size_t pass(std::size_t rows) {
     return plan::saved_elements(rows, nn::mode::train) + output(rows) + plan::scratch_elements(rows, nn::mode::train);
   }
-  /// The pass, the loss's gradient, one loss for each sample.
+  /// The pass, the gradient of the loss, and a loss for each sample.
   static constexpr std::size_t workspace(std::size_t rows) { return pass(rows) + output(rows) + runtime::padded(rows); }
 };
 
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
 inline constexpr std::size_t scalar_bytes = 2 * devplace::detail::alignment;
 
-/// What operations work in on a GPU, for each place and process: cuda_product_workspace and cuda_reduction_workspace
-/// (backend/cuda/workspace.hpp), which cannot be named here.
+/// Workspace of operations on a GPU, per place and process: cuda_product_workspace and cuda_reduction_workspace
+/// (backend/cuda/workspace.hpp), which are not visible here.
 inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (std::size_t{516} << 10);
 
 }  // namespace train::detail
 
-/// What training takes on the fullest place, in bytes, known at compile time:
-/// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts everything that model,
-/// optimizer and trainer allocate there, which is the most that they ever hold (`memory_usage::peak`). On top come
-/// batches (`loader`), class weights, `clipping`, and what is there once for a whole process: on a GPU `gpu_workspace`,
-/// on the CPU the packing buffers of the matrix engine (one set for each thread).
+/// Bytes that training needs on the place with the largest demand, known at compile time:
+/// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
+/// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
+/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, on the CPU the packing
+/// buffers of the matrix engine (one set per thread).
 template <class Model, class Batch, class Rule, class Policy = collective::all_reduce<>>
 struct memory_plan {
   static_assert(sizeof(Batch) == 0,
@@ -78,7 +78,7 @@ struct memory_plan {
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
 };
 
-/// The plan of one model, batch and rule; each number is bytes on the fullest place, which is the first one.
+/// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
@@ -92,38 +92,38 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   static constexpr std::size_t rows = (Samples + participants - 1) / participants;
 
  public:
-  /// The parameters' arena, with padding between parameters.
+  /// The parameters' arena, including padding between parameters.
   static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
-  /// Their gradients, and the sum of the samples' weights behind them.
+  /// The gradients, followed by the sums of the samples' weights and losses.
   static constexpr std::size_t gradients = (plan::parameter_elements + runtime::gradient_tail) * sizeof(T);
-  /// The optimizer's arenas, and what it knows of its steps.
+  /// The optimizer's arenas and its step memory.
   static constexpr std::size_t optimizer_state =
       Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
-  /// State of layers that is not trained.
+  /// Untrained state of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
-  /// What forward keeps for backward, outputs, their gradient, and scratch memory of layers.
+  /// Saved activations, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
-  /// Sums of losses, of the last step and over steps, and the numbers of clipping.
+  /// Sums of losses, of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// What the policy's engine works in: nothing for `collective::direct`, a chunk of a bucket for `collective::ring`.
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       participants > 1
           ? Policy::engine_type::workspace_bytes(participants, bucket_plan<model<Net, Where, P>, Policy>::largest,
                                                  sizeof(T))
           : 0;
-  /// All of the above.
+  /// The total of the above.
   static constexpr std::size_t bytes =
       parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
-  /// What comes on top where the trainer clips: the norm's workspace.
+  /// Additional if the trainer clips: the workspace of the norm.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
-  /// What comes on top where a loader brings images of bytes (an image_set) to devices: two batches, and the bytes of
-  /// one, which the device scales. Batches on the CPU are the loader's own affair.
+  /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one, which the
+  /// device scales. On the CPU batches belong to the loader.
   static constexpr std::size_t loader =
       std::is_same_v<placement_backend_t<Where>, backend::cpu>
           ? 0
           : rows * (runtime::sample_size<typename plan::input> * (2 * sizeof(T) + 1) + 2);
-  /// What comes on top once for each place on a GPU, however much is trained there: what products and reductions work
-  /// in. It is taken at the first use and kept. Simulated devices have none.
+  /// Additional once per place on a GPU, however many models are trained there: workspace of products and reductions,
+  /// allocated at first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;
 };
 

@@ -10,17 +10,17 @@
 
 namespace devplace {
 
-/// Where and how often a progress line is written.
+/// Destination and frequency of progress lines.
 struct progress_options {
-  std::FILE* stream = stdout;      ///< null: nothing is written and no loss is read
-  double terminal_interval = 0.1;  ///< seconds between two states of the line on a terminal
-  double file_interval = 30;       ///< seconds between two lines elsewhere, beside one for each epoch
-  double (*clock)() = &detail::steady_clock_seconds;  ///< seconds since any moment, never going back
+  std::FILE* stream = stdout;                         ///< null: prints nothing and reads no loss
+  double terminal_interval = 0.1;                     ///< seconds between updates of the line on a terminal
+  double file_interval = 30;                          ///< seconds between lines elsewhere, besides one per epoch
+  double (*clock)() = &detail::steady_clock_seconds;  ///< seconds of a monotonic clock
 };
 
-/// Writes how a training goes: epoch, share done, loss, samples per second and time left. On a terminal it is one line
-/// for each epoch, rewritten in place; elsewhere (a file, a pipe) plain lines, one for each epoch and one now and then
-/// in long epochs. Making one is what asks for output.
+/// Prints the progress of a training: epoch, share done, loss, samples per second and time left. On a terminal it is
+/// one line per epoch, rewritten in place; elsewhere (a file, a pipe) plain lines, one per epoch and additional ones in
+/// long epochs. Nothing is printed unless a program creates this object.
 /// ```
 /// dp::progress progress{epochs, batches.samples()};
 /// for (int epoch = 0; epoch < epochs; ++epoch)
@@ -29,11 +29,11 @@ struct progress_options {
 ///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
 ///   }
 /// ```
-/// Reading a loss waits for the device, so it is done only when a line is written. Samples per second are those of the
-/// current epoch; the time left is estimated from all the time so far, with what the program does between epochs.
+/// Reading a loss waits for the device, so it is done only when a line is printed. Samples per second are those of the
+/// current epoch; the time left is estimated from all the time so far, including time between epochs.
 class progress {
  public:
-  /// `samples` is the number of samples in an epoch. The time counts from here.
+  /// `samples` is the number of samples in an epoch. The clock starts here.
   progress(int epochs, std::size_t samples, const progress_options& options = {})
       : options_(options),
         terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
@@ -43,15 +43,15 @@ class progress {
         written_(start_) {}
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
-  /// Ends a line that is still being rewritten, so that what follows begins on its own.
+  /// Ends a line that is being rewritten, so that later output starts on a new line.
   ~progress() {
     if (!line_open_) return;
     std::fputc('\n', options_.stream);
     std::fflush(options_.stream);
   }
 
-  /// Says that `samples` samples more of epoch `epoch`, which counts from 0, were given to the step. `loss()` is called
-  /// when a line is due, and what it throws passes through.
+  /// Reports that `samples` more samples of epoch `epoch`, counted from 0, were passed to the step. `loss()` is called
+  /// when a line is due; its exceptions propagate.
   template <class Loss>
   void update(int epoch, std::size_t samples, Loss&& loss) {
     static_assert(
@@ -73,7 +73,7 @@ class progress {
 
  private:
   void begin(int epoch) {
-    if (line_open_) {  // the epoch before was left early
+    if (line_open_) {  // the previous epoch was left early
       std::fputc('\n', options_.stream);
       line_open_ = false;
     }
@@ -104,7 +104,7 @@ class progress {
     written_ = now;
   }
 
-  /// From the epoch's first update on: what lies between two epochs does not count. An epoch of one batch has only the
+  /// Measured from the epoch's first update, to exclude the time between epochs. An epoch with a single batch uses the
   /// time since the start.
   double rate(double now) const {
     if (done_ > first_ && now > first_time_) return static_cast<double>(done_ - first_) / (now - first_time_);

@@ -14,14 +14,14 @@
 
 namespace devplace::train::detail {
 
-/// Gradients that a trainer has added up since the last update.
+/// Gradients that a trainer has accumulated since the last update.
 struct accumulation {
-  std::size_t batches = 0;   ///< how many batches
-  std::uint64_t writes = 0;  ///< the model's writes of gradients after the last of them
+  std::size_t batches = 0;   ///< number of batches
+  std::uint64_t writes = 0;  ///< the model's number of gradient writes after the last of them
 };
 
-/// Throws where the model cannot be used, where its gradients are leased, and where gradients that are being
-/// accumulated were overwritten.
+/// Throws if the model is unusable, if its gradients are leased, or if gradients that are being accumulated were
+/// overwritten.
 template <class Backend, class T>
 void check_accumulation(runtime::model_state<T>& state, accumulation& a) {
   runtime::settle_after_failures<Backend>(state);
@@ -35,7 +35,7 @@ void check_accumulation(runtime::model_state<T>& state, accumulation& a) {
   }
 }
 
-/// Drops what was accumulated unless the step is done(): the gradients are those of some places only.
+/// Drops the accumulated gradients unless done() is called: after an exception only some places have added theirs.
 template <class T>
 class step_guard {
  public:
@@ -56,7 +56,7 @@ class step_guard {
   mutable bool done_ = false;
 };
 
-/// The loss of the last pass from what each replica keeps of it; waits for all places.
+/// The loss of the last pass from the sums that each replica holds; waits for all places.
 template <class Backend, class T>
 T loss_of_replicas(runtime::model_state<T>& state, reduction how) {
   runtime::settle<Backend>(state);

@@ -15,13 +15,13 @@ inline double steady_clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Streams without a file descriptor, such as those in memory, are no terminals.
+/// Streams without a file descriptor, such as those in memory, are not terminals.
 inline bool is_terminal(std::FILE* stream) {
   const int descriptor = ::fileno(stream);
   return descriptor >= 0 && ::isatty(descriptor) != 0;
 }
 
-/// What a progress line says.
+/// The contents of a progress line.
 struct progress_state {
   int epoch = 0;     // counted from 1
   int epochs = 0;    // of the whole training
@@ -33,7 +33,7 @@ struct progress_state {
   bool ended = false;
 };
 
-/// `1.3 s` under a minute, then `2:05`, then `1:02:05`.
+/// `1.3 s` below a minute, then `2:05`, then `1:02:05`.
 inline void write_duration(char (&text)[32], double seconds) {
   if (!(seconds < 360000000)) {
     std::snprintf(text, sizeof text, "?");
@@ -50,11 +50,10 @@ inline void write_duration(char (&text)[32], double seconds) {
     std::snprintf(text, sizeof text, "%lld:%02lld", minutes, whole % 60);
 }
 
-/// Bytes of a progress line at most.
+/// Maximum size of a progress line in bytes.
 inline constexpr std::size_t progress_text_size = 160;
 
-/// `epoch 2/5   41 %  loss 0.1234  125000 samples/s  3.2 s left`: under 80 columns, so that a terminal does not break
-/// it.
+/// `epoch 2/5 41 % loss 0.1234 125000 samples/s 3.2 s left`: below 80 columns, so that a terminal does not wrap it.
 inline void write_progress_text(char (&text)[progress_text_size], const progress_state& state) {
   char time[32];
   write_duration(time, state.ended ? state.elapsed : state.left);

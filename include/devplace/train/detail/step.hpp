@@ -21,9 +21,9 @@
 
 namespace devplace::train::detail {
 
-/// What a place keeps of a batch's sums of losses and of weights, in one launch: behind the gradients, for the update,
-/// and in `pending`, for the mean loss. `add`: to those of the batches before that have had no update. `counts`: those
-/// batches have had theirs, and belong to the totals from now on.
+/// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
+/// `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last update. `counts`: the
+/// pending batches were used in an update, so their sums are added to the totals first.
 template <class T>
 struct loss_functor {
   runtime::tail_functor<T> tail;
@@ -39,23 +39,23 @@ struct loss_functor {
   }
 };
 
-/// The memory of a trainer on one place.
+/// A trainer's memory on one place.
 template <class T>
 struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
-  std::size_t rows = 0;   ///< samples for which the workspace is enough
-  bool prepared = false;  ///< whether there is one
-  bool counts = false;    ///< whether the batches of pending() have had their update
+  std::size_t rows = 0;   ///< number of samples that the workspace is large enough for
+  bool prepared = false;  ///< whether there is a workspace
+  bool counts = false;    ///< whether the batches of pending() were used in an update
 
-  /// Two sums over the batches of all updates, and behind them two over the last batches.
+  /// Two sums over the batches of all updates, followed by two over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
 };
 
-// Messages are made outside of templates: what is instantiated for every trainer stays small.
+// Messages are built outside of templates, to keep the code instantiated per trainer small.
 [[noreturn]] inline void throw_other_targets(std::size_t samples, std::size_t targets) {
   throw shape_error("trainer: " + std::to_string(samples) + " samples and " + std::to_string(targets) +
                     " targets; a batch has one target for each sample.");
@@ -69,7 +69,7 @@ struct step_memory {
                        " samples on one place takes more memory than there are addresses; use a smaller one.");
 }
 
-/// Throws where a batch is divided among other participants than the communicator connects.
+/// Throws if a batch is divided among other participants than those that the communicator connects.
 inline void require_participants(const participants& samples, const participants& targets,
                                  const participants& connected) {
   if (samples == connected && targets == connected) return;
@@ -85,7 +85,7 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   using layout = step_layout<Net>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
   if (rows > limit) throw_too_large(rows);
-  memory.prepared = false;  // nothing is prepared if the allocation fails
+  memory.prepared = false;  // not prepared if the allocation fails
   memory.rows = 0;
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
@@ -95,7 +95,7 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   memory.prepared = true;
 }
 
-/// The factor of clipping for one place's gradients, which are whole; it is formed there later.
+/// The address of the clipping factor for one place's whole gradients; it is computed there asynchronously.
 template <class Net, class Backend, class T>
 const T* clip(const optim::clip_norm& rule, const runtime::replica<T>& r, const step_memory<T>& memory, reduction how) {
   optim::clip_arguments<T> arguments;
@@ -110,8 +110,8 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<T>& r, const 
   return arguments.factor;
 }
 
-/// Forward, loss and backward of one replica on its part of the batch; ordinals are values here. `add`: to the
-/// gradients and sums of the batches before.
+/// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
+/// accumulates the gradients and sums.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T = element_of_t<P>>
 void forward_and_backward(const runtime::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
                           std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
