@@ -10,10 +10,10 @@
 // name, DEVPLACE_CONFIGURATION, and is part of every function whose body depends on it, in one of three ways:
 //
 // - Functions, and internal class templates, are in `inline namespace DEVPLACE_CONFIGURATION`, the innermost namespace
-// around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is outside of
-// it, so that it exists once.
+//   around them; callers do not name it. State of the process (statistics, the device map, pools, streams) is outside
+//   of it, so that it exists once.
 // - The tags in `devplace::backend` are in such a namespace too, so a template on a backend needs nothing else: layers,
-// optimizer rules, losses and communicators, including users' ones, are given a backend.
+//   optimizer rules, losses and communicators, including users' ones, are given a backend.
 // - Members of public class templates, which are outside of it, have one more template parameter with a default:
 //   `template <detail::configured = detail::configuration>`.
 //

@@ -38,11 +38,11 @@ struct KEEP_THE_DATA_IN_A_VARIABLE;
 /// and does not copy it, so the data must outlive the loader. For data in plain tensors use make_loader.
 ///
 /// Batches are made in host memory, by the calling thread or ahead of it by `workers` threads, which the destructor
-/// joins; order and bits are the same either way. For devices that memory is pinned: the batch asked for is copied into
-/// one of two device buffers on a stream of the loader, while the device works on the batch before; the host does not
+/// joins; order and bits are the same either way. For devices that memory is pinned: the requested batch is copied into
+/// one of two device buffers on a stream of the loader, while the device works on the previous batch; the host does not
 /// wait and makes the next batch meanwhile. uint8 features without a transform are copied as bytes and become `T` on
 /// the device (on the host in files compiled as C++, which have no kernels). The constructor allocates all memory. A
-/// batch is valid until the next one is asked for; it may be read on the stream that was the thread's current one when
+/// batch is valid until the next one is requested; it may be read on the stream that was the thread's current one when
 /// the loader was made. Only one epoch can be read at a time.
 ///
 /// Not safe for concurrent use by several threads.
@@ -179,12 +179,12 @@ class loader<Where, T, Source>::epoch_range {
     using iterator_concept = std::input_iterator_tag;
     ///@}
 
-    /// The current batch; valid until the next one is asked for.
+    /// The current batch; valid until the next one is requested.
     ///@{
     const batch_type& operator*() const { return *range_->current_; }
     const batch_type* operator->() const { return range_->current_; }
     ///@}
-    /// Throws what making the next batch threw; the batch after it can still be asked for.
+    /// Throws what making the next batch threw; the batch after it can still be requested.
     iterator& operator++() {
       range_->advance();
       return *this;

@@ -16,10 +16,10 @@ struct loader_options {
   std::size_t batch = 0;
   /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
   std::optional<seed> shuffle = {};
-  /// Leaves out the last batch of an epoch where it would be smaller than the others.
+  /// Leaves out the last batch of an epoch if it is smaller than the others.
   bool drop_last = false;
-  /// Threads that prepare batches ahead. With 0, the calling thread makes a batch when it is asked for. Order and bits
-  /// of the batches do not depend on this option.
+  /// Threads that prepare batches ahead. With 0, the calling thread makes each batch when it is requested. Order and
+  /// bits of the batches do not depend on this option.
   int workers = 0;
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;

@@ -27,8 +27,8 @@ inline constexpr std::size_t tensor_count<owned_operand<T, E, W>> = 1;
 template <class F, class... Operands>
 inline constexpr std::size_t tensor_count<expression<F, Operands...>> = (std::size_t{0} + ... + tensor_count<Operands>);
 
-/// Whether some tensor in the expression may be crossed by other strides than those of a row-major result of extents
-/// `Result`, as far as types show.
+/// Whether the types allow some tensor in the expression to be traversed with strides other than those of a row-major
+/// result of extents `Result`.
 template <class X, class Result>
 inline constexpr bool may_need_strides =
     !is_single<typename X::extents_type>() && !(Result::is_static && std::is_same_v<typename X::extents_type, Result>);
@@ -61,7 +61,7 @@ struct layout_reader {
   }
 };
 
-/// Leaves for an evaluation in which all tensors are crossed as the result is.
+/// Leaves for an evaluation in which all tensors are traversed like the result.
 struct make_linear_leaf {
   template <class View>
   constexpr auto operator()(const View& x) const {
@@ -73,7 +73,7 @@ struct make_linear_leaf {
   }
 };
 
-/// Leaves for an evaluation with strides; `rank` axes are in use, the innermost ones of `Rank`.
+/// Leaves for an evaluation with strides, of which the innermost `rank` of `Rank` axes are used.
 template <std::size_t Rank>
 struct make_strided_leaf {
   const operand_layout* next;
@@ -93,8 +93,8 @@ struct make_strided_leaf {
   }
 };
 
-/// An evaluation as it is carried out: the axes that are left after collapse(), how the operands lie and, after them,
-/// the destination.
+/// The parameters of an evaluation: the axes that remain after collapse(), and the layouts of the operands, followed by
+/// that of the destination.
 template <std::size_t Count>
 struct evaluation {
   shape axes;
@@ -114,8 +114,7 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
   dispatch<op::assign, Backend>(ordinal, of.destination().size, body);
 }
 
-/// One pass over the operands. `Layout` is the destination's, `Strides` whether the types leave open that somebody
-/// needs strides.
+/// One pass over the operands. `Layout` is the destination's; `Strides`: whether the types allow strides.
 template <class Layout, bool Strides, std::size_t MostAxes, class Backend, class T, class Expression, std::size_t Count>
 void run(int ordinal, T* destination, const Expression& expression, const evaluation<Count>& of) {
   constexpr std::size_t rank = MostAxes > 1 ? MostAxes : 1;
@@ -141,7 +140,7 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Computes what an expression is made of, an operand or an expression, into the elements of a view.
+/// Computes an operand or expression into the elements of a view.
 template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
   using backend = typename view<T, Extents, Where>::backend_type;
@@ -200,7 +199,7 @@ void assign(const view<T, Extents, Where, Layout>& destination, const Expression
   detail::evaluate(destination, expression);
 }
 
-/// The same of the elements of a view, which copy() and to() call where one of the views is strided.
+/// The same for the elements of a view; copy() and to() call it if one of the views is strided.
 template <class T, class Extents, class Where, class Layout, class View>
   requires(detail::is_view<View>)
 void assign(const view<T, Extents, Where, Layout>& destination, const View& source) {

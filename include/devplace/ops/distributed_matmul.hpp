@@ -79,7 +79,7 @@ const auto& split_operand(const A& a, const B& b) {
   }
 }
 
-/// Where a product lies.
+/// The placement of a product.
 template <class A, class B>
 struct distributed_product : refused<mismatch::places> {};
 template <distributed_matrix A, distributed_matrix B>

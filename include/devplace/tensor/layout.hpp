@@ -13,21 +13,20 @@
 
 namespace devplace {
 
-/// Layout of views whose elements follow each other row by row, as those of a tensor do.
+/// Layout of views whose elements are contiguous in row-major order, like those of a tensor.
 struct row_major {};
-/// Layout of transposed(): the matrix of the last two axes, or each of an array of them, lies column by column.
+/// Layout of transposed(): the matrix of the last two axes, or each matrix of an array of them, is column-major.
 struct column_major {};
-/// Layout of views with a stride for every axis, counted in elements: slices, permuted axes, repeated elements, memory
-/// of the user's.
+/// Layout of views with a stride per axis, in elements: slices, permuted axes, broadcast elements, the user's memory.
 struct strided {};
 
-/// How a view's elements lie in memory: `row_major`, `column_major` or `strided`.
+/// A view's memory layout: `row_major`, `column_major` or `strided`.
 template <class L>
 concept view_layout = std::same_as<L, row_major> || std::same_as<L, column_major> || std::same_as<L, strided>;
 
 namespace detail {
 
-/// What a view keeps beside its extents.
+/// The strides that a view stores, if its layout has any.
 template <class Layout, std::size_t Rank>
 struct layout_strides {};
 template <std::size_t Rank>
@@ -61,7 +60,7 @@ struct axes_without {
 template <std::size_t Rank, std::size_t... Left>
 using axes_without_t = typename axes_without<Rank, Left...>::type;
 
-/// Whether no number is twice in a list.
+/// Whether all numbers in a list differ.
 template <std::size_t... Axis>
 constexpr bool all_different() {
   const std::size_t list[] = {Axis..., 0};
@@ -71,7 +70,7 @@ constexpr bool all_different() {
   return true;
 }
 
-/// Extents with the axes of `e` that the sequence names, in its order.
+/// The extents of the axes in the sequence, in its order.
 template <std::size_t... E, std::size_t... Axis>
 constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::index_sequence<Axis...>) {
   using result = extents<extents<E...>::static_extent(Axis)...>;
@@ -85,7 +84,7 @@ constexpr auto extents_of_axes([[maybe_unused]] const extents<E...>& e, std::ind
 template <class E, std::size_t... Left>
 using extents_without_t = decltype(extents_of_axes(E{}, axes_without_t<E::rank, Left...>{}));
 
-/// Elements from the first to the last one that strides reach, both counted; 0 where there is no element.
+/// Number of elements from the first to the last one that the strides reach, inclusive; 0 if there are no elements.
 constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
   std::size_t last = 0;
   for (std::size_t axis = 0; axis != extents.size(); ++axis) {
@@ -95,11 +94,11 @@ constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<co
   return last + 1;
 }
 
-/// Strides of the elements that `extents` and `strides` describe, in the same order, in another shape of as many
-/// elements; false where no strides can do it.
+/// Strides for the elements described by `extents` and `strides`, in the same order, in another shape of equal size;
+/// false if there are none.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
                                std::span<const std::size_t> shape, std::span<std::size_t> result) {
-  // From the last axis on: `left` elements, `step` apart, are still to be given to axes of the new shape.
+  // From the last axis on: `left` elements, `step` apart, remain to be assigned to axes of the new shape.
   std::size_t axis = extents.size(), left = 1, step = 1;
   bool empty = false;
   for (const std::size_t extent : extents)

@@ -81,7 +81,7 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
   return chunk == 0 || part > size / chunk ? size : part * chunk;
 }
 
-/// The parts of this process's participants; without `of`, of places that are all participants.
+/// The parts of this process's participants; by default all participants are in this process.
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
   if (of.count < Places || of.first > of.count - Places)

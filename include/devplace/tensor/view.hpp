@@ -86,17 +86,15 @@ struct COPY_IT_FIRST_WITH_to_on_cpu;
 /// Appears in the compiler's message when a view is assigned to a view.
 struct USE_copy_TO_COPY_ELEMENTS;
 
-/// Non-owning window on elements; const elements through `view<const T, ...>`. Copying a view copies the window, not
-/// the elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
-/// `Layout` says whether the elements follow each other row by row (`row_major`), the last two axes column by column
-/// (`column_major`), or every axis has a stride (`strided`); docs/views.md says which views are which, and what takes
-/// them.
+/// Non-owning view of elements; of const elements as `view<const T, ...>`. Copying a view copies the reference, not the
+/// elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
+/// `Layout`: contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride
+/// for every axis (`strided`); docs/views.md describes which operations return and accept which.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
 class view {
  public:
-  /// What the type says: element with and without const, extents, placement, layout, and the family of code that works
-  /// on it.
+  /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{
   using element_type = T;
   using value_type = std::remove_const_t<T>;
@@ -107,14 +105,13 @@ class view {
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
-  /// Whether the type says that the elements follow each other row by row, or that it says nothing and there are
-  /// strides.
+  /// Whether the type implies row-major elements, and whether the view stores strides.
   ///@{
   static constexpr bool is_row_major = std::is_same_v<Layout, row_major>;
   static constexpr bool is_strided = std::is_same_v<Layout, strided>;
   ///@}
 
-  /// A window on memory that somebody else owns (see wrap()); `device` matters for `here<Backend>` only.
+  /// A view of memory that it does not own (see wrap()); `device` is used for `here<Backend>` only.
   ///@{
   constexpr view(T* data, const Extents& extents, detail::device_of<Where> device = {}) requires(!is_strided)
       : data_(data), extents_(extents), device_(device) {}
@@ -122,11 +119,10 @@ class view {
                  detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
-  /// The same window.
+  /// Copies the reference.
   constexpr view(const view&) = default;
 
-  /// A view of const elements from one of elements, of dynamic extents from static ones, with strides from one that
-  /// has none.
+  /// Conversions from non-const to const elements, from static to dynamic extents, and from other layouts to strided.
   template <class U, class Other, class From>
     requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
              std::is_convertible_v<const Other&, Extents> && (is_strided || std::is_same_v<From, Layout>))
@@ -156,7 +152,7 @@ class view {
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
-  /// Elements from an index of an axis to the next.
+  /// Number of elements between consecutive indices of an axis.
   constexpr std::size_t stride(std::size_t axis) const {
     if constexpr (is_strided)
       return strides_.values[axis];
@@ -172,7 +168,7 @@ class view {
       result[axis] = stride(axis);
     return result;
   }
-  /// Whether the elements follow each other row by row, which a strided view's may do too.
+  /// Whether the elements are contiguous in row-major order, which is possible for a strided view too.
   constexpr bool is_contiguous() const {
     bool contiguous = true;
     for (std::size_t axis = 0; axis != rank; ++axis)
@@ -199,8 +195,8 @@ class view {
     requires(sizeof...(Index) == rank && !host_accessible<Where>)
   void operator()(Index...) const = delete;
 
-  /// Index `index` of an axis, one axis less; `x[index]` is that of the first axis. Throw argument_error past the end.
-  /// Along the first axis of a row-major view the result is row-major, else strided.
+  /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out
+  /// of range. Along the first axis of a row-major view the result is row-major, otherwise strided.
   ///@{
   template <std::size_t N>
   constexpr auto select(axis<N>, std::size_t index) const {
@@ -211,9 +207,9 @@ class view {
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
 
-  /// Indices `first` up to, not including, `last` of an axis, each or every `step`-th; without an axis that is the
-  /// first. Throw argument_error past the end. Along the first axis and without a step the result has the view's
-  /// layout, else it is strided.
+  /// Indices `first` to `last` (exclusive) of an axis, each or every `step`-th; without an axis, of the first one.
+  /// Throw argument_error for indices out of range. Along the first axis and without a step the result has the view's
+  /// layout, otherwise it is strided.
   ///@{
   template <std::size_t N>
   constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
@@ -243,9 +239,9 @@ class view {
     return of_axes<strided>(data_, std::index_sequence<N...>{});
   }
 
-  /// The elements repeated up to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
-  /// that is missing, or of extent 1, is repeated, with stride 0. Strided, and to be read only, as several positions
-  /// are one element. Throws shape_error where run-time extents do not fit.
+  /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
+  /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
+  /// the same element. Throws shape_error if run-time extents cannot be broadcast.
   template <extents_like Other>
   constexpr auto broadcast_to(const Other& shape) const {
     constexpr std::size_t before = Other::rank < rank ? 0 : Other::rank - rank;
@@ -261,8 +257,8 @@ class view {
   }
 
   /// The same elements, in the order of their indices, in another shape of the same size: row-major if the view is,
-  /// else strided. Static extents of other sizes do not compile. Throws shape_error when run-time sizes differ, and
-  /// where no strides can say it, as for a permuted view: make a row-major copy first, with to<on<...>>(x).
+  /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
+  /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
   template <extents_like Other>
   constexpr auto reshape(const Other& shape) const {
     if constexpr (Extents::is_static && Other::is_static)
@@ -288,7 +284,7 @@ class view {
                  detail::device_of<Where> device)
       : data_(data), extents_(extents), strides_(strides), device_(device) {}
 
-  /// The layout of what is left when an axis is cut or taken away.
+  /// The layout after an axis is cut or removed.
   template <std::size_t N>
   using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
 
@@ -308,7 +304,7 @@ class view {
     return view<Element, Other, Placement, L>(data, extents, strides, device);
   }
 
-  /// That of some of the axes, from an element on.
+  /// A view of some of the axes, starting at an element.
   template <class L, std::size_t... Axis>
   constexpr auto of_axes(T* first, std::index_sequence<Axis...> axes) const {
     detail::layout_strides<L, sizeof...(Axis)> by;
@@ -316,7 +312,7 @@ class view {
     return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
   }
 
-  /// That of `count` indices of an axis.
+  /// A view of `count` indices of an axis.
   template <std::size_t N, class L>
   constexpr auto cut(std::size_t first, std::size_t count, const detail::layout_strides<L, rank>& by) const {
     const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);

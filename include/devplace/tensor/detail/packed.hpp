@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// The view as the backend that computes on its memory sees it: the CPU on pinned memory too.
+/// The view with a backend that computes: the CPU for pinned memory.
 template <class T, class E, class W, class L>
 constexpr auto computable(const view<T, E, W, L>& x) {
   using given = typename view<T, E, W, L>::backend_type;
@@ -23,7 +23,7 @@ constexpr auto computable(const view<T, E, W, L>& x) {
     return view<T, E, where, strided>(x.data(), x.extents(), x.strides(), device);
 }
 
-/// Row-major elements, and the memory that they lie in where nobody else owns it.
+/// Row-major elements, and their memory if it is temporary.
 template <class View>
 struct packed_elements {
   memory_block block;
@@ -34,7 +34,7 @@ struct packed_elements {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Uninitialised row-major elements for as long as the result lives, beside a view, with its type and extents.
+/// Uninitialised row-major elements with the type and extents of a view; freed with the result.
 template <class T, class E, class W, class L>
 auto packed_beside(const view<T, E, W, L>& x) {
   using value = std::remove_const_t<T>;
@@ -44,14 +44,14 @@ auto packed_beside(const view<T, E, W, L>& x) {
   return packed_elements<view<value, E, W>>{std::move(block), {data, x.extents(), x.device()}};
 }
 
-/// A view whose elements lie row by row, whatever its type says.
+/// A contiguous view as a row-major one.
 template <class T, class E, class W, class L>
 constexpr auto as_contiguous(const view<T, E, W, L>& x) {
   return view<T, E, W>(x.data(), x.extents(), x.device());
 }
 
-/// The elements of a view, row by row: its own if they lie so, else a copy in the order of the place's work. The copy
-/// goes through assign() of ops/assign.hpp.
+/// The elements of a view in row-major order: its own memory if it is contiguous, otherwise a copy, enqueued on the
+/// current stream by assign() of ops/assign.hpp.
 template <class T, class E, class W, class L>
 auto packed(const view<T, E, W, L>& x) {
   using plain = view<const std::remove_const_t<T>, E, W>;
