@@ -12,7 +12,7 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// sharded -> replicated: puts the parts of a split tensor together on each of its places: `all_gather(x)`.
+/// sharded -> replicated: concatenates the parts of a split tensor on each of its places: `all_gather(x)`.
 template <tensor_like From>
 auto all_gather(const From& source) {
   using detail::form;

@@ -12,7 +12,7 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
-/// when it returns. The source may be on any place, and stays as it is.
+/// when the call returns. The source may be on any place and is not changed.
 template <class To, tensor_like From>
 auto broadcast(const From& source) {
   constexpr bool to_copies = detail::form_of<To> == detail::form::copies;

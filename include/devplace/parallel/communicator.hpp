@@ -13,27 +13,28 @@
 
 namespace devplace::parallel {
 
-/// What carries out collectives between participants: the devices of this process (`direct`, `ring`), or those of
-/// several processes. Participants have ranks from 0 on, and those of one process follow each other. A call takes one
-/// buffer for each participant of this process, in the order of their ranks; all have the same number of elements at
-/// the same offsets, so that one call site serves every kind.
+/// Executes collectives between participants: devices of this process (`direct`, `ring`), or of several processes.
+/// Participants have ranks from 0 on; those of one process have consecutive ranks. A call takes one buffer per
+/// participant of this process, in rank order; all have the same number of elements with the same offsets, so that the
+/// call is the same for every kind of communicator.
 ///
-/// Calls are asynchronous. Each starts, on every rank's device, after what the device was asked to before, and what it
-/// is asked to afterwards comes after the collective; all ranks make the same calls in the same order. After a call
-/// returned nothing of the spans is read any more, while the buffers must live until the devices have done it. If a
-/// rank's device has failed before, all devices fail, and skip what follows.
+/// Calls are asynchronous. On every rank's device a collective is ordered after the device's earlier work and before
+/// its later work; all ranks make the same calls in the same order. The spans are not read after the call has returned,
+/// but the buffers must exist until the devices have executed it. If a rank's device has failed before, all devices
+/// fail and skip later work.
 ///
-/// - `size()`: number of participants, in all processes; `first_rank()`: rank of this process's first one;
-///   `local_count()`: number of those of this process.
-/// - `all_reduce(buffers, count, op)`: every rank's elements become `op` over the ranks; in place.
-/// - `reduce(buffers, count, op, root)`: the same on rank `root`; elsewhere the elements are unspecified afterwards.
-/// - `broadcast(buffers, count, root)`: every rank's elements become those of rank `root`.
+/// - `size()`: number of participants in all processes; `first_rank()`: rank of this process's first one;
+///   `local_count()`: number of this process's participants.
+/// - `all_reduce(buffers, count, op)`: replaces every rank's elements by `op` over the ranks.
+/// - `reduce(buffers, count, op, root)`: the same on rank `root`; the other ranks' elements are unspecified afterwards.
+/// - `broadcast(buffers, count, root)`: replaces every rank's elements by those of rank `root`.
 /// - `reduce_scatter(buffers, begins, op)`: of rank r the elements `begins[r]` up to `begins[r + 1]` become `op` over
 ///   the ranks; its others are unspecified afterwards. `begins` has size() + 1 ascending numbers.
 /// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
 ///   r.
-/// - `prepare(count, element_bytes)`, which a communicator need not have: allocates what reductions of up to so many
-///   elements take, so that they allocate nothing.
+/// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, so
+/// that
+///   they do not allocate.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {
@@ -47,8 +48,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   c.all_gather(buffers, begins);
 };
 
-/// Whether an engine's communicators connect participants of several processes: it says so by a member
-/// `static constexpr bool spans_processes = true`.
+/// Whether an engine's communicators connect participants of several processes: true if it has a member `static
+/// constexpr bool spans_processes = true`.
 template <class Engine>
 inline constexpr bool spans_processes = requires {
   requires Engine::spans_processes;
@@ -56,7 +57,7 @@ inline constexpr bool spans_processes = requires {
 
 namespace detail {
 
-/// Throws unless a communicator's participants are those of a placement with so many places in this process.
+/// Throws unless a communicator's participants match a placement with this number of places in this process.
 inline void require_participants(int size, int first, int local, std::size_t places, bool across_processes) {
   const bool here = local > 0 && static_cast<std::size_t>(local) == places;
   if (here && first >= 0 && first <= size - local && (across_processes || size == local)) return;

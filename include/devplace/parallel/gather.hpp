@@ -10,8 +10,8 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// sharded -> on: puts the parts of a split tensor together on one place, which may be any: `gather<on<cpu>>(x)`.
-/// Complete when it returns.
+/// sharded -> on: concatenates the parts of a split tensor on one place, which may be any: `gather<on<cpu>>(x)`.
+/// Complete when the call returns.
 template <class To, tensor_like From>
 auto gather(const From& source) {
   using detail::form;

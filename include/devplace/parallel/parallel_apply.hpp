@@ -14,7 +14,7 @@
 
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The prediction of one of several models; what it throws names the model.
+/// The prediction of one of several models; adds the model to exceptions.
 template <std::size_t Index, std::size_t Count, class Model, class Input>
 auto apply_one(const Model& model, const Input& input) {
   try {
@@ -31,7 +31,7 @@ inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t
 
 template <class Models, class Inputs, std::size_t... Index>
 auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<Index...>) {
-  // In braces: one after the other in this order, each asking its device for work and going on.
+  // Braces guarantee the order of evaluation. Each call only enqueues work on its device.
   return std::tuple{apply_one<Index, sizeof...(Index)>(std::get<Index>(models), std::get<Index>(inputs))...};
 }
 
@@ -39,11 +39,11 @@ auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<I
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Predictions of several models, each for its own input on its own place: `parallel_apply(replicas, inputs)`, the
-/// tuple of their outputs, as torch.nn.parallel.parallel_apply. All devices work at the same time: the call asks each
-/// for its work and waits for none. An exception names the model by its position, from 0, and its place, and keeps its
-/// type; what fails later on a device is thrown where that device's output is read. Both arguments are tuples of equal
-/// length, also of references (`std::tie(x, y)`).
+/// Predictions of several models, each for its own input on its own place: `parallel_apply(replicas, inputs)` returns
+/// the tuple of their outputs, as torch.nn.parallel.parallel_apply. The devices work concurrently: the call enqueues
+/// work on each and waits for none. An exception names the model by its position, counted from 0, and its place, and
+/// keeps its type; a later failure on a device is thrown where that device's output is read. Both arguments are tuples
+/// of equal length, possibly of references (`std::tie(x, y)`).
 template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),

@@ -11,21 +11,21 @@
 
 namespace devplace::parallel::detail {
 
-/// Places that one collective can have, which is as many as have memory statistics.
+/// Maximum number of places of a collective: the number of ordinals that have memory statistics.
 inline constexpr std::size_t max_ranks = 64;
 
-/// The buffers of all ranks, as kernels take them.
+/// The buffers of all ranks, as an argument of kernels.
 template <class T>
 struct rank_table {
   T* of[max_ranks];
   int ranks;
 };
 
-/// One step of a reduction. Means are sums until finish().
+/// One step of a reduction. Means are computed as sums until finish() divides.
 template <class T, reduction Op>
 struct combine {
   DEVPLACE_HD static T both(T a, T b) {
-    // NaN wins, as in maximum and minimum.
+    // NaN propagates, as in maximum and minimum.
     if constexpr (Op == reduction::max)
       return a != a || a > b ? a : b;
     else if constexpr (Op == reduction::min)
@@ -42,7 +42,7 @@ struct combine {
 };
 
 /// Elements [first, first + n) of the ranks' buffers, reduced in the order of the ranks: ((g0 + g1) + g2) + ... The
-/// result goes to every rank, or to one (`target` from 0). So the bits do not depend on who does which part.
+/// result is stored on rank `target`, or on all. The bits do not depend on which device or thread computes which part.
 template <class T, reduction Op>
 struct reduce_in_rank_order {
   rank_table<T> table;
@@ -63,7 +63,7 @@ struct reduce_in_rank_order {
       table.of[rank][at] = total;
   }
 
-  /// On the CPU by blocks that stay in the first-level cache, so that every buffer is read once and written once.
+  /// On the CPU in blocks that stay in the first-level cache, so that every buffer is read and written once.
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t block = 1024;
     T totals[block];
@@ -89,7 +89,7 @@ struct reduce_in_rank_order {
   }
 };
 
-/// What has come from the neighbour, and this rank's own elements behind it; divided where it was the last step.
+/// Adds the elements received from the neighbour to this rank's own; divides after the last step.
 template <class T, reduction Op>
 struct add_received {
   T* own;
@@ -102,7 +102,7 @@ struct add_received {
   }
 };
 
-/// Calls `f.template operator()<Op>()` for the operation that is known at run time.
+/// Calls `f.template operator()<Op>()` for an operation that is known at run time.
 template <class T, class F>
 void with_reduction(reduction op, F&& f) {
   switch (op) {
