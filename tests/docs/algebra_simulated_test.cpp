@@ -29,9 +29,9 @@ TEST_CASE("docs/algebra.md: a layer by hand", "[docs]") {
   const auto w = distributed_numbers<whole>(dp::extents<3, 4>{}, 2);
   const auto b = distributed_numbers<whole>(dp::extents<4>{}, 3);
   dp::tensor y = dp::relu(dp::matmul(x, w) + b);  // x sharded<axis<0>, 0, 1>, w and b replicated<0, 1>: y is sharded
-  dp::tensor dy = y * 0.5f;                       // one pass on each GPU, both at the same time
-  auto dw = dp::matmul(dp::transposed(x), dy);    // partial<reduction::sum, 0, 1>: every GPU saw its own rows
-  auto db = dp::sum(dy, dp::axis<0>{});           // partial as well: rows are what is summed over
+  dp::tensor dy = y * 0.5f;                       // one pass on each GPU, concurrently
+  auto dw = dp::matmul(dp::transposed(x), dy);    // partial<reduction::sum, 0, 1>: every GPU has the sum over its rows
+  auto db = dp::sum(dy, dp::axis<0>{});           // partial as well: the sum is over rows
   dw *= 0.2f;                                     // the sum of the scaled summands is the scaled sum
   STATIC_REQUIRE(std::same_as<decltype(y)::placement_type, rows>);
   STATIC_REQUIRE(std::same_as<decltype(dw)::placement_type, sums>);

@@ -140,7 +140,7 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
   dp::loader<where> batches{data.train, {.batch = 8, .shuffle = dp::seed{2}, .scale = 1.0 / 16}};
   for (const auto& [images, labels] : batches.epoch(0))
     step(images, labels);  // every fourth call reduces and updates, by the gradient of 32 samples
-  step.flush();            // the rest of the epoch, where 4 does not divide it
+  step.flush();            // the remaining batches, if 4 does not divide their number
 
   dp::model<net, where> other{dp::seed{1}};
   dp::trainer of_32{other, nn::cross_entropy{}, dp::optim::adam{}};
@@ -160,7 +160,7 @@ TEST_CASE("docs/data_parallel.md: the steps of DistributedDataParallel", "[docs]
   auto some = model.backward(std::move(saved), nn::cross_entropy{}(output, labels).gradient);
   auto [more_output, more_saved] = model.forward(more_images);
   auto all = model.backward(std::move(more_saved), nn::cross_entropy{}(more_output, more_labels).gradient,
-                            std::move(some));  // adds to them: nothing was reduced so far
+                            std::move(some));  // adds to them; they must not be reduced yet
   optimizer.step(model, dp::synchronize(std::move(all)));
 
   dp::check_replicas(model);
@@ -177,7 +177,7 @@ TEST_CASE("docs/data_parallel.md: the weighting rule", "[docs]") {
   dp::trainer step_of_one{one, loss, dp::optim::sgd{.learning_rate = 0.1}};
   dp::trainer step_of_three{three, loss, dp::optim::sgd{.learning_rate = 0.1}};
 
-  const dp::split::sizes uneven{0, 9, 1};  // nothing, nine samples, one
+  const dp::split::sizes uneven{0, 9, 1};  // no samples, nine, one
   const double expected = step_of_one(images, batch.labels).item();
   const double same = step_of_three(dp::scatter<dp::batch_placement_t<where>>(images, uneven),
                                     dp::scatter<dp::batch_placement_t<where>>(batch.labels, uneven))
@@ -208,7 +208,7 @@ TEST_CASE("docs/data_parallel.md: failures", "[docs]") {
     text = problem.what();  // devplace: replica 1 of 3 (cuda:1): cross_entropy: ...
   }
   CHECK_THROWS_AS(step(images, labels), dp::error);
-  model = dp::to<where>(saved);  // until here every use of the model throws
+  model = dp::to<where>(saved);  // until then every use of the model throws
   dp::trainer step_of_saved{model, nn::cross_entropy{}, dp::optim::adam{}};
   CHECK(parameters_of(model) == before);
   CHECK(step_of_saved(images, labels).item() > 0);
@@ -223,12 +223,12 @@ TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
   const auto ones = dp::ones<float, dp::on<dp::cpu>>(dp::extents<32>{});
   std::string text;
   try {
-    dp::copy(model.parameter<1>(2), ones);  // into one replica alone: a mistake
+    dp::copy(model.parameter<1>(2), ones);  // into a single replica: a mistake
     dp::check_replicas(model);
   } catch (const dp::error& difference) {
     text = difference.what();  // replicas differ after 0 updates: parameter '0.bias', replica 0 (cuda:0) against ...
   }
-  model = dp::to<where>(dp::to<dp::on<dp::cpu>>(model));  // all are as the first place's copy again
+  model = dp::to<where>(dp::to<dp::on<dp::cpu>>(model));  // all replicas equal the first place's copy again
   dp::check_replicas(model);
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("replicas differ after 0 updates: parameter '0.bias', replica 0 "
                                                       "(cuda:0) against replica 2 (cuda:2): element [0] is "));

@@ -19,8 +19,8 @@ TEST_CASE("docs/placement.md: tensors", "[docs]") {
   auto b = dp::to<dp::on<dp::cuda<0>>>(a);   // a new tensor on the GPU
   dp::tensor c = b + 2.0f * b;               // computed there, in one pass
   auto result = dp::to<dp::on<dp::cpu>>(c);  // waits for it
-  result(1, 2) = 7;                          // element access exists where the host reaches the memory
-  dp::copy(b, result);                       // into the elements of a tensor that is there already
+  result(1, 2) = 7;                          // element access, if the host can access the memory
+  dp::copy(b, result);                       // into an existing tensor
   const float sum = dp::item(dp::sum(b));    // reads one number back
   CHECK(sum == 52);
 }
@@ -30,7 +30,7 @@ TEST_CASE("docs/placement.md: several devices", "[docs]") {
   auto parts = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x);  // elements 0 to 4 on cuda<0>, 5 to 9 on cuda<1>
   auto whole = dp::gather<dp::on<dp::cpu>>(parts);
   auto chunks = dp::scatter<dp::sharded<dp::axis<0>, 0, 1, 2>>(x, dp::split::torch);        // 4, 4 and 2 elements
-  auto given = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{3, 7});      // as it says
+  auto given = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x, dp::split::sizes{3, 7});      // 3 and 7 elements
   auto same = dp::scatter<dp::sharded<dp::axis<0>, 0, 1>>(x.clone(), given.split_sizes());  // split as `given` is
   CHECK(parts.first_row(1) == 5);
   CHECK(whole(7) == 7);
@@ -57,7 +57,7 @@ TEST_CASE("docs/placement.md: memory", "[docs]") {
   const dp::memory_usage usage = dp::memory_statistics<dp::cuda<0>>();
   const std::size_t parameters = usage.of(dp::memory_purpose::parameters);
   std::cout << usage << '\n' << dp::memory_table();  // one line for the place, and a table of all of them
-  dp::trim_memory<dp::cuda<0>>();                    // gives memory that is kept for reuse back
+  dp::trim_memory<dp::cuda<0>>();                    // frees cached memory
   CHECK(parameters == 0);
   CHECK(usage.of(dp::memory_purpose::tensors) >= 12);
 }
