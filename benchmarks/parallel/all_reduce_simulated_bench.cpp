@@ -13,7 +13,8 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/parallel/in_process.hpp>
+#include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/ring.hpp>
 #include <devplace/place/thread_team.hpp>
 
 #include "support/timing.hpp"

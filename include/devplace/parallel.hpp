@@ -10,13 +10,14 @@
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/parallel/communicator.hpp>
+#include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/gather.hpp>
-#include <devplace/parallel/in_process.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/replicate.hpp>
+#include <devplace/parallel/ring.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/step_traffic.hpp>
 #include <devplace/parallel/synchronize.hpp>

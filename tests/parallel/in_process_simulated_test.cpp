@@ -12,7 +12,8 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/parallel/in_process.hpp>
+#include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/ring.hpp>
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include <devplace/config.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include <devplace/config.hpp>
-#include <devplace/parallel/in_process.hpp>
+#include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/ring.hpp>
 
 namespace devplace {
 

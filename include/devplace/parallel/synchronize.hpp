@@ -111,14 +111,10 @@ concept can_be_reduced =
 
 }  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Named in the message when whole gradients are reduced again.
 struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
-
-}  // namespace devplace
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
 /// gradients over several. The one line that generic code has for all placements. Under `collective::scatter_gather`

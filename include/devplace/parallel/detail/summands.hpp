@@ -14,7 +14,7 @@
 
 // What the collectives that combine summands have in common.
 
-namespace devplace::parallel::detail {
+namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class Kind>
 inline constexpr reduction operation_of_kind = reduction::sum;
@@ -66,10 +66,6 @@ auto buffers_of(const tensor<T, Extents, Where>& x) {
     result[k] = x.local(k).data();
   return result;
 }
-
-}  // namespace devplace::parallel::detail
-
-namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Summands that may be written over: a temporary's memory, or copies.
 template <class T, class Extents, class Where>
