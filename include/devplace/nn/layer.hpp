@@ -3,13 +3,10 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include <devplace/config.hpp>
 #include <devplace/nn/parameter.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/tensor/extents.hpp>

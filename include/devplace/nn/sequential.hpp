@@ -3,11 +3,8 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include <devplace/nn/detail/chain.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>

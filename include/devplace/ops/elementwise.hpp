@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -175,7 +174,7 @@ concept distributed_compound_pair = (std::is_lvalue_reference_v<To> && is_distri
 
 }  // namespace devplace::detail
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Elements of `a` where the condition's element, a uint8, is not 0, elements of `b` elsewhere: `where(x > 0, x, 0)`.
 /// Only the selected element is used, so NaN in the other has no effect. `a` and `b` may be numbers.
@@ -232,10 +231,6 @@ auto map(F&& functor, X&&... x) {
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
-
-}  // namespace devplace
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 #define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                     \
   template <detail::assignable To, class X>                                                         \

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include <devplace/config.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/runtime/clip.hpp>
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <devplace/config.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::optim {

@@ -4,12 +4,11 @@
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/place/first_available.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The normal form of a placement's name: no spaces, `cuda:0` for `cuda`, and plain ordinals inside `<>`.
 inline std::string normal_name(std::string_view name) {
@@ -25,10 +24,6 @@ inline std::string normal_name(std::string_view name) {
       ++at;
   return result;
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class Result, class Where, class... Rest, class F>
 Result select_candidate(const std::string& wanted, std::string_view given, F& f, std::string offered) {

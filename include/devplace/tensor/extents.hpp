@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/place/error.hpp>

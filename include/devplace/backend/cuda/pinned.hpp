@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <string>
 
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>

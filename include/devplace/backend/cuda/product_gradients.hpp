@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/backend/cuda/kernels/relu_gradient.hpp>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/ops/detail/relu_gradient_arguments.hpp>

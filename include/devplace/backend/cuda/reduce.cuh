@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/backend/cuda/kernels/reduce.hpp>
 #include <devplace/backend/cuda/launch.cuh>
 #include <devplace/backend/cuda/workspace.hpp>

@@ -7,7 +7,6 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
-#include <utility>
 
 namespace devplace::detail {
 
