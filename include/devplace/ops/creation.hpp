@@ -94,7 +94,7 @@ auto zeros_like(const X& x) {
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+namespace devplace::detail {
 
 template <class T>
 struct arange_body {
@@ -129,7 +129,7 @@ std::size_t arange_size(T start, T stop, T step) {
   }
 }
 
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 

@@ -34,7 +34,7 @@ auto transposed(X&& x) {
 
 }  // namespace devplace
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class X>
 struct distributed_matrix_traits {
@@ -85,10 +85,6 @@ struct distributed_product : refused<mismatch::places> {};
 template <distributed_matrix A, distributed_matrix B>
 struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,
                                                  typename distributed_matrix_traits<B>::placement> {};
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Makes a product in precision P; void stands for the operands' own one.
 template <class P, class A, class B>

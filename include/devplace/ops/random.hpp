@@ -34,7 +34,7 @@ struct dropout {};
 
 }  // namespace devplace::op
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <tensor_like To>
 auto random_destination(To& destination) {
@@ -47,10 +47,6 @@ auto random_destination(To& destination) {
                 "take permutation(n, seed) for a random order.");
   return to;
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class View, class Body>
 void fill_randomly(const View& to, const Body& body) {

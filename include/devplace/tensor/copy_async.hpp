@@ -14,7 +14,7 @@
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Why no device can copy between two placements asynchronously; `none` if one can.
 enum class no_async : unsigned char { none, pageable, no_device, two_devices };
@@ -56,10 +56,6 @@ memory_block kept_source(From&& source) {
     return {};
 }
 
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
 /// Enqueues the copy between two views on this thread's current stream of the device.
 template <class To, class From>
 void start_copy(const To& to, const From& from) {
@@ -72,7 +68,7 @@ void start_copy(const To& to, const From& from) {
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
-namespace devplace {
+namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Appear in the compiler's message for an asynchronous copy between placements that allow none.
 ///@{
@@ -81,10 +77,6 @@ struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
 struct USE_to_OR_copy_BETWEEN_DEVICES;
 struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
 ///@}
-
-}  // namespace devplace
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Copies elements between pinned memory and a device without blocking the host, on stream `s` of the device or on this
 /// thread's current one. Element types and extents must agree as for `copy`. The caller must order the stream after the

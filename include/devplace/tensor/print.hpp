@@ -18,7 +18,7 @@
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Elements in host memory, as numpy prints them.
 template <class T>
@@ -31,10 +31,6 @@ std::string printed_elements(const T* data, const std::vector<std::size_t>& exte
     shown.push_back(data[offset]);
   return layout.text(format_numbers(shown));
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// A view's elements, copied to host memory.
 template <class View>

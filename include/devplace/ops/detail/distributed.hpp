@@ -14,7 +14,7 @@
 // What operations on tensors over several places have in common. They are loops over the places around the operation
 // on one: `x.local(k)` is what place k has, a view without an ordinal in its type.
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class X>
 inline constexpr bool is_distributed_tensor = false;
@@ -28,10 +28,6 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 /// Whether none of these is a tensor over several places.
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// An uninitialised tensor on Where for a result. If it is split, it is split like the operand `source`, now and, by
 /// the same rule, for later extents.

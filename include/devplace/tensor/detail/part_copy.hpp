@@ -10,7 +10,7 @@
 
 // Copies between an array and its parts along an axis.
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The layout of an array with respect to an axis: `rows` rows, each with `index_bytes` bytes per index of the axis.
 struct axis_geometry {
@@ -50,10 +50,6 @@ void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void
   copy_rows<WholeBackend, PartBackend>(whole_ordinal, static_cast<char*>(whole) + whole_is.offset(begin), part_ordinal,
                                        part, {width, whole_is.rows, whole_is.pitch(), width});
 }
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Copies to every place of a split tensor its part of `whole`, which has the tensor's extents.
 template <class T, class Extents, class Where, class Whole>
