@@ -58,8 +58,8 @@ double fit() {
     x.push_back(2 * static_cast<float>(i) / (points - 1) - 1);
     y.push_back(std::sin(3 * x.back()));
   }
-  const auto inputs = dp::from_span<Where>(x, dp::extents<points, 1>{});
-  const auto targets = dp::from_span<Where>(y, dp::extents<points, 1>{});
+  const auto inputs = dp::to<Where>(dp::wrap(x, dp::extents<points, 1>{}));
+  const auto targets = dp::to<Where>(dp::wrap(y, dp::extents<points, 1>{}));
 
   dp::model<net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::adam{.learning_rate = 1e-2}};

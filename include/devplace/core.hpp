@@ -37,12 +37,12 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
-#include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/transposed.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/tensor/wrap.hpp>
 #include <devplace/version.hpp>

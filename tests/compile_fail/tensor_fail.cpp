@@ -86,9 +86,6 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);
 #endif
-#if defined(FROM_SPAN_OF_CHARACTERS)  // expect: devplace: from_span: the elements must be float, double
-  dp::from_span<on_cpu>("text", dp::extents<5>{});
-#endif
 #if defined(SELECT_NO_AXIS)  // expect: devplace: the array has no such axis; axes count from 0
   a.view().select(dp::axis<2>{}, 0);
 #endif

@@ -38,8 +38,8 @@ std::vector<float> losses() {
     y.push_back(static_cast<std::int64_t>(i * i % 3));
   }
   using host = dp::on<dp::cpu>;
-  const auto images = place_batch<Where>(dp::from_span<host>(x, dp::extents<dp::dyn, 6>{samples}));
-  const auto labels = place_batch<Where>(dp::from_span<host>(y, dp::extents<dp::dyn>{samples}));
+  const auto images = place_batch<Where>(dp::to<host>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples})));
+  const auto labels = place_batch<Where>(dp::to<host>(dp::wrap(y, dp::extents<dp::dyn>{samples})));
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.05f}};
   std::vector<float> result;

@@ -15,9 +15,9 @@
 #include <devplace/memory/report.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/print.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("elements of a pinned tensor are the host's", "[memory][pinned]") {
   CHECK(out.str() == "tensor<float, 2x3> on pinned\n[[1. 2. 3.]\n [4. 5. 7.]]");
   CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % dp::detail::alignment == 0);
   const std::vector<double> values{1, 2, 3};
-  CHECK(dp::from_span<dp::on<dp::pinned>>(values, dp::extents<3>{})(2) == 3);
+  CHECK(dp::to<dp::on<dp::pinned>>(dp::wrap(values, dp::extents<3>{}))(2) == 3);
 }
 
 TEST_CASE("pinned tensors go to every place and come back", "[memory][pinned]") {

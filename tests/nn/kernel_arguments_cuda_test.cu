@@ -79,8 +79,8 @@ float train() {
   for (std::size_t i = 0; i < y.size(); ++i)
     y[i] = static_cast<std::int64_t>(i % 3);
   using host = dp::on<dp::cpu>;
-  const auto images = dp::to<Where>(dp::from_span<host>(x, dp::extents<dp::dyn, 6>{13}));
-  const auto labels = dp::to<Where>(dp::from_span<host>(y, dp::extents<dp::dyn>{13}));
+  const auto images = dp::to<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{13}));
+  const auto labels = dp::to<Where>(dp::wrap(y, dp::extents<dp::dyn>{13}));
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f}};
   step(images, labels);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/ops/creation.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include <array>
 #include <concepts>
@@ -66,20 +68,21 @@ TEST_CASE("arange counts as numpy does", "[ops][creation]") {
   CHECK_THROWS_AS((dp::arange<float, on<cpu>>(0, std::numeric_limits<float>::infinity())), dp::argument_error);
 }
 
-TEST_CASE("from_span copies what lies in ordinary memory", "[tensor][from_span]") {
+TEST_CASE("a tensor is made from the user's memory", "[tensor][wrap]") {
   std::vector<float> source{1, 2, 3, 4, 5, 6};
-  const auto x = dp::from_span<on<cpu>>(source, extents<dyn, 3>{2});
+  const auto x = dp::to<on<cpu>>(dp::wrap(source, extents<dyn, 3>{2}));
   STATIC_REQUIRE(std::same_as<decltype(x), const dp::tensor<float, extents<dyn, 3>, on<cpu>>>);
   source[5] = 0;
   CHECK(x(1, 2) == 6);
-  CHECK(dp::from_span<on<cpu>>(std::span<const float>(source).first(2), extents<2>{})(1) == 2);
+  CHECK(dp::to<on<cpu>>(dp::wrap(std::span<const float>(source).first(2), extents<2>{}))(1) == 2);
   const std::array<std::uint8_t, 2> bytes{3, 4};
-  CHECK(values(dp::from_span<on<cpu>>(bytes, extents<2>{})) == std::vector<std::uint8_t>{3, 4});
+  CHECK(values(dp::to<on<cpu>>(dp::wrap(bytes, extents<2>{}))) == std::vector<std::uint8_t>{3, 4});
   const double one[] = {0.5};
-  CHECK(dp::item(dp::from_span<on<cpu>>(one, extents<>{})) == 0.5);
-  CHECK_THROWS_AS(dp::from_span<on<cpu>>(source, extents<5>{}), dp::shape_error);
-  CHECK_THROWS_WITH(dp::from_span<on<cpu>>(source, extents<dyn, 5>{2}), Catch::Matchers::ContainsSubstring("2x5"));
-  CHECK(dp::from_span<on<cpu>>(std::vector<float>{}, extents<dyn>{0}).size() == 0);
+  CHECK(dp::item(dp::to<on<cpu>>(dp::wrap(one, extents<>{}))) == 0.5);
+  CHECK_THROWS_AS(dp::to<on<cpu>>(dp::wrap(source, extents<5>{})), dp::shape_error);
+  CHECK_THROWS_WITH(dp::to<on<cpu>>(dp::wrap(source, extents<dyn, 5>{2})), Catch::Matchers::ContainsSubstring("2x5"));
+  const std::vector<float> none;
+  CHECK(dp::to<on<cpu>>(dp::wrap(none, extents<dyn>{0})).size() == 0);
 }
 
 TEST_CASE("random tensors are what the _into forms write", "[ops][creation]") {

@@ -16,6 +16,7 @@
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/print.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 namespace devplace::test {
 
@@ -147,7 +148,8 @@ double scaled_bytes_differ_by() {
 template <class Where>
 std::string printed() {
   std::ostringstream out;
-  out << from_span<Where>(std::vector<float>{1, 2.5f, -3, 4}, extents<2, 2>{});
+  const std::vector<float> values{1, 2.5f, -3, 4};
+  out << to<Where>(wrap(values, extents<2, 2>{}));
   return out.str();
 }
 

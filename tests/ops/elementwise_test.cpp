@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <devplace/place/thread_team.hpp>
-#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
 

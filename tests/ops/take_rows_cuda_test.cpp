@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
 #include "support/cuda_device.hpp"
@@ -22,7 +22,7 @@ TEST_CASE("take_rows on a GPU, and NaN for rows that do not exist", "[ops]") {
   const std::vector<std::int64_t> chosen{4, -1, 0, 5, 4};
   for (const std::size_t columns : {3u, 8u}) {
     const auto x = support::counted<float>(dp::dextents<2>{5, columns});
-    const auto y = dp::take_rows(dp::to<gpu>(x), dp::from_span<gpu>(chosen, dp::extents<5>{}));
+    const auto y = dp::take_rows(dp::to<gpu>(x), dp::to<gpu>(dp::wrap(chosen, dp::extents<5>{})));
     const auto values = support::values_of(y);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::int64_t row = chosen[i / columns];

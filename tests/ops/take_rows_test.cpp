@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 template <class T>
 auto line_of(const std::vector<T>& values) {
-  return dp::from_span<on_cpu>(values, dp::extents<dyn>{values.size()});
+  return dp::to<on_cpu>(dp::wrap(values, dp::extents<dyn>{values.size()}));
 }
 
 }  // namespace

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <devplace/tensor/from_span.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/print.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
 
@@ -38,7 +39,7 @@ std::string body(const X& x) {
 
 template <class T, class Extents>
 std::string elements(const std::vector<T>& values, const Extents& extents) {
-  return body(dp::from_span<dp::on<dp::cpu>>(values, extents));
+  return body(dp::to<dp::on<dp::cpu>>(dp::wrap(values, extents)));
 }
 
 /// Elements 0, step, 2 step, ...

@@ -14,12 +14,11 @@
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
-#include <devplace/tensor/from_span.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 // New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. The place itself writes them, in the
-// order of its current stream; only `permutation`, `from_span` and random numbers of split tensors are computed on the
+// order of its current stream; only `permutation` and random numbers of split tensors are computed on the
 // host and copied.
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The snippets of docs/views.md.
+#include <devplace/core.hpp>
+
+#include <type_traits>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+using dp::axis;
+
+TEST_CASE("docs/views.md: views", "[docs]") {
+  auto x = dp::zeros<float, dp::on<dp::cpu>>(dp::extents<4, 3, 5>{});
+  auto second = x[1];                                           // 3x5
+  auto column = x.select(axis<2>{}, 0);                         // 4x3: index 0 of axis 2
+  auto some = x.slice(axis<1>{}, 0, 2);                         // 4x2x5: indices 0 and 1 of axis 1
+  auto every_other = x.slice(axis<2>{}, 0, 5, 2);               // 4x3x3: indices 0, 2 and 4 of axis 2
+  auto turned = x.permute(axis<2>{}, axis<0>{}, axis<1>{});     // 5x4x3
+  auto repeated = second.broadcast_to(dp::extents<4, 3, 5>{});  // the same matrix four times, to be read
+  auto rows = x.reshape(dp::extents<12, 5>{});                  // the same elements
+  some = some + 1.0f;                                           // writes to x
+  x.select(axis<1>{}, 2) = x.select(axis<1>{}, 0) * 2.0f;
+  dp::tensor sums = column + dp::sum(turned, axis<0>{});
+  auto copy = dp::to<dp::on<dp::cuda<0>>>(turned);  // a row-major tensor
+  CHECK(second.size() == 15);
+  CHECK(every_other.extents() == dp::extents<4, 3, 3>{});
+  CHECK(repeated.size() == 60);
+  CHECK(rows(11, 4) == 2);
+  CHECK(sums(1, 0) == 6);
+  CHECK(copy.extents() == dp::extents<5, 4, 3>{});
+}
+
+TEST_CASE("docs/views.md: memory of the user's", "[docs]") {
+  std::vector<double> cells(6 * 10);
+  auto field = dp::wrap(cells, dp::extents<6, 10>{});                    // a view; nothing is copied
+  auto inside = field.slice(axis<0>{}, 1, 5).slice(axis<1>{}, 1, 9);     // without the border
+  inside = inside + 1.0;                                                 // changes `cells`
+  auto fortran = dp::wrap(cells.data(), dp::extents<10, 6>{}, {1, 10});  // stored column by column
+  auto on_gpu = dp::to<dp::on<dp::cuda<0>>>(fortran);                    // copies
+  CHECK(cells[11] == 1);
+  CHECK(fortran(1, 1) == 1);
+  CHECK(fortran(0, 1) == 0);
+  CHECK(dp::item(dp::sum(on_gpu)) == 32);
+}
+
+TEST_CASE("docs/views.md: reductions and products", "[docs]") {
+  auto x = dp::full<float, dp::on<dp::cpu>>(dp::extents<8, 6, 4>{}, 1);
+  auto total = dp::sum(x);                         // a scalar
+  auto planes = dp::sum(x, axis<0>{}, axis<2>{});  // extents<6>
+  auto means = dp::mean(x, 1);                     // dextents<2>: the type does not know the axis
+  auto best = dp::argmax(x, -1);                   // negative numbers count from the last axis
+  static_assert(std::is_same_v<decltype(planes)::extents_type, dp::extents<6>>);
+  static_assert(std::is_same_v<decltype(means)::extents_type, dp::dextents<2>>);
+
+  auto w = dp::full<float, dp::on<dp::cpu>>(dp::extents<4, 3>{}, 2);
+  auto all = dp::matmul(x, w);                   // 8x6x3: each of 8 matrices times w
+  auto gram = dp::matmul(x, dp::transposed(x));  // 8x6x6: matrix by matrix
+  CHECK(dp::item(total) == 192);
+  CHECK(planes(5) == 32);
+  CHECK(means(7, 3) == 1);
+  CHECK(best.extents() == dp::extents<8, 6>{});
+  CHECK(all(7, 5, 2) == 8);
+  CHECK(gram(0, 5, 5) == 4);
+}
