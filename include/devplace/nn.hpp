@@ -30,5 +30,6 @@
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/rmsprop.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/gradients.hpp>

@@ -114,6 +114,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(MEMORY_PLAN_OF_A_NETWORK)  // expect: devplace: memory_plan: the arguments are a model with its placement
   static_assert(dp::memory_plan<net, dp::batch<64>, dp::optim::sgd>::bytes < 1000);
 #endif
+#if defined(NOT_A_LOSS)  // expect: devplace: trainer: this type is not a loss
+  { dp::trainer wrong{model, 3.0, dp::optim::sgd{}}; }
+#endif
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
   { dp::optimizer wrong{model, 3.0}; }
 #endif

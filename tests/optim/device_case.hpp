@@ -12,6 +12,7 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/clip.hpp>
+#include <devplace/optim/rmsprop.hpp>
 #include <devplace/optim/sgd.hpp>
 
 #include "optim/optimizer_case.hpp"

@@ -16,6 +16,8 @@ TEMPLATE_TEST_CASE("a GPU does the optimizers' steps as the CPU does", "[optim]"
             dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true}) <= tolerance);
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::adam{.weight_decay = 0.1}) <= tolerance);
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::adamw{}) <= tolerance);
+  CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::rmsprop{.weight_decay = 0.1, .momentum = 0.9}) <=
+        tolerance);
 }
 
 TEMPLATE_TEST_CASE("a GPU draws the CPU's initial values", "[nn]", float, double) {

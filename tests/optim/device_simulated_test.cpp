@@ -16,6 +16,8 @@ TEMPLATE_TEST_CASE("a simulated device does the optimizers' steps as the CPU doe
             dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true}) <= tolerance);
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::adam{.weight_decay = 0.1}) <= tolerance);
   CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::adamw{}) <= tolerance);
+  CHECK(dp::test::steps_differ_by<device, TestType>(dp::optim::rmsprop{.weight_decay = 0.1, .momentum = 0.9}) <=
+        tolerance);
 }
 
 TEMPLATE_TEST_CASE("a simulated device draws the CPU's initial values", "[nn]", float, double) {

@@ -63,8 +63,9 @@ struct cross_entropy {
   /// Loss and gradient: `auto [loss, gradient] = nn::cross_entropy{}(logits, labels)`.
   template <class Logits, class Labels, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Logits& logits, const Labels& labels) const {
-    return detail::evaluate_loss(*this, logits, labels);
+    return evaluate_loss(*this, logits, labels);
   }
 };
+static_assert(loss<cross_entropy>);
 
 }  // namespace devplace::nn

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -77,11 +78,33 @@ struct [[nodiscard]] loss_result {
 
 }  // namespace devplace::nn
 
-namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
+namespace devplace::nn {
 
-/// Runs a loss on every place of a batch. `loss.bind<T, Backend>(ordinal)` gives what a place needs of it.
-template <class Loss, class Output, class Targets>
-auto evaluate_loss(const Loss& loss, const Output& output, const Targets& targets) {
+/// What a loss provides, ours and a user's: a copyable struct with
+/// - `reduction reduce`: whether the optimizer divides by the sum of the samples' weights (mean) or not (sum);
+/// - `template <class T> struct bound`: the loss on one place in element type T, with
+///   `void into(sums, gradient, rows, output, targets) const`. All are views on that place: of the network's `output`
+///   [n, ...] and the `targets` [n, ...] of one place's part of a batch it writes the `gradient` of the sum of the
+///   samples' losses with respect to the output, not divided, and into `sums` [2] that sum and the sum of the samples'
+///   weights; `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0;
+/// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, in whose
+///   memory it keeps what it needs there; throws argument_error for options that make no sense.
+/// A trainer takes it; `evaluate_loss(*this, output, targets)` is what an operator() of it returns, for those who write
+/// a step in its parts. nn/mse.hpp is one in one header.
+template <class Loss>
+concept loss = std::copyable<Loss> && requires(const Loss& l) {
+  { l.reduce } -> std::convertible_to<reduction>;
+  { l.template bind<float, backend::cpu>(0) } -> std::same_as<typename Loss::template bound<float>>;
+  { l.template bind<double, backend::cpu>(0) } -> std::same_as<typename Loss::template bound<double>>;
+};
+
+}  // namespace devplace::nn
+
+namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
+
+/// Runs a loss on every place of a batch, and gives its value and its gradient.
+template <loss Loss, class Output, class Targets>
+auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets) {
   using T = typename Output::value_type;
   using batch = typename Output::placement_type;
   static_assert(std::is_same_v<batch, typename Targets::placement_type>,
@@ -89,11 +112,11 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
                 "scatter<Where> the targets like the batch.");
   using extents_type = typename Output::extents_type;
   auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
-  loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
+  detail::loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
   for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
     const auto part = devplace::detail::local_part(output, k);
     using backend_type = typename decltype(part)::backend_type;
-    const auto bound = loss.template bind<T, backend_type>(part.ordinal());
+    const auto bound = how.template bind<T, backend_type>(part.ordinal());
     const std::size_t rows = part.extent(0);
     const auto row_losses =
         devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
@@ -106,8 +129,8 @@ auto evaluate_loss(const Loss& loss, const Output& output, const Targets& target
     copy(devplace::detail::local_part(copy_of_sums, k), to);
   }
   devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
-  return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), loss.reduce),
-                                             {std::move(gradient), std::move(copy_of_sums), loss.reduce}};
+  return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), how.reduce),
+                                             {std::move(gradient), std::move(copy_of_sums), how.reduce}};
 }
 
-}  // namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION
+}  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION

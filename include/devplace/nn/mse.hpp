@@ -34,8 +34,9 @@ struct mse {
   /// Loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
-    return detail::evaluate_loss(*this, output, target);
+    return evaluate_loss(*this, output, target);
   }
 };
+static_assert(loss<mse>);
 
 }  // namespace devplace::nn

@@ -33,7 +33,8 @@ struct step_arguments {
   void* sent = nullptr;                ///< as much on the host, zeros too: what the rule has sent to this place
 };
 
-/// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct with
+/// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct (optim/rmsprop.hpp is one in one
+/// header, whose formula for one element runs on every backend) with
 /// - `static constexpr std::size_t state_arenas`: how many arenas of the parameters' size it keeps;
 /// - `void validate() const`: throws argument_error when a number makes no sense;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,

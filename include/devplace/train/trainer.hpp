@@ -88,6 +88,9 @@ template <class Net, class Where, class P, class Loss, class Rule, class Policy,
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using T = element_of_t<P>;
   using backend_type = placement_backend_t<Where>;
+  static_assert(nn::loss<Loss>,
+                "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see nn/loss.hpp for "
+                "what one must have.");
   static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "

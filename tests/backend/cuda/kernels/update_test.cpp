@@ -8,6 +8,8 @@
 #include <new>
 #include <vector>
 
+#include <devplace/optim/rmsprop.hpp>
+
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"
 #include "support/simt/rows.hpp"
@@ -40,8 +42,13 @@ struct arenas {
     return {{of(0), divisor, nullptr}, of(1), Momentum ? of(2) : nullptr, &of_sgd};
   }
 
+  dp::optim::detail::rmsprop_update<float> rmsprop(const float* divisor) {
+    return {{of(0), divisor, nullptr}, of(1), of(3), of(2), &of_rmsprop};
+  }
+
   dp::runtime::step_record<dp::runtime::adam_hyper, float> of_adam{};
   dp::runtime::step_record<dp::runtime::sgd_hyper, float> of_sgd{};
+  dp::runtime::step_record<dp::optim::detail::rmsprop_hyper, float> of_rmsprop{};
 };
 
 constexpr dp::runtime::adam_hyper adam_hyper{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
@@ -50,7 +57,7 @@ constexpr dp::runtime::sgd_hyper sgd_hyper{0.125, 0.5, 0, 0.25, true};
 /// Three steps by the kernel, which gets the same arguments each time, against the single-element formula with the
 /// numbers of steps 4, 5 and 6 in turn.
 template <class Hyper, class Make>
-void check_update(const Hyper& hyper, const Make& make) {
+void check_update(const Hyper& hyper, const Make& make, bool wide = true) {
   const float divisor = 32;
   for (const std::size_t n : {1u, 3u, 4u, 257u, 1024u, 5001u})
     for (const std::size_t offset : {0u, 1u}) {
@@ -58,7 +65,7 @@ void check_update(const Hyper& hyper, const Make& make) {
       arenas by_kernel(n, offset);
       arenas one_by_one(n, offset);
       const auto kernel = dp::detail::make_update_kernel(n, make(by_kernel, &divisor));
-      CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
+      CHECK(kernel.groups == (wide && offset == 0 ? n / 4 : 0));
       auto& record = *kernel.update.steps;
       record.begin(hyper, 4);
       auto numbers = make(one_by_one, &divisor).numbers();
@@ -83,6 +90,12 @@ TEST_CASE("the kernel of Adam's update is the formula for each element, and coun
 TEST_CASE("the kernel of SGD's update is the formula for each element, with and without momentum", "[cuda]") {
   check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<true>(divisor); });
   check_update(sgd_hyper, [](arenas& a, const float* divisor) { return a.sgd<false>(divisor); });
+}
+
+TEST_CASE("the kernel of a formula without wide accesses of its own computes it for each element", "[cuda]") {
+  constexpr dp::optim::detail::rmsprop_hyper hyper{0.125, 0.9, 1e-8, 0.25, 0.5};
+  check_update(
+      hyper, [](arenas& a, const float* divisor) { return a.rmsprop(divisor); }, false);
 }
 
 TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[cuda]") {

@@ -22,6 +22,15 @@ DEVPLACE_OPTIM_TARGET inline void take_root(typename vector_of<T, vector_bytes>:
 #endif
 }
 
+/// A formula without vectors of its own, element by element.
+template <class Numbers>
+DEVPLACE_OPTIM_TARGET inline void update(const Numbers& numbers, std::size_t begin, std::size_t end) {
+  const Numbers u = numbers;
+  const auto factor = u.source.factor();
+  for (std::size_t i = begin; i < end; ++i)
+    u.element(i, factor);
+}
+
 template <class T>
 DEVPLACE_OPTIM_TARGET inline void update(const runtime::adam_numbers<T>& numbers, std::size_t begin, std::size_t end) {
   using vector = typename vector_of<T, vector_bytes>::type;

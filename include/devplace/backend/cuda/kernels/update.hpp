@@ -11,6 +11,10 @@
 
 namespace devplace::detail {
 
+/// A formula without wide accesses of its own is computed one by one: has_wide_arrays is false, and this is not called.
+template <class Numbers, class Thread, class T>
+DEVPLACE_DEVICE void update_elements(const Numbers&, const Thread&, std::size_t, T) {}
+
 /// Adam's update of the elements i to i + width - 1: one access per array; the formula is evaluated per element in
 /// registers.
 template <class T, class Thread>
@@ -56,6 +60,10 @@ DEVPLACE_DEVICE void update_elements(const runtime::sgd_numbers<T, Momentum>& u,
 /// Whether the address is aligned for a wide access.
 inline bool is_wide(const void* data) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+template <class Update>
+bool has_wide_arrays(const Update&) {
+  return false;
 }
 template <class T>
 bool has_wide_arrays(const runtime::adam_update<T>& u) {
