@@ -84,7 +84,7 @@ TEST_CASE("docs/training.md: sorting on devices", "[docs]") {
   const auto running = dp::cumsum(counts);                               // of one axis
 
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, where> order(dp::extents<dp::dyn>(100));
-  dp::permutation_into(order, dp::seed{2}, dp::sampler::stream(epoch));  // what a loader's epoch visits, in its order
+  dp::permutation_into(order, dp::seed{2}, dp::sampler::stream(epoch));  // a loader's order of samples in an epoch
 
   CHECK(classes(2, 4) == ranking(2, 4));
   CHECK(scores(1, 0) == output(1, static_cast<std::size_t>(dp::argmax(output, dp::axis<1>{})(1))));

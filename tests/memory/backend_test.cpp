@@ -9,7 +9,7 @@ namespace dp = devplace;
 
 namespace {
 
-/// Has memory, but neither devices, streams nor events.
+/// A backend with memory, but without devices, streams and events.
 struct memory_alone {};
 
 }  // namespace
@@ -22,6 +22,6 @@ TEST_CASE("the CPU is a device backend; pinned memory and a backend without stre
   STATIC_REQUIRE(dp::device_backend<dp::backend::cpu>);
   STATIC_REQUIRE_FALSE(dp::asynchronous_backend<dp::backend::cpu>);
   STATIC_REQUIRE_FALSE(dp::device_backend<dp::backend::pinned>);
-  STATIC_REQUIRE_FALSE(dp::device_backend<dp::backend::cuda>);  // no component is linked here
+  STATIC_REQUIRE_FALSE(dp::device_backend<dp::backend::cuda>);  // no component is linked
   STATIC_REQUIRE_FALSE(dp::device_backend<memory_alone>);
 }

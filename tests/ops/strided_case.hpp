@@ -309,7 +309,7 @@ void check_softmax() {
   }
 }
 
-/// A table of which a random window shows `count` elements.
+/// A table with a random window of extents `count`.
 template <class T>
 table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random) {
   std::shuffle(rule.order.begin(), rule.order.end(), random);
@@ -323,7 +323,7 @@ table<T> table_for(const index3& count, window_rule& rule, std::mt19937& random)
   return random_table<T>(sizes, random);
 }
 
-/// Products of arrays of matrices; one that has a single matrix is repeated. Exact, so that the order of sums is free.
+/// Products of arrays of matrices; an array with a single matrix is broadcast. Sums are exact in any order.
 template <class Where, class T>
 void check_products() {
   std::mt19937 random(5);
@@ -366,7 +366,7 @@ void check_products() {
   }
 }
 
-/// Leading axes are broadcast as in numpy.matmul, at any rank.
+/// Leading axes are broadcast as in numpy.matmul, for any rank.
 template <class Where>
 void check_leading_axes() {
   std::mt19937 random(6);
@@ -387,7 +387,7 @@ void check_leading_axes() {
             sum += a.at({p, row, i}) * b.at({j, column, p});
           REQUIRE(values[next++] == sum);
         }
-  // One matrix for all, and no matrix at all.
+  // A single matrix that is broadcast, and arrays without matrices.
   const auto one = dp::to<Where>(dp::wrap(b.values.data(), dp::extents<4, 6>{}));
   CHECK(dp::matmul(of_x, one).extents() == dp::extents<2, 1, 3, 6>{});
   CHECK(values_of(dp::matmul(of_x, one))[7] == [&] {

@@ -12,7 +12,7 @@
 
 namespace devplace::test {
 
-/// Inputs of linear layer number `index`, all of which differ in size.
+/// Number of inputs of linear layer number `index`; all layers differ in size.
 constexpr std::size_t deep_width(std::size_t index) {
   return 8 + index;
 }
@@ -24,7 +24,7 @@ using deep_layer =
 template <std::size_t... Index>
 auto deep_layers(std::index_sequence<Index...>) -> nn::sequential<deep_layer<Index>...>;
 
-/// A network of `Layers` layers, by turns linear and tanh.
+/// A network of `Layers` layers, alternately linear and tanh.
 template <std::size_t Layers>
 using deep_network = decltype(deep_layers(std::make_index_sequence<Layers>{}));
 

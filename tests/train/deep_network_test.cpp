@@ -26,7 +26,7 @@ constexpr std::size_t layers = 100, linears = layers / 2, samples = 3;
 using model_type = dp::model<dp::test::deep_network<layers>, dp::on<dp::cpu>, double>;
 using values = std::vector<double>;
 
-/// Parameters by turns: the weight and the bias of each linear layer.
+/// The weight and the bias of each linear layer, alternately.
 std::vector<values> parameters_of(const model_type& model) {
   std::vector<values> all;
   model.for_each_parameter(
@@ -77,7 +77,8 @@ void step_in_plain_loops(std::vector<values>& parameters, const double* input, d
 
 TEST_CASE("a trainer of 100 layers of distinct sizes steps as plain loops do", "[train]") {
   model_type model{dp::seed{1}};
-  // As drawn, weights shrink what passes through a layer by about sqrt(3), and the first layers would hardly move.
+  // With the default initialisation every layer shrinks its input by about sqrt(3), so the first layers would hardly
+  // change.
   model.for_each_parameter([](const std::string& name, auto view) {
     for (std::size_t i = 0; i < view.size() && name.find("weight") != std::string::npos; ++i)
       view.data()[i] *= 2;

@@ -28,7 +28,7 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
   { implementation<B, op::device_query>::count() } -> std::same_as<int>;
   { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
   { implementation<B, op::device_query>::describe(ordinal) } -> std::same_as<device_information>;
-  // Memory. copy_in, copy_out and copy_between wait; copy_within does not.
+  // Memory. copy_in, copy_out and copy_between wait; copy_within need not.
   {
     implementation<B, op::memory>::allocate(ordinal, bytes, memory_purpose::tensors)
     } -> std::same_as<detail::memory_block>;

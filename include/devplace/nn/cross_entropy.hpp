@@ -12,21 +12,21 @@
 namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
-/// torch.nn.CrossEntropyLoss. The gradient is of the sum; the optimizer divides where `reduce` is the mean.
+/// torch.nn.CrossEntropyLoss. The gradient is that of the sum; the optimizer divides if `reduce` is the mean.
 struct cross_entropy {
-  std::int64_t ignore_index = -100;        ///< samples with this label do not count
+  std::int64_t ignore_index = -100;        ///< samples with this label are ignored
   double label_smoothing = 0;              ///< share of each sample's weight that is spread over all classes
-  std::vector<double> class_weights = {};  ///< one for each class; empty: all 1
+  std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean weighted by the labels' class weights
 
-  /// The options on one place, class weights in its memory.
+  /// The options on one place, with class weights in its memory.
   template <class T>
   struct bound {
-    cross_entropy_options<T> options;        ///< as the operation takes them
+    cross_entropy_options<T> options;        ///< the options of the operation
     std::size_t classes;                     ///< number of class weights; 0: none
     devplace::detail::memory_block weights;  ///< the class weights
 
-    /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace. Throws argument_error
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
     /// unless there is a class weight for each class, or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
@@ -40,7 +40,7 @@ struct cross_entropy {
     }
   };
 
-  /// What a place needs of the loss. Throws argument_error for options out of their ranges.
+  /// Binds the loss to one place. Throws argument_error for options out of range.
   template <class T, class Backend>
   bound<T> bind(int ordinal) const {
     if (reduce != reduction::mean && reduce != reduction::sum)

@@ -7,14 +7,14 @@
 
 namespace devplace::nn {
 
-/// Squared differences between output and target, both [batch, ...]; their mean over all elements or their sum.
+/// Squared differences between output and target, both [batch, ...]: the mean over all elements, or the sum.
 struct mse {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
-  /// The loss on one place; it has no options that would need memory there.
+  /// The loss on one place; it has no options that need memory there.
   template <class T>
   struct bound {
-    /// Losses, their sums and the gradient of one place's part of a batch; `rows` is workspace.
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace.
     template <class Sums, class Gradient, class Rows, class Output, class Target,
               devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
@@ -23,7 +23,7 @@ struct mse {
     }
   };
 
-  /// What a place needs of the loss. Throws argument_error for another reduction than mean and sum.
+  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
   template <class T, class Backend>
   bound<T> bind(int) const {
     if (reduce != reduction::mean && reduce != reduction::sum)

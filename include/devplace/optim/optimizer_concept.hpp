@@ -11,26 +11,26 @@
 
 namespace devplace::optim {
 
-/// Arenas that an optimizer can keep for each replica.
+/// Maximum number of arenas that an optimizer keeps per replica.
 inline constexpr std::size_t max_state_arenas = 2;
 
-/// Bytes that a rule has on each place beside its arenas.
+/// Bytes that a rule may use on each place in addition to its arenas.
 inline constexpr std::size_t step_memory_bytes = 192;
 
-/// One step over one replica's arenas, which all have the same `n` elements at the same offsets. Pointers are those of
-/// the device `ordinal`; the work is done in its order, so they must stay valid until then.
+/// One step over one replica's arenas, which all have `n` elements with the same offsets. Pointers are to memory of the
+/// device `ordinal`; the step is enqueued on its current stream, and the memory must exist until it is executed.
 template <class T>
 struct step_arguments {
   int ordinal = 0;                     ///< of the device
-  std::size_t n = 0;                   ///< elements, padding included (its gradients are 0)
-  T* parameters = nullptr;             ///< changed in place
+  std::size_t n = 0;                   ///< number of elements, including padding, whose gradients are 0
+  T* parameters = nullptr;             ///< updated in place
   const T* gradients = nullptr;        ///< sums over the samples, not yet divided
-  T* state[max_state_arenas] = {};     ///< the first `state_arenas` of them; zeros before the first step
-  const T* divisor = nullptr;          ///< one number: the sum of sample weights (null: 1)
-  const T* gradient_factor = nullptr;  ///< one number by which gradients are multiplied, as clipping gives (null: 1)
+  T* state[max_state_arenas] = {};     ///< the first `state_arenas` are used; zero before the first step
+  const T* divisor = nullptr;          ///< one element: the sum of sample weights (null: 1)
+  const T* gradient_factor = nullptr;  ///< one element, for example from clipping, that multiplies gradients (null: 1)
   std::int64_t step = 1;               ///< 1 for the first step
-  void* step_memory = nullptr;         ///< step_memory_bytes that only the rule uses; zeros before the first step
-  void* sent = nullptr;                ///< as much on the host, zeros too: what the rule has sent to this place
+  void* step_memory = nullptr;         ///< step_memory_bytes for the rule; zero before the first step
+  void* sent = nullptr;                ///< the same size on the host, initially zero: what the rule sent to this place
 };
 
 /// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct (optim/rmsprop.hpp is one in one

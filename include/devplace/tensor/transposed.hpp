@@ -11,8 +11,8 @@
 namespace devplace {
 
 /// A view of x with the last two axes exchanged: the transpose of a matrix, or of each matrix of an array of them.
-/// Column-major if x is row-major, and the other way round; else strided. Nothing is copied, so that x must outlive it;
-/// as an operand of matmul it costs nothing.
+/// Column-major if x is row-major and vice versa, otherwise strided. Nothing is copied, so x must outlive it; free as
+/// an operand of matmul.
 template <tensor_like X>
 constexpr auto transposed(X&& x) {
   static_assert(!detail::is_tensor<X>,

@@ -27,7 +27,7 @@ struct product {
   std::uint64_t flags;      ///< numerical flags of the algorithm
   const void* workspace;
   cudaStream_t stream;
-  std::int32_t batch;  ///< matrices, which begin these numbers of elements apart
+  std::int32_t batch;  ///< number of matrices; the strides are elements between them
   std::int64_t stride_a, stride_b, stride_d;
 };
 

@@ -44,7 +44,7 @@ struct gemm_cblas {
     return text.c_str();
   }
 
-  /// Whether members of a team may each call it: not a library that uses threads of its own.
+  /// Whether members of a team may call it concurrently: only if the library does not use its own threads.
   static bool runs_on_members() { return openblas_get_num_threads != nullptr && openblas_get_num_threads() == 1; }
 
   /// A small product makes the library allocate its memory.

@@ -13,12 +13,12 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cpu, op::matmul> {
-  /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
+  /// The engine is a template argument because the body differs between translation units with and without a CBLAS.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_arguments<T>& arguments) {
     detail::gemm(arguments);
   }
-  /// Many products are dealt to the members of the team, few are each computed by all.
+  /// Many products are distributed over the members of the team; few are each computed by the whole team.
   template <class T, class Engine = detail::default_engine>
   static void run(int, const detail::gemm_batch<T>& batch) {
     const auto products = [&](std::size_t begin, std::size_t end) {

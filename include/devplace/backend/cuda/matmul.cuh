@@ -13,7 +13,7 @@ namespace devplace {
 
 template <>
 struct implementation<backend::cuda, op::matmul> {
-  /// Of gemm_arguments or a gemm_batch.
+  /// For gemm_arguments or a gemm_batch.
   template <class Products>
   static void run(int ordinal, const Products& g) {
     detail::multiply(ordinal, g,

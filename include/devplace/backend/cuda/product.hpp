@@ -82,7 +82,7 @@ void multiply_without_library(int ordinal, const gemm_arguments<T>& g, const Lau
   launch(kernel.blocks(), kernel);
 }
 
-/// Whether cuBLASLt has computed the products, without the activation; `with_bias` says whether with the bias.
+/// Returns whether cuBLASLt has computed the products, without the activation; `with_bias`: whether it added the bias.
 template <class T>
 bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, bool& with_bias) {
   const gemm_arguments<T>& g = batch.first;
@@ -92,8 +92,8 @@ bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, bool& with_bia
   return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, static_cast<const T*>(nullptr));
 }
 
-/// C = then(alpha op(A) op(B) + beta C + bias) for each product. cuBLASLt adds the bias in its epilogue; relu is a
-/// separate kernel, see finish_kernel.
+/// C = then(alpha op(A) op(B) + beta C + bias) for each product. Without relu, cuBLASLt adds the bias in its epilogue;
+/// with relu, finish_kernel applies both.
 template <class T, class Launch>
 void multiply(int ordinal, const gemm_batch<T>& batch, const Launch& launch) {
   const gemm_arguments<T>& g = batch.first;

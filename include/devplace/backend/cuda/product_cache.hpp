@@ -69,7 +69,7 @@ inline void require_library_strides(const product_key& key) {
 }
 
 /// C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and beta, with an
-/// epilogue whose vector is `vector`; ignores the products' own bias and activation. Enqueued on the place's current
+/// epilogue whose vector is `vector`; ignores the products' bias and activation. Enqueued on the place's current
 /// stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
 template <class T>
 bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, library_epilogue epilogue, const T* vector) {

@@ -23,7 +23,7 @@ enum class library_epilogue : unsigned char {
 struct product_key {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
-  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< of products; elements between their matrices
+  std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< products, and strides in elements
   bool transpose_a = false, transpose_b = false;
   bool doubles = false;
   product_math math = product_math::strict;
@@ -39,7 +39,7 @@ inline std::uint32_t alignment_of(const void* address) {
   return static_cast<std::uint32_t>(value & (~value + 1));
 }
 
-/// The same for every address that is a multiple of `stride` elements behind it.
+/// The same for all addresses at multiples of `stride` elements from `data`.
 template <class T>
 std::uint32_t alignment_of(const T* data, std::size_t stride) {
   const std::uint32_t first = alignment_of(data);

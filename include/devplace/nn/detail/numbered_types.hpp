@@ -12,9 +12,9 @@ struct numbered {
   using type = T;
 };
 
-/// A list of types that finds one by its number in a single overload resolution:
-/// `typename decltype(Types::template find<2>())::type`. nvcc's front end takes time that is exponential in the length
-/// of the list for an alias template whose arguments are the types, which std::tuple_element_t is.
+/// A list of types, indexed by a single overload resolution: `typename decltype(Types::template find<2>())::type`. nvcc
+/// 13.0's front end needs time exponential in the length of the list for an alias template with the types as arguments,
+/// such as std::tuple_element_t.
 template <class Indices, class... T>
 struct numbered_types;
 template <std::size_t... Index, class... T>

@@ -10,10 +10,10 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>
 
-// Shapes of matrix products, and how BLAS reads the operands.
+// Shapes of matrix products, and the operands' storage in BLAS's terms.
 namespace devplace::detail {
 
-/// The extents of an array of matrices without the last two: how many matrices there are.
+/// The extents of an array of matrices without the last two.
 template <class E>
 using leading_extents_t = extents_without_t<E, E::rank - 2, E::rank - 1>;
 
@@ -41,7 +41,7 @@ using product_extents_t =
                     "an operand that is stored the other way round.");
 }
 
-/// The extents of a product; throws shape_error where run-time ones do not fit.
+/// The extents of a product; throws shape_error if run-time extents do not match.
 template <class A, class B>
 auto product_extents(const A& a, const B& b) {
   if (a.extent(A::rank - 1) != b.extent(B::rank - 2)) throw_inner_extents(sizes_of(a), sizes_of(b));
@@ -59,7 +59,7 @@ auto product_extents(const A& a, const B& b) {
                     sizes_text(b) + " is " + sizes_text(product) + ".");
 }
 
-/// A matrix as BLAS reads it: rows `ld` elements apart or, transposed, columns. `ld` 0: it cannot.
+/// A matrix in BLAS's terms: `ld` is the leading dimension; 0 if BLAS cannot read the matrix.
 struct blas_matrix {
   bool transposed = false;
   std::size_t ld = 0;
@@ -68,7 +68,7 @@ constexpr blas_matrix blas_matrix_of(std::size_t rows, std::size_t columns, std:
                                      std::size_t column_stride) {
   if (column_stride == 1 && row_stride >= columns) return {false, row_stride};
   if (row_stride == 1 && column_stride >= rows) return {true, column_stride};
-  // Strides along an axis of extent 1 mean nothing.
+  // The stride along an axis of extent 1 is irrelevant.
   if (columns <= 1 && row_stride != 0) return {false, row_stride};
   if (rows <= 1 && column_stride != 0) return {true, column_stride};
   return {};

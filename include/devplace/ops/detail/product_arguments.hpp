@@ -36,8 +36,8 @@ struct gemm_arguments {
   product_math math = product_math::strict;
 };
 
-/// `count` products: the first one, and how many elements behind its matrices those of the next one begin. With 0 all
-/// read the same matrix. The bias is that of all.
+/// `count` products: the first one, and the number of elements between consecutive matrices; 0 if all products read the
+/// same one. All have the same bias.
 template <class T>
 struct gemm_batch {
   gemm_arguments<T> first;

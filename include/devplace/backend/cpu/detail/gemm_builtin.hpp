@@ -61,7 +61,7 @@ struct gemm_builtin {
     }
   }
 
-  /// Whether members of a team may each call it for products of their own.
+  /// Whether members of a team may call it concurrently, each for its own product.
   static constexpr bool runs_on_members() { return true; }
 
   static void prepare() {

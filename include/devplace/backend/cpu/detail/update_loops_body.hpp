@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Not a header of its own and without #pragma once: update_loops.hpp includes it once per instruction set, inside a
-// namespace of its own, with DEVPLACE_OPTIM_TARGET defined as the attribute that selects the set, DEVPLACE_OPTIM_ROOT
-// as the instruction for square roots (empty: one by one) and `vector_bytes`. The attribute must stand on the function
-// that holds the vector operations, and it cannot depend on a template argument.
-// The arithmetic is that of `element` in updates.hpp, which does what is left after whole vectors.
+// Not a standalone header, and without #pragma once: update_loops.hpp includes it once per instruction set, inside its
+// own namespace, with DEVPLACE_OPTIM_TARGET defined as the attribute that selects the instruction set,
+// DEVPLACE_OPTIM_ROOT as the instruction for square roots (empty: scalar ones) and `vector_bytes`. The attribute must
+// be on the function that contains the vector operations, and cannot depend on a template argument. The arithmetic is
+// that of `element` in runtime/update_formulas.hpp, which processes the elements after the last whole vector.
 
-/// The square root of every lane, correctly rounded. Written as an instruction because neither compiler makes a vector
-/// of std::sqrt, which may set errno.
+/// The correctly rounded square root of every lane. Written as an instruction because neither compiler vectorises
+/// std::sqrt, which may set errno.
 template <class T>
 DEVPLACE_OPTIM_TARGET inline void take_root(typename vector_of<T, vector_bytes>::type& x) {
 #if defined(DEVPLACE_OPTIM_ROOT)
@@ -36,7 +36,7 @@ DEVPLACE_OPTIM_TARGET inline void update(const runtime::adam_numbers<T>& numbers
   using vector = typename vector_of<T, vector_bytes>::type;
   using stored = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const runtime::adam_numbers<T> u = numbers;  // a copy that no store can change
+  const runtime::adam_numbers<T> u = numbers;  // a local copy that no store can alias
   const T factor = u.source.factor();
   const std::size_t whole = begin + (end - begin) / lanes * lanes;
   for (std::size_t i = begin; i < whole; i += lanes) {
@@ -84,8 +84,8 @@ DEVPLACE_OPTIM_TARGET inline void update(const runtime::sgd_numbers<T, Momentum>
     u.element(i, factor);
 }
 
-/// sums[lane] += values[lane]^2 for `count` lanes. The inner loop's length is a constant, which lets the compilers
-/// make vectors of it, conversion included.
+/// sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, which lets the compilers
+/// vectorise it, including the conversion.
 template <class T>
 DEVPLACE_OPTIM_TARGET inline void add_squares(double* __restrict sums, const T* __restrict values, std::size_t count) {
   constexpr std::size_t tile = 64;
