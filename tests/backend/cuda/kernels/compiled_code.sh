@@ -31,7 +31,7 @@ c++filt <"$work/output" | awk -v architecture="$architecture" '
     if (name !~ /simt_kernel</) { name = ""; next }
     sub(/^void devplace::detail::simt_kernel</, "", name)
     sub(/ ?>\(.*/, "", name)
-    gsub(/devplace::(runtime::)?(detail::)?/, "", name)
+    gsub(/devplace::((runtime|optim)::)?(detail::)?/, "", name)
   }
   /bytes stack frame/ && name { frame = $1; stores = $5; loads = $9 }
   /Used [0-9]+ registers/ && name {
