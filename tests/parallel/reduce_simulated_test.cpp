@@ -36,7 +36,7 @@ void check_reduce(std::size_t size, bool whole_numbers) {
 
 template <class To, class Where, class T, class Extents, class Split>
 void check_reduce_scatter(const Extents& extents, const Split& how, bool whole_numbers) {
-  constexpr std::size_t axis = dp::detail::axis_of<typename dp::placement_traits<To>::kind>;
+  constexpr std::size_t axis = dp::detail::rules_of<To>::axis;
   const auto begins = dp::detail::divide<dp::local_place_count<To>>(extents.extent(axis), how);
   auto x = random_summands<Where, T>(extents, whole_numbers);
   const auto before = values_of(x.summands.local(0));

@@ -77,11 +77,11 @@ TEST_CASE("replicate makes independent models, one on each place", "[parallel]")
   CHECK(parameters_of(source) == expected);
 }
 
-TEST_CASE("replicate takes the placement as a value, one place, and a replicated source", "[parallel]") {
+TEST_CASE("replicate takes one place, and a replicated source", "[parallel]") {
   const dp::model<net, dp::replicated<0, 1>> source{dp::seed{5}};
-  const auto [one] = dp::replicate(source, dp::on<dp::cpu>{});
+  const auto [one] = dp::replicate<dp::on<dp::cpu>>(source);
   STATIC_REQUIRE(std::is_same_v<std::remove_cvref_t<decltype(one)>, dp::model<net, dp::on<dp::cpu>>>);
-  const auto [a, b] = dp::replicate(source, dp::replicated<3, 1>{});
+  const auto [a, b] = dp::replicate<dp::replicated<3, 1>>(source);
   CHECK(parameters_of(one) == parameters_of(source));
   CHECK(parameters_of(a) == parameters_of(source));
   CHECK(parameters_of(b) == parameters_of(source));

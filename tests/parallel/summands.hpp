@@ -62,8 +62,8 @@ struct summands_and_value {
 /// A partial tensor of such numbers.
 template <class Where, class T, class Extents>
 summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bool whole_numbers) {
-  auto values = random_values_of_summands<T>(devplace::parallel::detail::operation_of<Where>,
-                                             devplace::local_place_count<Where>, extents.size(), whole_numbers);
+  auto values = random_values_of_summands<T>(devplace::detail::rules_of<Where>::op, devplace::local_place_count<Where>,
+                                             extents.size(), whole_numbers);
   devplace::tensor<T, Extents, Where> summands(extents);
   for (std::size_t k = 0; k < values.summands.size(); ++k)
     set_values(summands.local(k), values.summands[k]);

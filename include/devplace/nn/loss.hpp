@@ -19,9 +19,9 @@ namespace devplace::nn::detail {
 /// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
 /// weights. Of a split batch they are summands, of a replicated one copies.
 template <class T, class Batch>
-using loss_sums_t = tensor<T, extents<2>,
-                           std::conditional_t<devplace::detail::is_split<typename placement_traits<Batch>::kind>,
-                                              gradient_placement_t<Batch>, Batch>>;
+using loss_sums_t =
+    tensor<T, extents<2>,
+           std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
 
 }  // namespace devplace::nn::detail
 
@@ -39,9 +39,8 @@ class loss_value {
   template <devplace::detail::configured = devplace::detail::configuration>
   T item() const {
     double total[2] = {0, 0};
-    constexpr std::size_t summands = devplace::detail::is_split<typename placement_traits<Batch>::kind>
-                                         ? local_place_count<Batch>
-                                         : 1;  // every copy is the whole
+    constexpr std::size_t summands =
+        devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is the whole
     for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
       T sums[2];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -38,8 +39,8 @@ auto all_reduce(From&& source) {
     if constexpr (parallel::detail::check_elements<from_type>()) {
       auto x = parallel::detail::to_overwrite(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::all_reduce_buffers<typename from_type::backend_type, typename from_type::value_type>(
-          parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>);
+      parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
+          .all_reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op);
       return detail::distributed_access::as<detail::with_kind_t<where, copies>>(std::move(x));
     }
   }

@@ -68,7 +68,7 @@ class direct {
     const auto table = devices_.table(buffers);
     devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
-      reduce_part(table, rank, part(begins, rank), op, rank);
+      reduce_part(table, rank, detail::part(begins, rank), op, rank);
     devices_.fence();
   }
   template <class T>
@@ -78,7 +78,7 @@ class direct {
     devices_.fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
-        if (from != rank) copy(table, rank, from, part(begins, from));
+        if (from != rank) copy(table, rank, from, detail::part(begins, from));
     devices_.fence();
   }
   ///@}
@@ -88,10 +88,6 @@ class direct {
   static constexpr std::size_t line = 16;
   /// Elements that are worth a thread, some microseconds of work.
   static constexpr std::size_t grain = 16384;
-
-  static detail::element_range part(std::span<const std::size_t> begins, int rank) {
-    return {begins[static_cast<std::size_t>(rank)], begins[static_cast<std::size_t>(rank) + 1]};
-  }
 
   template <class T>
   void reduce_slices(std::span<T* const> buffers, std::size_t count, reduction op, int target) {

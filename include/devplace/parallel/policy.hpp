@@ -15,39 +15,36 @@ namespace devplace {
 /// How a data-parallel step makes its replicas agree. Same results, different traffic and memory, chosen by type.
 namespace collective {
 
-/// The engine that sums in a fixed order, that of the participants: every device sums its slice of the gradients over
-/// all replicas. The same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
-struct direct {
-  /// As it is printed.
-  static constexpr std::string_view name = "direct";
+/// What the engines between devices of one process have in common.
+template <template <class> class Communicator>
+struct engine_in_process {
   /// The communicator of a backend's devices.
   template <class Backend>
-  using communicator = parallel::direct<Backend>;
+  using communicator = Communicator<Backend>;
   /// Makes it; the first device is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
+};
+
+/// The engine that sums in a fixed order, that of the participants: every device sums its slice of the gradients over
+/// all replicas. The same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
+struct direct : engine_in_process<parallel::direct> {
+  /// As it is printed.
+  static constexpr std::string_view name = "direct";
   /// Bytes that it needs on each place to reduce `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
 /// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from that of
 /// `direct` and depends on the buckets.
-struct ring {
+struct ring : engine_in_process<parallel::ring> {
   /// As it is printed.
   static constexpr std::string_view name = "ring";
-  /// The communicator of a backend's devices.
-  template <class Backend>
-  using communicator = parallel::ring<Backend>;
-  /// Makes it; the first device is rank 0.
-  template <class Backend>
-  communicator<Backend> connect(std::span<const int> ordinals) const {
-    return communicator<Backend>(ordinals);
-  }
   /// Bytes that it needs on each place to reduce `count` elements: a chunk.
-  static constexpr std::size_t workspace_bytes(std::size_t places, std::size_t count, std::size_t element_bytes) {
-    return (count + places - 1) / places * element_bytes;
+  static constexpr std::size_t workspace_bytes(std::size_t participants, std::size_t count, std::size_t element_bytes) {
+    return (count + participants - 1) / participants * element_bytes;
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -38,15 +39,14 @@ auto reduce(From&& source) {
   if constexpr (to_one && from == form::summands) {
     using where = typename from_type::placement_type;
     if constexpr (parallel::detail::check_elements<from_type>()) {
-      constexpr std::size_t position =
-          detail::position_in<detail::place_of_t<To>, typename detail::mesh_of<where>::local>;
+      constexpr std::size_t position = detail::position_in<primary_place_t<To>, typename detail::mesh_of<where>::local>;
       constexpr bool among_them = position < from_type::places;
       constexpr std::size_t root = among_them ? position : 0;
       auto x = parallel::detail::to_overwrite(std::forward<From>(source));
       const auto buffers = parallel::detail::buffers_of(x);
-      parallel::detail::reduce_buffers<typename from_type::backend_type, typename from_type::value_type>(
-          parallel::detail::ordinals_of<where>, buffers, x.size(), parallel::detail::operation_of<where>,
-          static_cast<int>(root));
+      parallel::direct<typename from_type::backend_type>(detail::mesh_of<where>::ordinals)
+          .reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op,
+                  static_cast<int>(root));
       if constexpr (among_them) {
         return detail::distributed_access::take<To>(std::move(x), root);
       } else {

@@ -98,10 +98,9 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
         writable = own;
       }
       parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
-          parallel::detail::ordinals_of<where>, parallel::detail::buffers_of(std::as_const(source)), writable,
-          parallel::detail::buffers_of(result),
-          detail::along<detail::axis_of<typename placement_traits<To>::kind>, value_type>(source.extents()), begins,
-          parallel::detail::operation_of<where>);
+          detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
+          parallel::detail::buffers_of(result), detail::along<detail::rules_of<To>::axis, value_type>(source.extents()),
+          begins, detail::rules_of<where>::op);
       return result;
     }
   }

@@ -35,10 +35,4 @@ auto replicate(const model<Net, From, P>& source) {
     return parallel::detail::replicate_over(source, typename devplace::detail::mesh_of<Where>::local{});
 }
 
-/// The same with the placement as a value: `replicate(model, replicated<0, 1>{})`.
-template <class Net, placement From, precision P, placement Where>
-auto replicate(const model<Net, From, P>& source, Where) {
-  return replicate<Where>(source);
-}
-
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -82,13 +82,13 @@ class ring {
         devices_.mark(rank);
       }
     }
-    finish();
+    devices_.fence();  // a rank may not write yet what its right neighbour still reads
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     devices_.check(begins);
     add_up(buffers, begins, op, 1);
-    finish();
+    devices_.fence();  // a rank may not write yet what its right neighbour still reads
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
@@ -110,10 +110,6 @@ class ring {
     return begins_;
   }
 
-  static detail::element_range part(std::span<const std::size_t> begins, int chunk) {
-    return {begins[static_cast<std::size_t>(chunk)], begins[static_cast<std::size_t>(chunk) + 1]};
-  }
-
   /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c begins
   /// at rank c + shift and is complete at the rank to the left of that.
   template <class T>
@@ -126,7 +122,7 @@ class ring {
       follow_left();
       for (int rank = 0; rank != n; ++rank) {
         const int chunk = modulo(rank - step - 1 - shift);
-        const auto range = part(begins, chunk);
+        const auto range = detail::part(begins, chunk);
         T* const received = static_cast<T*>(received_[static_cast<std::size_t>(rank)].data());
         const int left = modulo(rank - 1);
         devplace::detail::copy_from_peer<Backend>(devices_.ordinal(rank), received, devices_.ordinal(left),
@@ -156,7 +152,7 @@ class ring {
         devices_.mark(rank);
       }
     }
-    finish();
+    devices_.fence();  // a rank may not write yet what its right neighbour still reads
   }
 
   void follow_left() {
@@ -164,12 +160,9 @@ class ring {
       devices_.follow(rank, modulo(rank - 1));
   }
 
-  /// What a rank does next may change what its right neighbour is still reading; and a failure anywhere must reach all.
-  void finish() { devices_.fence(); }
-
   template <class T>
   void copy(std::span<T* const> buffers, int rank, int from, std::span<const std::size_t> begins, int chunk) {
-    const auto range = part(begins, chunk);
+    const auto range = detail::part(begins, chunk);
     devplace::detail::copy_from_peer<Backend>(
         devices_.ordinal(rank), buffers[static_cast<std::size_t>(rank)] + range.first, devices_.ordinal(from),
         buffers[static_cast<std::size_t>(from)] + range.first, range.size() * sizeof(T));
@@ -179,7 +172,7 @@ class ring {
     if (size() == 1) return;  // nothing is received
     std::size_t bytes = 0;
     for (int chunk = 0; chunk != size(); ++chunk)
-      bytes = std::max(bytes, part(begins, chunk).size() * element_bytes);
+      bytes = std::max(bytes, detail::part(begins, chunk).size() * element_bytes);
     for (int rank = 0; rank != size(); ++rank) {
       auto& block = received_[static_cast<std::size_t>(rank)];
       if (block.bytes() >= bytes) continue;

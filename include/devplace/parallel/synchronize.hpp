@@ -6,41 +6,31 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
+#include <devplace/runtime/settle.hpp>
 
 namespace devplace::parallel::detail {
 
-/// One arena's data on each place of a model.
+/// One arena on each place of a model, from element `first` on; `data` is the replicas' function that gives it:
+/// gradient_data, parameter_data or buffer_data.
 template <class T>
-struct arena_pointers {
-  T* of[max_ranks];
-  std::size_t places;
-
-  /// From element `first` on.
-  std::span<T* const> from(std::size_t first) {
-    for (std::size_t k = 0; k != places; ++k)
-      shifted[k] = of[k] + first;
-    return {shifted, places};
+class arena_pointers {
+ public:
+  arena_pointers(const runtime::model_state<T>& state, T* (runtime::replica<T>::*data)() const, std::size_t first = 0)
+      : places_(state.replicas.size()) {
+    for (std::size_t k = 0; k != places_; ++k)
+      of_[k] = (state.replicas[k].*data)() + first;
   }
+  std::span<T* const> span() const { return {of_, places_}; }
 
  private:
-  T* shifted[max_ranks];
+  T* of_[max_ranks];
+  std::size_t places_;
 };
-
-/// `data` is the replicas' function that gives it: gradient_data, parameter_data or buffer_data.
-template <class T>
-arena_pointers<T> arenas_of(const runtime::model_state<T>& state, T* (runtime::replica<T>::*data)() const) {
-  arena_pointers<T> arenas;
-  arenas.places = state.replicas.size();
-  for (std::size_t k = 0; k != arenas.places; ++k)
-    arenas.of[k] = (state.replicas[k].*data)();
-  return arenas;
-}
 
 }  // namespace devplace::parallel::detail
 
@@ -52,17 +42,17 @@ namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 template <class Net, class Policy, class Communicator, class T>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<T>& state) {
   using plan = detail::network_buckets<Net, T, Policy>;
-  detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::gradient_data);
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
+    const detail::arena_pointers arenas(state, &runtime::replica<T>::gradient_data, b.first);
     if constexpr (Policy::every_place_updates)
-      communicator.all_reduce(arenas.from(b.first), b.count, reduction::sum);
+      communicator.all_reduce(arenas.span(), b.count, reduction::sum);
     else
-      communicator.reduce(arenas.from(b.first), b.count, reduction::sum, 0);
+      communicator.reduce(arenas.span(), b.count, reduction::sum, 0);
   }
   constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
   if constexpr (buffers != 0)
-    communicator.broadcast(detail::arenas_of(state, &runtime::replica<T>::buffer_data).from(0), buffers, 0);
+    communicator.broadcast(detail::arena_pointers(state, &runtime::replica<T>::buffer_data).span(), buffers, 0);
 }
 
 /// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
@@ -84,23 +74,21 @@ void prepare_reductions(Communicator& communicator) {
 /// Brings the first place's parameters to the others.
 template <class Net, class Communicator, class T>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<T>& state) {
-  detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::parameter_data);
-  communicator.broadcast(arenas.from(0), runtime::network_plan<Net>::parameter_elements, 0);
+  communicator.broadcast(detail::arena_pointers(state, &runtime::replica<T>::parameter_data).span(),
+                         runtime::network_plan<Net>::parameter_elements, 0);
 }
 
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
 template <class Net, class Policy, class Backend, class T>
 void make_whole(const Policy& policy, const runtime::model_state<T>& state, bool across_processes) {
-  std::vector<int> ordinals;
-  for (const auto& r : state.replicas)
-    ordinals.push_back(r.ordinal);
-  auto communicator = connect<Backend>(policy, ordinals, across_processes);
+  auto communicator = connect<Backend>(policy, runtime::ordinals_of(state), across_processes);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = detail::network_buckets<Net, T, Policy>;
-    detail::arena_pointers<T> arenas = detail::arenas_of(state, &runtime::replica<T>::gradient_data);
     for (std::size_t i = 0; i != plan::size; ++i)
-      communicator.broadcast(arenas.from(plan::at(i).first), plan::at(i).count, 0);
+      communicator.broadcast(
+          detail::arena_pointers(state, &runtime::replica<T>::gradient_data, plan::at(i).first).span(),
+          plan::at(i).count, 0);
   }
 }
 

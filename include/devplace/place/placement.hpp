@@ -255,17 +255,8 @@ using gradient_placement_t =
 namespace detail {
 
 inline std::string reduction_name(reduction op) {
-  switch (op) {
-    case reduction::sum:
-      return "sum";
-    case reduction::mean:
-      return "mean";
-    case reduction::max:
-      return "max";
-    case reduction::min:
-      return "min";
-  }
-  return "?";
+  constexpr const char* names[] = {"sum", "mean", "max", "min"};
+  return names[static_cast<std::size_t>(op)];
 }
 
 template <class... P>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/split.hpp>
@@ -17,27 +18,6 @@
 namespace devplace {
 
 namespace detail {
-
-template <class Kind>
-inline constexpr bool is_split = false;
-template <std::size_t Axis>
-inline constexpr bool is_split<split_along<Axis>> = true;
-
-/// The axis that a kind of placement splits; 0 if it splits none.
-template <class Kind>
-inline constexpr std::size_t axis_of = 0;
-template <std::size_t Axis>
-inline constexpr std::size_t axis_of<split_along<Axis>> = Axis;
-
-template <class Where>
-struct place_of;
-template <class P>
-struct place_of<on<P>> {
-  using type = P;
-};
-/// The place of a placement on one place.
-template <class Where>
-using place_of_t = typename place_of<Where>::type;
 
 /// Position of `P` in a mesh; the mesh's size if it is not in it.
 template <class P, class Mesh>
@@ -82,10 +62,10 @@ struct distributed_access;
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {
-  using kind = typename placement_traits<Where>::kind;
+  using rules = detail::rules_of<Where>;
   using mesh = detail::mesh_of<Where>;
-  static constexpr bool divided = detail::is_split<kind>;
-  static constexpr std::size_t axis = detail::axis_of<kind>;
+  static constexpr bool divided = rules::split;
+  static constexpr std::size_t axis = rules::axis;
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
   static_assert(!divided || axis < Extents::rank,
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");

@@ -127,14 +127,14 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
       return out;
     }
     out << "\nthe copies differ";
-  } else if constexpr (!detail::is_split<kind>) {
+  } else if constexpr (!detail::rules_of<Where>::split) {
     out << '\n' << detail::printed_note(kind{});
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.local(k);
     std::string where = detail::place_name(backend_type{}, part.ordinal());
-    if constexpr (detail::is_split<kind>)
-      where += detail::printed_slice(detail::axis_of<kind>, x.part_begin(k), x.part_begin(k + 1));
+    if constexpr (detail::rules_of<Where>::split)
+      where += detail::printed_slice(detail::rules_of<Where>::axis, x.part_begin(k), x.part_begin(k + 1));
     detail::print_part(out, where, parts[k], part.extents());
   }
   return out;

@@ -100,9 +100,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
   static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
-  using counts =
-      tensor<std::int64_t, extents<>, std::conditional_t<single_place<Where>, Where, gradient_placement_t<Where>>>;
-  counts right(extents<>{});
+  tensor<std::int64_t, extents<>, gradient_placement_t<Where>> right(extents<>{});
   const std::int64_t zero = 0;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = detail::local_part(right, k);

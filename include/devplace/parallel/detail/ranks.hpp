@@ -9,6 +9,7 @@
 
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/combine.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {
@@ -98,13 +99,17 @@ struct element_range {
   std::size_t size() const { return last - first; }
 };
 inline element_range part_of(std::size_t count, int parts, int part, std::size_t unit) {
-  const std::size_t units = (count + unit - 1) / unit, each = units / static_cast<std::size_t>(parts),
-                    rest = units % static_cast<std::size_t>(parts);
-  const auto begin = [&](std::size_t k) {
-    const std::size_t at = (k * each + (k < rest ? k : rest)) * unit;
+  const auto begin = [&](int k) {
+    const std::size_t units = (count + unit - 1) / unit;
+    const std::size_t at =
+        devplace::detail::part_begin(units, static_cast<std::size_t>(parts), static_cast<std::size_t>(k)) * unit;
     return at < count ? at : count;
   };
-  return {begin(static_cast<std::size_t>(part)), begin(static_cast<std::size_t>(part) + 1)};
+  return {begin(part), begin(part + 1)};
+}
+/// Part `part` of elements that are divided at given boundaries.
+inline element_range part(std::span<const std::size_t> begins, int part) {
+  return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
 }
 
 }  // namespace devplace::parallel::detail

@@ -54,7 +54,7 @@ void copy_from_part(int whole_ordinal, void* whole, int part_ordinal, const void
 /// Copies to every place of a split tensor its part of `whole`, which has the tensor's extents.
 template <class T, class Extents, class Where, class Whole>
 void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
-  const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
+  const axis_geometry geometry = along<rules_of<Where>::axis, T>(parts.extents());
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
     copy_to_part<placement_backend_t<Where>, typename Whole::backend_type>(part.ordinal(), part.data(), whole.ordinal(),
@@ -66,7 +66,7 @@ void copy_to_parts(tensor<T, Extents, Where>& parts, const Whole& whole) {
 /// Copies all parts of a split tensor to `whole`, which has the tensor's extents.
 template <class Whole, class T, class Extents, class Where>
 void copy_from_parts(const Whole& whole, const tensor<T, Extents, Where>& parts) {
-  const axis_geometry geometry = along<axis_of<typename placement_traits<Where>::kind>, T>(parts.extents());
+  const axis_geometry geometry = along<rules_of<Where>::axis, T>(parts.extents());
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = parts.local(k);
     copy_from_part<typename Whole::backend_type, placement_backend_t<Where>>(
