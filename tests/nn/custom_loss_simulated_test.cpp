@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A loss of a user's own: what the concept asks for is enough for the trainer and for a step in its parts.
+// A user-defined loss: a model of the concept works in the trainer and in a step made of its parts.
 
 #include <cstddef>
 #include <vector>

@@ -38,7 +38,7 @@ std::vector<double> four_steps(const rmsprop& rule) {
 
 }  // namespace
 
-// The numbers were computed in double precision by torch.optim.RMSprop's formula, outside of this program.
+// The expected values were computed in double with torch.optim.RMSprop's formula, independently of this program.
 TEMPLATE_TEST_CASE("rmsprop does the steps of its formula", "[optim]", float, double) {
   const double tolerance = sizeof(TestType) == sizeof(float) ? 1e-6 : 1e-15;
   const auto check = [&](const rmsprop& rule, const std::vector<double>& expected) {

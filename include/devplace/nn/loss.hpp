@@ -79,17 +79,17 @@ struct [[nodiscard]] loss_result {
 
 namespace devplace::nn {
 
-/// What a loss provides, ours and a user's: a copyable struct with
+/// Requirements on a loss, the library's and a user's: a copyable struct with
 /// - `reduction reduce`: whether the optimizer divides by the sum of the samples' weights (mean) or not (sum);
 /// - `template <class T> struct bound`: the loss on one place in element type T, with
 ///   `void into(sums, gradient, rows, output, targets) const`. All are views on that place: of the network's `output`
 ///   [n, ...] and the `targets` [n, ...] of one place's part of a batch it writes the `gradient` of the sum of the
 ///   samples' losses with respect to the output, not divided, and into `sums` [2] that sum and the sum of the samples'
 ///   weights; `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0;
-/// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, in whose
-///   memory it keeps what it needs there; throws argument_error for options that make no sense.
-/// A trainer takes it; `evaluate_loss(*this, output, targets)` is what an operator() of it returns, for those who write
-/// a step in its parts. nn/mse.hpp is one in one header.
+/// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with the data
+///   that it needs in the device's memory; throws argument_error for invalid options.
+/// A trainer takes it; `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in
+/// parts. nn/mse.hpp is a complete example.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;

@@ -33,17 +33,17 @@ struct step_arguments {
   void* sent = nullptr;                ///< the same size on the host, initially zero: what the rule sent to this place
 };
 
-/// What an optimizer's hyperparameters provide, ours and a user's: a copyable struct (optim/rmsprop.hpp is one in one
-/// header, whose formula for one element runs on every backend) with
-/// - `static constexpr std::size_t state_arenas`: how many arenas of the parameters' size it keeps;
-/// - `void validate() const`: throws argument_error when a number makes no sense;
-/// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous,
-///   without allocation, in float and double. It is const and called anew for each step, so that a schedule may change
-///   a hyperparameter in between. What it computes from `step` on the host reaches the device with each call. Ours
-///   instead keep step and hyperparameters in `step_memory`, where each update prepares the next one, and send them
-///   anew where they are not those `sent`: their launches are the same in every step. A rule may call the step of
-///   another one, with other numbers each time. Gradients count as `gradient_factor * gradients[i] / divisor`, and as 0
-///   where the divisor is 0 (a batch whose labels are all ignored).
+/// Requirements on an optimizer's hyperparameters, the library's and a user's (optim/rmsprop.hpp is a complete example,
+/// a formula for one element that runs on every backend): a copyable struct with
+/// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that it needs;
+/// - `void validate() const`: throws argument_error for invalid values;
+/// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous, without
+///   allocation, for float and double. It is const and called for each step, so a schedule may change a hyperparameter
+///   in between. Values that it computes from `step` on the host are launch arguments. The library's rules instead keep
+///   step and hyperparameters in `step_memory`, where each update prepares the next one, and send them again if they
+///   differ from those `sent`: their launches are the same in every step. A rule may call another rule's step, with
+///   different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
+///   batch in which all labels are ignored).
 template <class Rule>
 concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,

@@ -15,10 +15,10 @@ namespace devplace::optim {
 
 namespace detail {
 
-/// The numbers of a step of RMSprop, which are the same in each.
+/// The factors of a step of RMSprop, which are equal for all steps.
 template <class T>
 struct rmsprop_factors {
-  T kept, added;  ///< of the mean of squares, and of the new square: alpha and 1 - alpha
+  T kept, added;  ///< factors of the mean of squares and of the new square: alpha and 1 - alpha
   T l2, momentum, epsilon, learning_rate;
 };
 
@@ -73,21 +73,20 @@ struct rmsprop_update {
 
 }  // namespace detail
 
-/// Hyperparameters of RMSprop (Hinton 2012) in the arithmetic of torch.optim.RMSprop without `centered`:
-/// `rmsprop{.learning_rate = 1e-3}`. With g the gradient plus weight_decay times the parameter,
-/// v = alpha v + (1 - alpha) g^2, b = momentum b + g / (sqrt(v) + epsilon), and the parameter loses learning_rate
-/// times b.
+/// Hyperparameters of RMSprop (Hinton 2012) with the arithmetic of torch.optim.RMSprop without `centered`:
+/// `rmsprop{.learning_rate = 1e-3}`. Let g be the gradient plus weight_decay times the parameter, v = alpha v + (1 -
+/// alpha) g^2 and b = momentum b + g / (sqrt(v) + epsilon); a step subtracts learning_rate times b from the parameter.
 struct rmsprop {
   double learning_rate = 1e-2;  ///< step size
-  double alpha = 0.99;          ///< share of the mean of squares that is kept
-  double epsilon = 1e-8;        ///< added to the root of the mean of squares
-  double weight_decay = 0;      ///< this times the parameter is added to its gradient
-  double momentum = 0;          ///< share of the last direction that is kept
+  double alpha = 0.99;          ///< decay rate of the mean of squares
+  double epsilon = 1e-8;        ///< added to the square root of the mean of squares
+  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
+  double momentum = 0;          ///< decay rate of the momentum
 
-  /// The means of squares, and the momenta, which are neither read nor written without momentum.
+  /// The means of squares, and the momenta, which are not accessed if momentum is 0.
   static constexpr std::size_t state_arenas = 2;
 
-  /// Throws argument_error for a negative or infinite number and for an alpha that is not in [0, 1).
+  /// Throws argument_error for a negative or infinite value and for an alpha outside [0, 1).
   void validate() const {
     detail::require_not_negative(learning_rate, "rmsprop", "learning_rate");
     detail::require_decay_rate(alpha, "rmsprop", "alpha");

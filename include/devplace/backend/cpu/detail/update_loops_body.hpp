@@ -22,7 +22,7 @@ DEVPLACE_OPTIM_TARGET inline void take_root(typename vector_of<T, vector_bytes>:
 #endif
 }
 
-/// A formula without vectors of its own, element by element.
+/// A formula without a vectorised form, element by element.
 template <class Numbers>
 DEVPLACE_OPTIM_TARGET inline void update(const Numbers& numbers, std::size_t begin, std::size_t end) {
   const Numbers u = numbers;

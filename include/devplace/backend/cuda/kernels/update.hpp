@@ -11,7 +11,7 @@
 
 namespace devplace::detail {
 
-/// A formula without wide accesses of its own is computed one by one: has_wide_arrays is false, and this is not called.
+/// For formulas without a wide form, which are computed element by element: has_wide_arrays is false, so never called.
 template <class Numbers, class Thread, class T>
 DEVPLACE_DEVICE void update_elements(const Numbers&, const Thread&, std::size_t, T) {}
 
