@@ -14,13 +14,9 @@
 namespace devplace::runtime {
 
 /// Extents of a batch of samples.
-template <class Sample, std::size_t... E>
-constexpr auto batch_extents_of(std::size_t samples, extents<E...>) {
-  return extents<dyn, E...>{samples};
-}
 template <class Sample>
 constexpr auto batch_extents(std::size_t samples) {
-  return batch_extents_of<Sample>(samples, Sample{});
+  return devplace::detail::prepend_t<dyn, Sample>{samples};
 }
 
 template <class Extents>

@@ -63,16 +63,10 @@ class call {
   }
   template <class Sample>
   static auto batched(std::size_t batch) {
-    return with_batch(batch, Sample{});
+    return prepend_t<dyn, Sample>{batch};
   }
 
   pass<P> pass_;
-
- private:
-  template <std::size_t... E>
-  static auto with_batch(std::size_t batch, extents<E...>) {
-    return extents<dyn, E...>{batch};
-  }
 };
 
 /// Argument of `Layer::forward`.
