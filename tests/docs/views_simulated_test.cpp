@@ -19,7 +19,7 @@ TEST_CASE("docs/views.md: views", "[docs]") {
   auto some = x.slice(axis<1>{}, 0, 2);                         // 4x2x5: indices 0 and 1 of axis 1
   auto every_other = x.slice(axis<2>{}, 0, 5, 2);               // 4x3x3: indices 0, 2 and 4 of axis 2
   auto turned = x.permute(axis<2>{}, axis<0>{}, axis<1>{});     // 5x4x3
-  auto repeated = second.broadcast_to(dp::extents<4, 3, 5>{});  // the same matrix four times, to be read
+  auto repeated = second.broadcast_to(dp::extents<4, 3, 5>{});  // the same matrix four times, read-only
   auto rows = x.reshape(dp::extents<12, 5>{});                  // the same elements
   some = some + 1.0f;                                           // writes to x
   x.select(axis<1>{}, 2) = x.select(axis<1>{}, 0) * 2.0f;
@@ -38,7 +38,7 @@ TEST_CASE("docs/views.md: memory of the user's", "[docs]") {
   auto field = dp::wrap(cells, dp::extents<6, 10>{});                    // a view; nothing is copied
   auto inside = field.slice(axis<0>{}, 1, 5).slice(axis<1>{}, 1, 9);     // without the border
   inside = inside + 1.0;                                                 // changes `cells`
-  auto fortran = dp::wrap(cells.data(), dp::extents<10, 6>{}, {1, 10});  // stored column by column
+  auto fortran = dp::wrap(cells.data(), dp::extents<10, 6>{}, {1, 10});  // column-major
   auto on_gpu = dp::to<dp::on<dp::cuda<0>>>(fortran);                    // copies
   CHECK(cells[11] == 1);
   CHECK(fortran(1, 1) == 1);
