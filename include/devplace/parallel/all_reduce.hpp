@@ -14,11 +14,11 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// partial -> replicated: combines the places' summands by the operation in the type (sum, mean, max, min), in the
-/// order of the places, and gives every place the result: `all_reduce(std::move(x))`. A temporary is reduced in its own
-/// memory, anything else into a new tensor. NaN in any summand is NaN in the result, also of max and min. Asynchronous,
-/// in the order of each place's work. A value on one place or in copies is whole already and is refused: added up again
-/// it would be multiplied.
+/// partial -> replicated: combines the summands by the operation in the type (sum, mean, max, min), in the order of the
+/// places, and gives every place the result: `all_reduce(std::move(x))`. A temporary is reduced in place, anything else
+/// into a new tensor. A NaN in any summand gives NaN, also for max and min. Asynchronous, in the order of each place's
+/// current stream. A value on one place or in copies is whole already and does not compile: reducing it again would
+/// multiply it.
 template <tensor_like From>
 auto all_reduce(From&& source) {
   using detail::form;

@@ -13,17 +13,17 @@
 
 namespace devplace::parallel {
 
-/// The communicator of devices of one process that reach each other's memory: each device reduces its own slice over
-/// all ranks' buffers, in rank order, and stores the result in all of them. Of n buffers of S bytes, 2 n S bytes are
-/// moved in all, the least possible. ((g0 + g1) + g2) + ... is formed for every element alike, so the bits depend
-/// neither on slices nor on buckets nor on threads.
+/// The communicator of devices of one process with access to each other's memory: each device reduces its own slice
+/// over all ranks' buffers, in rank order, and stores the result in all of them. For n buffers of S bytes, 2 n S bytes
+/// are moved in total, the minimum. ((g0 + g1) + g2) + ... is computed for every element alike, so the bits do not
+/// depend on slices, buckets or threads.
 ///
-/// Two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory Multi-Cores",
-/// SC'23.
+/// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
+/// Multi-Cores", SC'23.
 template <class Backend>
 class direct {
  public:
-  /// Between these devices, rank 0 first. Throws placement_unavailable where two of them cannot reach each other.
+  /// For these devices, rank 0 first. Throws placement_unavailable if two of them lack peer access.
   explicit direct(std::span<const int> ordinals) : devices_(ordinals) {
     for (const int a : ordinals)
       for (const int b : ordinals)
@@ -40,7 +40,7 @@ class direct {
   int local_count() const { return size(); }
   ///@}
 
-  /// The collectives; see parallel/communicator.hpp.
+  /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
@@ -84,9 +84,9 @@ class direct {
   ///@}
 
  private:
-  /// Elements that share a cache line are reduced by one device.
+  /// Elements of one cache line are reduced by one device, to avoid false sharing.
   static constexpr std::size_t line = 16;
-  /// Elements that are worth a thread, some microseconds of work.
+  /// Number of elements that justify a thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
 
   template <class T>

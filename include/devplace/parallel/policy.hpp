@@ -12,7 +12,7 @@
 
 namespace devplace {
 
-/// How a data-parallel step makes its replicas agree. Same results, different traffic and memory, chosen by type.
+/// How a data-parallel step synchronises its replicas: with the same results, but different traffic and memory.
 namespace collective {
 
 /// What the engines between devices of one process have in common.
@@ -21,40 +21,40 @@ struct engine_in_process {
   /// The communicator of a backend's devices.
   template <class Backend>
   using communicator = Communicator<Backend>;
-  /// Makes it; the first device is rank 0.
+  /// Creates it; the first device is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
   }
 };
 
-/// The engine that sums in a fixed order, that of the participants: every device sums its slice of the gradients over
-/// all replicas. The same bits for any number of threads and any buckets. Needs devices that reach each other's memory.
+/// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
+/// replicas. The bits depend neither on threads nor on buckets. Needs devices with access to each other's memory.
 struct direct : engine_in_process<parallel::direct> {
-  /// As it is printed.
+  /// The name in output.
   static constexpr std::string_view name = "direct";
-  /// Bytes that it needs on each place to reduce `count` elements.
+  /// Bytes of workspace on each place for reducing `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
 };
 
-/// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from that of
-/// `direct` and depends on the buckets.
+/// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from
+/// `direct`'s and depends on the buckets.
 struct ring : engine_in_process<parallel::ring> {
-  /// As it is printed.
+  /// The name in output.
   static constexpr std::string_view name = "ring";
-  /// Bytes that it needs on each place to reduce `count` elements: a chunk.
+  /// Bytes of workspace on each place for reducing `count` elements: one chunk.
   static constexpr std::size_t workspace_bytes(std::size_t participants, std::size_t count, std::size_t element_bytes) {
     return (count + participants - 1) / participants * element_bytes;
   }
 };
 
-/// Bytes of gradients that are reduced in one call: parameters are taken from the last layer to the first, and a bucket
-/// is closed when it has at least `First` (the first one) or `Others` bytes. The defaults are those of
+/// Sizes of the portions in which gradients are reduced: parameters are collected from the last layer to the first, and
+/// a bucket is closed when it has at least `First` (the first one) or `Others` bytes. The defaults are those of
 /// DistributedDataParallel; a model of less than 1 MiB is one bucket.
 template <std::size_t First = (1 << 20), std::size_t Others = (25 << 20)>
 struct buckets {
   static_assert(First > 0 && Others > 0, "devplace: a bucket holds at least one byte; give sizes above 0.");
-  /// The sizes at which buckets are closed.
+  /// The sizes in bytes at which buckets are closed.
   ///@{
   static constexpr std::size_t first_bytes = First;
   static constexpr std::size_t other_bytes = Others;
@@ -65,42 +65,42 @@ struct buckets {
 /// default policy, sums in a fixed order.
 template <class Engine = direct, class Buckets = buckets<>>
 struct all_reduce {
-  /// What carries the collectives out, and in which portions.
+  /// The engine of the collectives, and their bucket sizes.
   ///@{
   using engine_type = Engine;
   using bucket_sizes = Buckets;
   ///@}
-  /// Every place runs the optimizer, and has its state.
+  /// Every place runs the optimizer and holds its state.
   static constexpr bool every_place_updates = true;
-  /// The engine as a value, for one that carries something, such as a user's communicator.
+  /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
 };
 
-/// As nn.DataParallel: the gradients are summed on the first place, which alone runs the optimizer and has its state;
+/// As nn.DataParallel: the gradients are summed on the first place, which alone runs the optimizer and holds its state;
 /// the new parameters are broadcast from it.
 template <class Engine = direct, class Buckets = buckets<>>
 struct reduce_and_broadcast {
-  /// What carries the collectives out, and in which portions.
+  /// The engine of the collectives, and their bucket sizes.
   ///@{
   using engine_type = Engine;
   using bucket_sizes = Buckets;
   ///@}
-  /// The first place alone runs the optimizer.
+  /// Only the first place runs the optimizer.
   static constexpr bool every_place_updates = false;
-  /// The engine as a value, for one that carries something, such as a user's communicator.
+  /// The engine as a value, for engines with data members, such as a user's communicator.
   Engine engine = {};
 };
 
-/// `all_reduce` by the engine `ring`.
+/// `all_reduce` with the engine `ring`.
 using ring_all_reduce = all_reduce<ring>;
 
-/// nn.DataParallel's way, by the engine `direct`.
+/// The scheme of nn.DataParallel with the engine `direct`.
 using scatter_gather = reduce_and_broadcast<>;
 
 }  // namespace collective
 
-/// What `trainer` and `synchronize` take as a policy for a model's places and elements. An engine may be for one
-/// backend's devices only.
+/// Types that `trainer` and `synchronize` accept as a policy for a model's places and elements. An engine may support
+/// the devices of one backend only.
 template <class P, class Backend = backend::cpu, class T = float>
 concept collective_policy = requires(const P& policy, std::span<const int> ordinals) {
   { P::every_place_updates } -> std::convertible_to<bool>;

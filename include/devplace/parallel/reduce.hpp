@@ -15,10 +15,10 @@
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// partial -> on: combines the places' summands by the operation in the type, in the order of the places, on one place:
-/// `reduce<on<cuda<0>>>(std::move(x))`. On another place than the tensor's own they are combined on the first and then
-/// copied, which waits for the result; otherwise asynchronous. A temporary is reduced in its own memory, anything else
-/// through copies of the summands. NaN wins, as in all_reduce. (`sum` and its like reduce along axes; ops/reduce.hpp.)
+/// partial -> on: combines the summands by the operation in the type, in the order of the places, on one place:
+/// `reduce<on<cuda<0>>>(std::move(x))`. If that is none of the tensor's places, they are combined on the first one and
+/// then copied, which waits for the result; otherwise asynchronous. A temporary is reduced in place, anything else
+/// through copies. NaN propagates, as in all_reduce. (`sum` and the like reduce along axes; ops/reduce.hpp.)
 template <class To, tensor_like From>
 auto reduce(From&& source) {
   using detail::form;

@@ -20,9 +20,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Leaves each place its part of the combined summands, for an axis of these places: compiled for a backend and an
-/// element type. `begins` are the axis's; `writable` are the summands once more where they may be written over, or
-/// none.
+/// Combines the summands and leaves each place its part of the result; instantiated per backend and element type.
+/// `begins` divides the axis; `writable` are the same summands if they may be overwritten, otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
                      std::span<T* const> parts, const devplace::detail::axis_geometry& geometry,
@@ -35,7 +34,7 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
     position *= per_index;
   std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
-  // The communicator takes summands whose parts lie one behind the other, and writes over them.
+  // The communicator needs summands whose parts are contiguous, and overwrites them.
   if (buffers.empty() || geometry.rows > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
@@ -55,12 +54,12 @@ void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> su
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// partial -> sharded: combines the places' summands by the operation in the type, in the order of the places, and
-/// leaves each place its part of the result, split along the axis of `To` as `how` says:
-/// `reduce_scatter<sharded<axis<0>, 0, 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary
-/// that is split along its first axis is combined in its own memory; otherwise each place needs memory for one more
-/// summand meanwhile. NaN wins, as in all_reduce. Asynchronous, in the order of each place's work. Throws
-/// argument_error when given sizes do not add up to the extent.
+/// partial -> sharded: combines the summands by the operation in the type, in the order of the places, and leaves each
+/// place its part of the result, split along the axis of `To` as `how` says: `reduce_scatter<sharded<axis<0>, 0,
+/// 1>>(std::move(x))`. `To` has the summands' places, in their order. A temporary that is split along its first axis is
+/// combined in place; otherwise each place temporarily needs memory for another summand. NaN propagates, as in
+/// all_reduce. Asynchronous, in the order of each place's current stream. Throws argument_error if given sizes do not
+/// add up to the extent.
 template <class To, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::form;

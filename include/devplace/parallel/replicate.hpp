@@ -11,7 +11,7 @@
 
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
-/// One copy of a model on each place of a mesh, made in their order.
+/// Copies a model to each place of a mesh, in their order.
 template <class Model, class... P>
 auto replicate_over(const Model& source, devices<P...>) {
   return std::tuple{to<on<P>>(source)...};
@@ -21,10 +21,10 @@ auto replicate_over(const Model& source, devices<P...>) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate makes them:
-/// `auto [a, b] = replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal
-/// parameters, buffers, seed and count of steps. What is done with one changes no other, nor the source; a model that
-/// trains over several places as one is `to<replicated<0, 1>>(model)`. Complete when it returns.
+/// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate: `auto [a, b] =
+/// replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal parameters,
+/// buffers, seed and step count. The copies and the source do not affect each other; a single model that trains on
+/// several places is `to<replicated<0, 1>>(model)`. Complete when the call returns.
 template <placement Where, class Net, placement From, precision P>
 auto replicate(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;

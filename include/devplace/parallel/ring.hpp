@@ -16,18 +16,18 @@
 
 namespace devplace::parallel {
 
-/// The communicator of devices of one process that only copy from their left neighbour: the buffers are cut into n
-/// chunks, which go round the ring once to be added up and once more to reach everyone, 2 (n - 1) steps. Each device
-/// receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// The communicator of devices of one process that copy only from their left neighbour. The buffers are cut into n
+/// chunks, which travel around the ring once to be added up and once more to be distributed, in 2 (n - 1) steps. Each
+/// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", 2009.
 ///
 /// all_reduce and reduce add chunk c in the order g(c) + g(c+1) + ... + g(c+n-1), ranks modulo n, and reduce_scatter
-/// part r in the order g(r+1) + ... + g(r+n): the same bits wherever a ring runs over as many ranks and elements. The
-/// borders of chunks move with the number of elements, so bucket sizes change the bits, unlike `direct`.
+/// adds part r in the order g(r+1) + ... + g(r+n): the bits depend only on the numbers of ranks and elements. The
+/// boundaries of chunks depend on the number of elements, so bucket sizes change the bits, unlike with `direct`.
 template <class Backend>
 class ring {
  public:
-  /// Between these devices, rank 0 first, each receiving from the one before it.
+  /// For these devices, rank 0 first; each receives from the previous one.
   explicit ring(std::span<const int> ordinals) : devices_(ordinals), received_(ordinals.size()) {}
 
   /// Number of participants, all of which are in this process.
@@ -37,11 +37,11 @@ class ring {
   int local_count() const { return size(); }
   ///@}
 
-  /// Allocates memory for one chunk of `count` elements on each device, where it is longer than all before. The
-  /// collectives that reduce do so themselves.
+  /// Allocates memory for one chunk of `count` elements on each device, unless a larger one was allocated before. The
+  /// reducing collectives call it themselves.
   void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
-  /// The collectives; see parallel/communicator.hpp.
+  /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
@@ -71,7 +71,7 @@ class ring {
     const auto begins = even_begins(count);
     const int n = size();
     devices_.mark();
-    // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links work at once.
+    // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links are used concurrently.
     for (int step = 0; step < 2 * n - 2; ++step) {
       for (int distance = 1; distance != n; ++distance)
         devices_.follow(modulo(root + distance), modulo(root + distance - 1));
@@ -102,7 +102,7 @@ class ring {
 
   int modulo(int rank) const { return (rank % size() + size()) % size(); }
 
-  /// Chunks whose sizes differ by at most one element, in memory that is kept.
+  /// Chunks whose sizes differ by at most one element; the span refers to a member.
   std::span<const std::size_t> even_begins(std::size_t count) {
     begins_.resize(static_cast<std::size_t>(size()) + 1);
     for (int chunk = 0; chunk != size(); ++chunk)
@@ -110,8 +110,8 @@ class ring {
     return begins_;
   }
 
-  /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c begins
-  /// at rank c + shift and is complete at the rank to the left of that.
+  /// n - 1 steps, in each of which every rank receives a chunk from its left neighbour and adds its own. Chunk c starts
+  /// at rank c + shift and is complete on the rank to the left of that.
   template <class T>
   void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
     devices_.check(buffers.size());
@@ -139,8 +139,8 @@ class ring {
     }
   }
 
-  /// n - 1 steps, in each of which every rank receives a chunk that its left neighbour has whole. Rank r has chunk
-  /// r + shift at the start.
+  /// n - 1 steps, in each of which every rank receives a complete chunk from its left neighbour. At the start rank r
+  /// has chunk r + shift.
   template <class T>
   void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins, int shift) {
     devices_.check(buffers.size());

@@ -20,7 +20,7 @@ enum class reduction : unsigned char { sum, mean, max, min };
 template <place P>
 struct on {};
 
-/// The code of a kind of processor, without an ordinal: what layers and kernels see. The ordinal travels as a value.
+/// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
 template <class Backend>
 struct here {};
 
@@ -41,7 +41,7 @@ struct checked_mesh {
 
 }  // namespace detail
 
-/// A full copy on each place; the first is the primary one.
+/// A full copy on each place.
 template <place... P>
 struct replicated_on : private detail::checked_mesh<P...> {};
 
@@ -53,21 +53,21 @@ using replicated = replicated_on<cuda<I>...>;
 template <class Axis, place... P>
 struct sharded_on : private detail::checked_mesh<P...> {};
 
-/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`. The first parameter's name is for the
-/// compiler's message where a number is given for the axis.
+/// Split along an axis over these CUDA devices: `sharded<axis<0>, 0, 1>`. The name of the first parameter appears in
+/// the compiler's message if a number is given in place of the axis.
 template <class THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, int... I>
 using sharded = sharded_on<THE_FIRST_ARGUMENT_IS_THE_AXIS_WRITE_axis_0, cuda<I>...>;
 
-/// Every place holds a summand; the value is `Op` over the places. Only collectives turn it into a value.
+/// Every place holds a summand; the value is `Op` over the places. Only collectives can form it.
 template <reduction Op, place... P>
 struct partial_on : private detail::checked_mesh<P...> {};
 
-/// Every one of these CUDA devices holds a summand.
+/// Each of these CUDA devices holds a summand.
 template <reduction Op, int... I>
 using partial = partial_on<Op, cuda<I>...>;
 
 /// Each of several processes has `Local`, a placement of its own places: `across<on<cuda<0>>>`, `across<replicated<0,
-/// 1>>`. How many processes there are is known at run time only.
+/// 1>>`. The number of processes is only known at run time.
 template <class Local>
 struct across {};
 
@@ -87,11 +87,11 @@ struct copies {};
 /// Kind of a placement: every place has a part along `Axis`.
 template <std::size_t Axis>
 struct split_along {};
-/// Kind of a placement: the value is `Op` over what the places have.
+/// Kind of a placement: the value is `Op` over the places' summands.
 template <reduction Op>
 struct summands {};
 
-/// What functions are written against instead of a placement's name: its `kind` and its `mesh`.
+/// The traits that functions are written against, instead of placement names: `kind` and `mesh`.
 template <class Where>
 struct placement_traits;
 
@@ -129,8 +129,8 @@ struct placement_traits<across<across<Local>>> {
   static_assert(sizeof(Local) == 0, "devplace: across<Local> takes a placement in one process; write across once.");
 };
 
-/// How a value lies over places: `on<P>`, `replicated<0, 1>`, `sharded<axis<0>, 0, 1>`, `partial<reduction::sum, 0,
-/// 1>`.
+/// How a value is distributed over places: `on<P>`, `replicated<0, 1>`, `sharded<axis<0>, 0, 1>`,
+/// `partial<reduction::sum, 0, 1>`.
 template <class Where>
 concept placement = requires {
   typename placement_traits<Where>::kind;
@@ -144,7 +144,7 @@ inline constexpr bool is_on = false;
 template <class P>
 inline constexpr bool is_on<on<P>> = true;
 
-/// What code asks about a mesh: its places in this process, and whether other processes have some too.
+/// Properties of a mesh: its places in this process, and whether it has places in other processes.
 template <class Mesh>
 struct mesh_traits;
 template <class First, class... Rest>
@@ -208,7 +208,7 @@ inline constexpr std::size_t local_place_count = detail::mesh_of<Where>::local::
 template <placement Where>
 inline constexpr bool spans_processes = detail::mesh_of<Where>::spans_processes;
 
-/// Number of participants of a placement, which are its places in all processes: a constant in one process, and a
+/// Number of participants of a placement, that is of its places in all processes: a constant in one process, and a
 /// function of the number of processes for `across<Local>`.
 ///@{
 template <placement Where>
@@ -223,8 +223,8 @@ constexpr std::size_t participant_count(std::size_t processes) {
 }
 ///@}
 
-/// Which of a placement's participants this process has: those from rank `first` on, as many as it has places, of
-/// `count` in all. Their order is that of the processes, and in each process that of its places.
+/// This process's participants of a placement: ranks from `first` on, one for each of its places, of `count` in total.
+/// Ranks are ordered by process, and within a process by the placement's places.
 struct participants {
   std::size_t first;
   std::size_t count;
@@ -235,19 +235,19 @@ struct participants {
 template <placement Where>
 using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
-/// Whether element access from the host is possible: one place, whose memory the host reaches.
+/// Whether the host can access elements: true for one place whose memory the host can access.
 template <class Where>
 inline constexpr bool host_accessible = false;
 /// The same for one place.
 template <class P>
 inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
 
-/// The placement of a batch for a model on `Where`, which a `loader<Where>` yields: `on<P>` itself, split along axis 0
-/// over the places otherwise.
+/// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
+/// along axis 0 over the places.
 template <placement Where>
 using batch_placement_t = std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, split_along<0>>>;
 
-/// The placement of the gradients that a model on `Where` makes from a batch of its own placement.
+/// The placement of the gradients that a model on `Where` computes from a batch.
 template <placement Where>
 using gradient_placement_t =
     std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, summands<reduction::sum>>>;
@@ -289,13 +289,13 @@ std::string placement_name(across<Local>) {
 
 }  // namespace detail
 
-/// The placement in words: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
+/// The placement's name: `cpu`, `cuda:1`, `replicated<cuda:0, cuda:1>`.
 template <placement Where>
 std::string placement_name() {
   return detail::placement_name(Where{});
 }
 
-/// Writes the placement as placement_name() does.
+/// Prints placement_name().
 template <placement Where>
 std::ostream& operator<<(std::ostream& out, Where) {
   return out << placement_name<Where>();

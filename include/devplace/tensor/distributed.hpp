@@ -54,11 +54,11 @@ struct distributed_access;
 
 }  // namespace detail
 
-/// A distributed tensor: one over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of
-/// that axis, as the split says with which it was made, as a row-major array of its own; otherwise each place has the
-/// whole extents (a copy, or a summand). `local(k)` is what the placement's k-th place has, `local(cuda<1>{})` what
-/// that place has. Move-only, with deep const; collectives (parallel/) change how it lies. A moved-from tensor may only
-/// be assigned to or destroyed.
+/// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
+/// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
+/// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
+/// place. Move-only, with deep const; collectives (parallel/) change the distribution. A moved-from tensor may only be
+/// assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class tensor<T, Extents, Where> {
@@ -82,7 +82,7 @@ class tensor<T, Extents, Where> {
   static constexpr std::size_t rank = Extents::rank;
   /// Number of places.
   static constexpr std::size_t places = local_place_count<Where>;
-  /// Extents of what one place has.
+  /// Extents of the local tensor of one place.
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
 
@@ -100,14 +100,14 @@ class tensor<T, Extents, Where> {
     requires(divided && !mesh::spans_processes)
   tensor(const Extents& extents, const Split& how) : tensor(extents, divided_by(extents, how)) {}
 
-  /// The same across processes, for the participants `of` that this process has: `extents` are those of the whole, of
-  /// which memory is allocated for the parts of this process. Throws argument_error where `of` has fewer than it needs.
+  /// The same across processes, for the participants `of` of this process: `extents` are those of the whole, but only
+  /// this process's parts are allocated. Throws argument_error if `of` has too few participants.
   template <detail::configured = detail::configuration>
     requires(divided&& mesh::spans_processes)
   tensor(const Extents& extents, split::rule how, const devplace::participants& of)
       : tensor(extents, divided_by(extents, how, of)) {}
 
-  /// Elements of one value: `full<T, Where>(extents, value)`.
+  /// Extents and a value: `full<T, Where>(extents, value)` instead.
   template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>
     requires std::is_arithmetic_v<Value> tensor(const Extents& extents, Value value)
   = delete;
@@ -174,7 +174,7 @@ class tensor<T, Extents, Where> {
   }
   ///@}
 
-  /// Between which participants the axis is divided, and which of them this process has.
+  /// The participants of this process and the number of all participants among which the axis is divided.
   const devplace::participants& participants() const requires(divided) { return division_.of; }
   /// The index of the split axis at which the part of the placement's k-th place begins; for `k` == places the end of
   /// the last one.
@@ -276,7 +276,7 @@ struct distributed_access {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// The local tensor of the k-th place as an erased view; of a value on one place the value itself.
+/// The local tensor of the k-th place as an erased view; a value on one place itself.
 template <class X>
 auto local_part(X&& x, std::size_t k) {
   if constexpr (requires { x.local(k); }) {

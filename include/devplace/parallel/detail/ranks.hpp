@@ -14,7 +14,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The devices of this process between which an engine works, an event for each, and how they wait for each other.
+/// The devices of this process that an engine works with, an event for each, and the waiting of devices for each other.
 template <class Backend>
 class rank_devices {
  public:
@@ -29,18 +29,18 @@ class rank_devices {
   int size() const { return static_cast<int>(ordinals_.size()); }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
-  /// Notes how far each rank has got.
+  /// Records each rank's event.
   void mark() {
     for (int rank = 0; rank != size(); ++rank)
       mark(rank);
   }
   void mark(int rank) { devplace::detail::record_event<Backend>(events_[index(rank)]); }
-  /// Rank `rank` goes on after the last mark of rank `other`.
+  /// Orders rank `rank` after the last mark of rank `other`.
   void follow(int rank, int other) {
     if (rank != other) devplace::detail::follow_event<Backend>(ordinal(rank), events_[index(other)]);
   }
-  /// Every rank goes on after all ranks have come here. Of many ranks the first one waits for all and all for it, which
-  /// takes a number of calls that grows with the ranks and not with their square.
+  /// A barrier between the ranks' devices. With many ranks the first one waits for all and then all wait for it, which
+  /// needs a number of calls linear in the number of ranks instead of quadratic.
   void fence() {
     mark();
     if (size() <= 3) {
@@ -92,7 +92,7 @@ class rank_devices {
   std::vector<devplace::detail::event_handle> events_;
 };
 
-/// Part `part` of `count` elements dealt out to `parts`, as [first, last): equal up to one unit of `unit` elements.
+/// Part `part` of `count` elements divided into `parts`, as [first, last): sizes differ by at most `unit` elements.
 struct element_range {
   std::size_t first;
   std::size_t last;

@@ -11,11 +11,11 @@
 #include <devplace/place/algebra.hpp>
 #include <devplace/tensor/distributed.hpp>
 
-// What the collectives that combine summands have in common.
+// The common parts of the collectives that combine summands.
 
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Refuses at compile time means of integers, which would be cut off.
+/// Rejects means of integers at compile time, because they would be truncated.
 template <class From>
 constexpr bool check_elements() {
   constexpr bool defined = devplace::detail::rules_of<typename From::placement_type>::op != reduction::mean ||
@@ -35,7 +35,7 @@ auto buffers_of(Tensor& x) {
   return result;
 }
 
-/// Summands that may be written over: a temporary's memory, or copies.
+/// Summands that may be overwritten: a temporary's memory, or copies.
 template <class T, class Extents, class Where>
 tensor<T, Extents, Where> to_overwrite(tensor<T, Extents, Where>&& x) {
   return std::move(x);
