@@ -40,7 +40,7 @@ class loss_value {
   T item() const {
     double total[2] = {0, 0};
     constexpr std::size_t summands =
-        devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is the whole
+        devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
     for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
       T sums[2];

@@ -32,8 +32,8 @@ namespace devplace::parallel {
 /// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
 ///   r.
 /// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, so
-/// that
-///   they do not allocate.
+/// they
+///   do not allocate.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {
@@ -47,8 +47,8 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   c.all_gather(buffers, begins);
 };
 
-/// Whether an engine's communicators connect participants of several processes: true if it has a member `static
-/// constexpr bool spans_processes = true`.
+/// Whether an engine's communicators connect participants of several processes: true if it has a member
+/// `static constexpr bool spans_processes = true`.
 template <class Engine>
 inline constexpr bool spans_processes = requires {
   requires Engine::spans_processes;

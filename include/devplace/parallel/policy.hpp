@@ -15,7 +15,7 @@ namespace devplace {
 /// How a data-parallel step synchronises its replicas: with the same results, but different traffic and memory.
 namespace collective {
 
-/// What the engines between devices of one process have in common.
+/// The common part of engines between devices of one process.
 template <template <class> class Communicator>
 struct engine_in_process {
   /// The communicator of a backend's devices.

@@ -82,13 +82,13 @@ class ring {
         devices_.mark(rank);
       }
     }
-    devices_.fence();  // a rank may not write yet what its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     devices_.check(begins);
     add_up(buffers, begins, op, 1);
-    devices_.fence();  // a rank may not write yet what its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
@@ -152,7 +152,7 @@ class ring {
         devices_.mark(rank);
       }
     }
-    devices_.fence();  // a rank may not write yet what its right neighbour still reads
+    devices_.fence();  // a rank must not overwrite data that its right neighbour still reads
   }
 
   void follow_left() {

@@ -14,7 +14,7 @@
 
 namespace devplace::parallel::detail {
 
-/// The devices of this process that an engine works with, an event for each, and the waiting of devices for each other.
+/// The devices of this process that an engine uses, with an event for each and the synchronisation between them.
 template <class Backend>
 class rank_devices {
  public:

@@ -26,7 +26,7 @@ constexpr bool check_elements() {
   return defined;
 }
 
-/// The first element of each place's local tensor.
+/// The address of the first element of each place's local tensor.
 template <class Tensor>
 auto buffers_of(Tensor& x) {
   std::array<decltype(x.local(0).data()), Tensor::places> result{};
