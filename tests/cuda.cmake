@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# What goes through nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (they skip where there is no device),
-# <thing>_mock_cuda_test.cpp (they need none: their kernels are launched and do not run), every public header, and every
-# example. Label cuda, target devplace_cuda_tests.
+# Compiled by nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (skipped without a device), <thing>_mock_cuda_test.cpp
+# (no device needed: kernels are launched but do not run), every public header, and every example. Label cuda, target
+# devplace_cuda_tests.
 if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
@@ -31,7 +31,7 @@ foreach(area IN LISTS areas)
   endif()
 endforeach()
 
-# What kernels compile to, for the oldest architecture and for Hopper.
+# The machine code of kernels, for the oldest architecture and for Hopper.
 foreach(architecture IN ITEMS sm_80 sm_90)
   add_test(
     NAME "compiled code of kernels: ${architecture}"
@@ -41,10 +41,10 @@ foreach(architecture IN ITEMS sm_80 sm_90)
   set_tests_properties("compiled code of kernels: ${architecture}" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endforeach()
 
-# g++ has shown that each header stands alone; nvcc needs to see each of them once, so one file for each area is enough.
+# g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file per area is enough.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
-# Not with component cuda, and what stands in for an absent component beside the present one.
+# Not with component cuda, and the stand-in for an absent component next to the present one.
 list(FILTER headers EXCLUDE REGEX "_body\\.hpp$|backend/simulated/|_absent\\.hpp$")
 set(components devplace::cuda)
 foreach(component IN ITEMS cblas zlib)
@@ -73,7 +73,7 @@ foreach(group IN LISTS groups)
   target_sources(devplace_headers_as_cuda PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda/${group}.cu)
 endforeach()
 
-# The same texts that examples/ compiles as C++. The property that makes a source CUDA belongs to this directory.
+# The same sources that examples/ compiles as C++. The property that makes a source CUDA is set per directory.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 foreach(example IN LISTS examples)
   get_filename_component(name ${example} NAME_WE)

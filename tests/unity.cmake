@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# With DEVPLACE_TEST_UNITY test files are compiled several at a time: half of what the compiler does for one file is the
-# same for its neighbours. A generated source has the includes of all its files first, then each file in a namespace of
-# its own, so that their helpers may have the same names; the includes within the files then find everything included.
+# With DEVPLACE_TEST_UNITY several test files are compiled in one source, because half of the compiler's work for one
+# file is the same for others of its folder. A generated source has the includes of all its files first, then each file
+# in its own namespace, so that their helpers may have equal names; the includes in the files then have no effect.
 option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster from nothing, slower after a change" OFF)
 set(DEVPLACE_TEST_UNITY_SIZE 8 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
 mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
@@ -29,7 +29,7 @@ function(devplace_unite_sources out name)
   set(number 0)
   while(united)
     list(LENGTH united left)
-    # Equal parts: 9 files are 5 and 4.
+    # Equal parts: 9 files become 5 and 4.
     math(EXPR parts "(${left} + ${DEVPLACE_TEST_UNITY_SIZE} - 1) / ${DEVPLACE_TEST_UNITY_SIZE}")
     math(EXPR size "(${left} + ${parts} - 1) / ${parts}")
     list(SUBLIST united 0 ${size} files)

@@ -31,9 +31,8 @@ namespace devplace::parallel {
 ///   the ranks; its others are unspecified afterwards. `begins` has size() + 1 ascending numbers.
 /// - `all_gather(buffers, begins)`: the elements `begins[r]` up to `begins[r + 1]` of every rank become those of rank
 ///   r.
-/// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, so
-/// they
-///   do not allocate.
+/// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, which
+///   then do not allocate.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {
