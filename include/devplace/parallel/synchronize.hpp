@@ -81,7 +81,7 @@ void broadcast_parameters(Communicator& communicator, const runtime::model_state
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
 template <class Net, class Policy, class Backend, class T>
 void make_whole(const Policy& policy, const runtime::model_state<T>& state, bool across_processes) {
-  auto communicator = connect<Backend>(policy, runtime::ordinals_of(state), across_processes);
+  auto communicator = connect<Backend>(policy, state.ordinals, across_processes);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = detail::network_buckets<Net, T, Policy>;

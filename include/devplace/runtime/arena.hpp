@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/memory/copy_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/pass.hpp>
-#include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/view.hpp>
 
 namespace devplace::runtime {
 
@@ -40,17 +38,13 @@ devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_p
   return block;
 }
 
-/// All bytes of a block on a device.
-template <class Byte, class Backend>
-auto bytes_of(const devplace::detail::memory_block& block, int ordinal) {
-  using where = here<Backend>;
-  return view<Byte, extents<dyn>, where>{static_cast<Byte*>(block.data()), extents<dyn>{block.bytes()},
-                                         devplace::detail::device_of<where>{ordinal}};
-}
+/// Copies an arena from one device to another.
 template <class Backend, class FromBackend>
-void copy_block(const devplace::detail::memory_block& to, int to_ordinal, const devplace::detail::memory_block& from,
+void copy_arena(const devplace::detail::memory_block& to, int ordinal, const devplace::detail::memory_block& from,
                 int from_ordinal) {
-  copy(bytes_of<std::uint8_t, Backend>(to, to_ordinal), bytes_of<const std::uint8_t, FromBackend>(from, from_ordinal));
+  const std::size_t bytes = from.bytes();
+  devplace::detail::copy_rows<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(),
+                                                    {bytes, 1, bytes, bytes});
 }
 
 /// Moves a loss's sums behind the gradients, where the sum of weights comes first; `add`: to those that are there.

@@ -35,6 +35,7 @@ struct replica {
 template <class T>
 struct model_state {
   std::vector<replica<T>> replicas;
+  std::vector<int> ordinals;  ///< of their devices
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients

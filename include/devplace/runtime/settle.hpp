@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
@@ -12,27 +11,12 @@
 
 namespace devplace::runtime {
 
-template <class T>
-std::vector<int> ordinals_of(const model_state<T>& state) {
-  std::vector<int> ordinals;
-  for (const auto& r : state.replicas)
-    ordinals.push_back(r.ordinal);
-  return ordinals;
-}
-
-/// Number of failures so far of these devices, or of all a model's devices.
+/// Number of failures so far of these devices.
 template <class Backend>
 std::uint64_t failures_of(std::span<const int> ordinals) {
   std::uint64_t failures = 0;
   for (const int ordinal : ordinals)
     failures += devplace::detail::failure_count<Backend>(ordinal);
-  return failures;
-}
-template <class Backend, class T>
-std::uint64_t failures_of(const model_state<T>& state) {
-  std::uint64_t failures = 0;
-  for (const auto& r : state.replicas)
-    failures += devplace::detail::failure_count<Backend>(r.ordinal);
   return failures;
 }
 
@@ -41,10 +25,9 @@ std::uint64_t failures_of(const model_state<T>& state) {
 /// error that the model cannot be used.
 template <class Backend, class T>
 void settle(model_state<T>& state) {
-  const std::vector<int> ordinals = ordinals_of(state);
-  const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(ordinals);
-  if (failed.failure || failures_of<Backend>(ordinals) != state.failures) state.unusable = failed_device_text;
-  if (failed.failure) devplace::detail::throw_failure<Backend>(failed, ordinals);
+  const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
+  if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures) state.unusable = failed_device_text;
+  if (failed.failure) devplace::detail::throw_failure<Backend>(failed, state.ordinals);
   require_usable(state);
 }
 
@@ -52,7 +35,7 @@ void settle(model_state<T>& state) {
 template <class Backend, class T>
 void settle_after_failures(model_state<T>& state) {
   require_usable(state);
-  if (failures_of<Backend>(state) != state.failures) settle<Backend>(state);
+  if (failures_of<Backend>(state.ordinals) != state.failures) settle<Backend>(state);
 }
 
 }  // namespace devplace::runtime

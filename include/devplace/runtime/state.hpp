@@ -34,6 +34,7 @@ std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals, const
   state->failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
   state->replicas.reserve(ordinals.size());
+  state->ordinals.assign(ordinals.begin(), ordinals.end());
   for (const int ordinal : ordinals)
     state->replicas.push_back(make_replica<T, Backend>(ordinal, sizes));
   state->settle_after_failures = &settle_after_failures<Backend, T>;
@@ -51,8 +52,8 @@ std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, cons
   state->step = from.step;
   state->updates = from.updates;
   for (const replica<T>& r : state->replicas) {
-    copy_block<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
-    copy_block<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
+    copy_arena<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
+    copy_arena<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
   }
   settle<Backend>(*state);
   return state;
