@@ -124,7 +124,7 @@ auto values_of(const X& x) {
 }
 
 template <class Where, class T>
-auto placed(const table<T>& x) {
+auto on_place(const table<T>& x) {
   return dp::to<Where>(dp::wrap(x.values, x.extents()));
 }
 
@@ -141,8 +141,8 @@ void check_elementwise() {
     of_b.count = {sizes[0], 1, 1};  // extents 1: broadcast along these axes
     window_rule of_first = of_a;
     of_first.count = sizes;
-    const auto x = placed<Where>(a);
-    auto y = placed<Where>(b);
+    const auto x = on_place<Where>(a);
+    auto y = on_place<Where>(b);
     const auto left = shown(a, of_first), right = shown(b, of_b);
 
     const dp::tensor made = window(x, of_first) * 3.0f - window(y, of_b);
@@ -152,7 +152,7 @@ void check_elementwise() {
     REQUIRE(values_of(window(x, of_first)) == left.values);
 
     // Assignment to a window leaves the elements outside of it unchanged.
-    auto z = placed<Where>(a);
+    auto z = on_place<Where>(a);
     window(z, of_first) = window(x, of_first) + window(y, of_b);
     table<float> whole = a;
     for_each_index(sizes, [&](const index3& i) {
@@ -262,7 +262,7 @@ void check_reductions() {
   for (int round = 0; round < 12; ++round) {
     const auto a = random_table<float>(random_sizes(random), random);
     const window_rule rule = random_window(a.sizes, random);
-    const auto x = placed<Where>(a);
+    const auto x = on_place<Where>(a);
     check_all(x, a);
     check_all(window(x, rule), shown(a, rule));
 
@@ -289,7 +289,7 @@ void check_softmax() {
   for (int round = 0; round < 12; ++round) {
     const auto a = random_table<float>(random_sizes(random), random);
     const window_rule rule = random_window(a.sizes, random);
-    auto x = placed<Where>(a);
+    auto x = on_place<Where>(a);
     const auto copy = dp::to<Where>(window(x, rule));
     const auto expected = dp::softmax(copy);
     REQUIRE(values_of(dp::softmax(window(x, rule))) == values_of(expected));
@@ -341,8 +341,8 @@ void check_products() {
     const auto b = table_for<T>({random() % 3 == 0 ? 1 : batch, k, n}, of_b, random);
     const std::size_t products = std::max(of_a.count[0], of_b.count[0]);
     auto c = table_for<T>({products, m, n}, of_c, random);
-    const auto x = placed<Where>(a), y = placed<Where>(b);
-    auto z = placed<Where>(c);
+    const auto x = on_place<Where>(a), y = on_place<Where>(b);
+    auto z = on_place<Where>(c);
     const auto left = shown(a, of_a), right = shown(b, of_b), before = shown(c, of_c);
 
     std::vector<T> expected;
@@ -371,7 +371,7 @@ template <class Where>
 void check_leading_axes() {
   std::mt19937 random(6);
   const auto a = random_table<float>({4, 3, 2}, random), b = random_table<float>({3, 2, 4}, random);
-  const auto x = placed<Where>(a), y = placed<Where>(b);
+  const auto x = on_place<Where>(a), y = on_place<Where>(b);
   const auto of_x = x.permute(axis<2>{}, axis<1>{}, axis<0>{}).reshape(dp::extents<2, 1, 3, 4>{});  // 2 x 1 x 3 x 4
   const auto of_y = y.permute(axis<0>{}, axis<2>{}, axis<1>{});                                     // 3 x 4 x 2
   const auto c = dp::matmul(of_x, of_y);
@@ -414,8 +414,8 @@ void check_copies() {
     window_rule of_a = random_window(a.sizes, random), of_b = random_window(b.sizes, random);
     for (std::size_t axis = 0; axis < 3; ++axis)
       of_a.count[axis] = of_b.count[axis] = std::min(of_a.count[axis], of_b.count[axis]);
-    const auto source = placed<From>(a);
-    auto destination = placed<To>(b);
+    const auto source = on_place<From>(a);
+    auto destination = on_place<To>(b);
     dp::copy(window(destination, of_b), window(source, of_a));
     table<double> expected = b;
     const auto moved = shown(a, of_a);

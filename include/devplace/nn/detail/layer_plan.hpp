@@ -21,7 +21,7 @@ inline std::string child_prefix(const std::string& prefix, std::size_t index) {
 
 /// A parameter of a network: its table entry, and where it lies in the arena.
 template <class Entry, std::size_t Offset>
-struct placed_entry {
+struct entry_at_offset {
   using extents = typename Entry::extents;
   static constexpr std::size_t offset = Offset;
 };
@@ -89,8 +89,8 @@ struct layer_plan {
 
   /// The type list of the parameters when the layer's arena starts at `Base`.
   template <std::size_t Base, std::size_t... Index>
-  static auto list(std::index_sequence<Index...>)
-      -> entry_list<placed_entry<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
+  static auto list(std::index_sequence<Index...>) -> entry_list<
+      entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
   template <std::size_t Base>
   using entries = decltype(list<Base>(std::make_index_sequence<parameters_of<Layer>().size()>{}));
 
