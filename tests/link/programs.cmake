@@ -17,7 +17,7 @@ devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda con
 devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_public_types public_types_plain.cpp)
 
-# The same program text on simulated devices here and with nvcc below, where it is skipped without a device.
+# The same source on simulated devices here and with nvcc below, where it is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
 
 # A linked component without a device.

@@ -143,7 +143,7 @@ TEST_CASE("neighbours, streams and seeds are independent", "[ops][random]") {
 TEST_CASE("bounds hold for every number", "[ops][random]") {
   for (const float x : uniform_numbers<float>(200000, dp::seed{9}, 0, 1, 2))
     REQUIRE((x >= 1 && x < 2));
-  // Few floats lie in this interval: rounding could return the upper bound itself.
+  // There are few floats in this interval: rounding could return the upper bound itself.
   const float low = 1 - 0x1p-23f;
   for (const float x : uniform_numbers<float>(1000, dp::seed{9}, 0, low, 1))
     REQUIRE((x >= low && x < 1));

@@ -159,8 +159,8 @@ void check_line(const char* name, const floats& line, bool as_row, const reduced
         {expected.argmax, static_cast<std::int64_t>(n / 2), expected.argmin, static_cast<std::int64_t>(n / 3)});
 }
 
-/// Lengths on both sides of what a thread, a warp and a block of a GPU reduce; fewer cases for the longest, which is
-/// slow in the emulator.
+/// Lengths just below and above the number that a thread, a warp and a block of a GPU reduce; fewer cases for the
+/// longest, which is slow in the emulator.
 template <class Backend>
 void check_reductions() {
   for (const std::size_t n : {7u, 300u, 4500u})

@@ -154,8 +154,8 @@ class experiment {
     require(step_several_->optimizer().steps() == step_one_->optimizer().steps(), "the numbers of steps differ");
   }
 
-  /// A bad label in one row; its failure is thrown at once, after other steps, or to another caller. From then on the
-  /// model is unusable, and both models continue from a saved copy.
+  /// A bad label in one row; its failure is thrown immediately, after other steps, or to another caller. From then on
+  /// the model is unusable, and both models continue from a saved copy.
   void fail_on_a_device() {
     const std::size_t rows = draw_rows();
     if (rows == 0) return;

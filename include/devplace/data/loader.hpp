@@ -80,8 +80,8 @@ class loader {
 
   /// With `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place after it was
   /// scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that random changes
-  /// can depend on the index and the epoch alone. Workers call it concurrently. The caller gets its exceptions when it
-  /// asks for the sample's batch.
+  /// can depend only on the index and the epoch. Workers call it concurrently. Its exceptions are thrown to the caller
+  /// that requests the sample's batch.
   template <class Transform, detail::configured = detail::configuration>
   loader(const Source& data, const loader_options& options, Transform transform)
       : maker_(source::views(data), options, erased(std::move(transform)),

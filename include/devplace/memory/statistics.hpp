@@ -18,7 +18,7 @@ enum class memory_purpose : unsigned char {
   parameters,       ///< parameters and buffers of models
   gradients,        ///< their gradients
   optimizer_state,  ///< moments and other state of optimizers
-  activations,      ///< what a forward pass saves for the backward pass, and the gradients between layers
+  activations,      ///< data that forward saves for backward, and the gradients between layers
   workspace         ///< scratch memory of operations and of communication
 };
 

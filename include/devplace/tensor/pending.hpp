@@ -16,7 +16,7 @@ namespace devplace {
 
 namespace detail {
 
-/// A copy in progress on device `P`, and its source's memory if nobody else owns that, which is freed after the copy.
+/// A copy in progress on device `P`, and the memory of a temporary source, which is freed after the copy.
 /// It stores its wait function, so that the destructor is the same in every translation unit.
 template <place P>
 class copy_in_flight {

@@ -48,7 +48,8 @@ struct shape {
   std::size_t m, n, k;
 };
 
-/// The largest difference between the product and its definition in double; also checks that nothing beside C changes.
+/// The largest difference between the product and its definition in double; also checks that no memory outside C
+/// changes.
 template <class T>
 double largest_error(dp::detail::gemm_arguments<T> g, const device_array<T>& a, const device_array<T>& b,
                      const device_array<T>& c, const device_array<T>* bias) {

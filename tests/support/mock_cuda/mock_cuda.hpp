@@ -38,7 +38,7 @@ struct launch {
   unsigned threads;  ///< per block
   int device;
   cudaStream_t stream;
-  std::vector<unsigned char> argument;  ///< the kernel's bytes, if keep_arguments() asked for them
+  std::vector<unsigned char> argument;  ///< the kernel's bytes, if keep_arguments() requested them
 };
 
 /// The launches since the start or the last clear_calls(), which calls() contains as well.

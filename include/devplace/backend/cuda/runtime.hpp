@@ -41,7 +41,7 @@ inline std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Number of cuda places: the visible devices, or what the device map binds to them. Freezes the map.
+/// Number of cuda places: of the visible devices, or of the device map's entries. Freezes the map.
 inline int cuda_place_count(const char* used_by) {
   return device_map::of_process().use(cuda_devices().count, used_by);
 }

@@ -39,7 +39,7 @@ using batch_target_t =
     std::conditional_t<floating_element<typename Targets::value_type>, T, typename Targets::value_type>;
 
 /// The part of a loader that does not involve devices: makes batches in host memory, in the calling thread or ahead of
-/// it. `Staged` batches lie in `Memory`, from which devices copy them; other batches are what the loader yields.
+/// it. `Staged` batches are in `Memory`, from which devices copy them; other batches are yielded by the loader.
 template <floating_element T, class Features, class Targets, class Memory = on<cpu>, bool Staged = false>
 class batch_maker {
   using feature = typename Features::value_type;
@@ -106,7 +106,7 @@ class batch_maker {
   bool as_bytes() const { return as_bytes_; }
   const feature_scale<feature, T>& scale() const { return scale_; }
 
-  /// Number of slots, that is of batches that can be in the making or in use at once. Before a slot is filled again,
+  /// Number of slots: of batches that are being made or in use at the same time. Before a slot is refilled,
   /// `wait(object, slot)` is called, in any thread.
   std::size_t slots() const { return slots_.size(); }
   void wait_before_filling(void (*wait)(const void* object, std::size_t slot) noexcept, const void* object) {

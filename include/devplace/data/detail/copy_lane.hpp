@@ -67,7 +67,7 @@ class copy_lane {
   void wait_for(std::size_t slot) const noexcept { wait_(copied_[slot]); }
 
  private:
-  /// Lets wait_for(slot) wait for what the lane's stream, the current one, has been given so far.
+  /// Makes wait_for(slot) wait for the work that was enqueued so far on the lane's stream, which is the current one.
   template <class Backend>
   void note_copies(std::size_t slot) {
     try {

@@ -67,7 +67,7 @@ struct strided_target {
   std::size_t row_stride() const { return strides[Rank - 1]; }
 };
 
-/// Index functor: operands, or the destination, have strides along some axes, 0 where they are repeated.
+/// Index functor for operands, or a destination, with strides along some axes; 0 along broadcast ones.
 template <class Target, class Tree, std::size_t Rank>
 struct assign_strided {
   Target destination;

@@ -34,7 +34,7 @@ struct operand_layout {
   }
 };
 
-/// How the elements of a view lie within a result of shape `result`.
+/// The layout of a view's elements with respect to a result of shape `result`.
 template <class View>
 constexpr operand_layout layout_of(const View& x, const shape& result) {
   using extents_type = typename View::extents_type;

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# The port packages the checkout it lies in: vcpkg install devplace --overlay-ports=<checkout>/packaging/vcpkg/ports
+# The port packages the checkout that contains it: vcpkg install devplace
+# --overlay-ports=<checkout>/packaging/vcpkg/ports
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 set(VCPKG_BUILD_TYPE release) # header-only
 
