@@ -10,8 +10,8 @@
 
 namespace devplace::nn {
 
-/// x + f(x), with f the layers in sequence; they must give back extents equal to those they take. Parameters are named
-/// by position inside it: `1.0.weight` is the first layer's of a residual at position 1.
+/// x + f(x), where f is the sequence of layers, whose output extents must equal its input extents. Parameters are named
+/// by position: `1.0.weight` belongs to the first layer of a residual at position 1.
 template <class... Layers>
 struct residual {
   static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer.");
@@ -30,7 +30,7 @@ struct layer_plan<residual<Layers...>, In> {
                 "devplace: residual adds its layers' result to its input, so both must have the same extents.");
   static constexpr std::size_t result_elements(std::size_t batch) { return padded(sample_size<In> * batch); }
 
-  /// The layers' own result lies before the addition in the pass's saved memory (scratch when predicting).
+  /// The layers' result before the addition is stored in the pass's saved memory (in scratch when predicting).
   template <class P>
   static pass<P> inner(const pass<P>& p) {
     pass<P> result = p;

@@ -92,7 +92,7 @@ constexpr void check_matmul_operands() {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The products of two arrays of matrices. How `a` and `b` are read is known; `c` has rows next to each other.
+/// The products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are contiguous.
 template <class C, class A, class B, class T>
 void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
   using backend_type = typename C::backend_type;
@@ -108,13 +108,13 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
     collapse(axes, lie, 3);
     gemm_batch<T> batch{g};
     if (axes.rank != 0) {
-      --axes.rank;  // the last one is that of the batch
+      --axes.rank;  // the last axis becomes the batch
       batch.count = axes.extents[axes.rank];
       batch.stride_a = lie[0].strides[axes.rank];
       batch.stride_b = lie[1].strides[axes.rank];
       batch.stride_c = lie[2].strides[axes.rank];
     }
-    // Matrices that follow each other as their rows do, times one and the same, are one matrix.
+    // Matrices stored consecutively and multiplied by the same matrix are one matrix.
     if (batch.stride_b == 0 && !g.transpose_a && batch.stride_a == g.m * g.lda && batch.stride_c == g.m * g.ldc) {
       batch.first.m *= batch.count;
       batch.count = 1;
@@ -138,7 +138,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
   }
 }
 
-/// Operands whose strides BLAS cannot take go through a row-major copy, and so does such a result.
+/// Operands, or a result, with strides that BLAS does not support go through a row-major copy.
 template <class C, class A, class B, class T>
 void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
   const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
@@ -175,14 +175,13 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// c = then(alpha a b + beta c + bias), the matrix product with what usually follows it in one go.
-/// Shapes: c [m, n], a [m, k], b [k, n]; or arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], whose
-/// leading extents are broadcast as in numpy.matmul. All may be views with strides, such as transposed(x): those that a
-/// matrix library can take cost nothing, others go through a row-major temporary. float or double; with
-/// `matmul_options<tf32>{...}` float operands are rounded to TF32 where the place has it. c must not overlap a, b or
-/// bias. k = 0 gives then(beta c + bias). Everything on one place, in the order of its work. On the CPU it allocates
-/// nothing after the first product of a thread, on a GPU nothing after the first product of each size, but for such
-/// temporaries. Run-time extents that disagree throw shape_error.
+/// c = then(alpha a b + beta c + bias), a matrix product with fused epilogue. Shapes: c [m, n], a [m, k], b [k, n]; or
+/// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
+/// All may be views with strides, such as transposed(x): strides that BLAS supports are free, others go through a
+/// row-major temporary. float or double; with `matmul_options<tf32>{...}` float operands are rounded to TF32 if the
+/// place supports it. c must not overlap a, b or bias. k = 0 gives then(beta c + bias). All on one place, in the order
+/// of its current stream. Except for such temporaries, it does not allocate after the first product of a thread on the
+/// CPU, or of each size on a GPU. Different run-time extents throw shape_error.
 template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;

@@ -14,15 +14,15 @@ namespace devplace {
 
 namespace parallel {
 
-/// A part of the gradient arena that is reduced in one call, in elements.
+/// A contiguous range of the gradient arena that is reduced in one call, in elements.
 struct bucket {
   std::size_t first = 0;  ///< its first element
-  std::size_t count = 0;  ///< number of elements, padding included
+  std::size_t count = 0;  ///< number of elements, including padding
 };
 
 namespace detail {
 
-/// Cuts `elements` elements, of which parameter i begins at `offsets[i]`, into buckets from the back.
+/// Divides `elements` elements, with parameter i beginning at `offsets[i]`, into buckets, starting from the back.
 template <std::size_t Parameters>
 struct bucket_list {
   std::array<bucket, Parameters == 0 ? 1 : Parameters> buckets{};
@@ -65,11 +65,11 @@ struct network_buckets {
 }  // namespace detail
 }  // namespace parallel
 
-/// In which portions, and in which order, the gradients of a model are reduced under a policy; known at compile time,
-/// because the order is the type's: there is nothing to rebuild after the first step and nothing to agree on. The sums
-/// of the samples' weights and losses lie behind the last parameter, so they are in the first bucket. Placement has no
-/// part in it. `size` is the number of buckets, `at(i)` bucket i in the order in which they are reduced, `largest` the
-/// number of elements of the largest one.
+/// The buckets in which a policy reduces a model's gradients, and their order; known at compile time because the type
+/// defines it, so no rebuilding after the first step and no agreement between processes is needed. The sums of sample
+/// weights and losses follow the last parameter, so they are in the first bucket. Independent of the placement. `size`
+/// is the number of buckets, `at(i)` the i-th bucket to be reduced, `largest` the number of elements of the largest
+/// one.
 template <class Model, class Policy>
 struct bucket_plan;
 
@@ -77,7 +77,7 @@ struct bucket_plan;
 template <class Net, class Where, class P, class Policy>
 struct bucket_plan<model<Net, Where, P>, Policy> : parallel::detail::network_buckets<Net, element_of_t<P>, Policy> {};
 
-/// The buckets in words, one a line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
+/// The buckets in words, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy>
 std::string describe_buckets() {
   using plan = bucket_plan<Model, Policy>;

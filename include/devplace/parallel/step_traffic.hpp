@@ -10,16 +10,16 @@
 
 namespace devplace {
 
-/// What one training step moves between participants under a policy, in bytes: gradients with the sums behind them,
+/// Bytes that one training step moves between participants under a policy: gradients with the sums that follow them,
 /// parameters, and layers' buffers, (n - 1) times from the first participant. S bytes of gradients of n participants
-/// take
+/// cost
 ///
-/// - `all_reduce`: 2 (n - 1) S in all, of which 2 (n - 1) / n S come to each participant and as much leaves it;
-/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, which its devices add up slice by slice, and
+/// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
+/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice, and
 ///   (n - 1) times the parameters from there.
 ///
-/// Both engines move as much. Numbers are rounded to whole elements of slices as if S were divisible by n. Constants in
-/// one process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
+/// Both engines move the same amount. Numbers are rounded to whole elements, as if n divided S. Constants in one
+/// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic;
 
@@ -27,14 +27,14 @@ struct step_traffic;
 template <class Net, class Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> {
   std::size_t participants;  ///< their number
-  std::size_t gradients;     ///< bytes that gradients take from participant to participant
-  std::size_t parameters;    ///< bytes that parameters take from the first one to the others
-  std::size_t buffers;       ///< bytes that state of layers that is not trained takes from the first one to the others
-  std::size_t bytes;         ///< all of them
+  std::size_t gradients;     ///< bytes of gradients between participants
+  std::size_t parameters;    ///< bytes of parameters from the first one to the others
+  std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first one to the others
+  std::size_t bytes;         ///< the total
 
-  /// Between the placement's participants.
+  /// For the placement's participants.
   constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}
-  /// Between so many participants.
+  /// For the given number of participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {
     using plan = runtime::network_plan<Net>;
     constexpr std::size_t element = sizeof(element_of_t<P>), of_parameters = plan::parameter_elements * element,
@@ -46,7 +46,7 @@ struct step_traffic<model<Net, Where, P>, Policy> {
     bytes = gradients + parameters + buffers;
   }
 
-  /// Writes the numbers in a line.
+  /// Prints the numbers in one line.
   friend std::ostream& operator<<(std::ostream& out, const step_traffic& t) {
     out << t.bytes << " bytes between " << t.participants << (t.participants == 1 ? " participant" : " participants")
         << " in a step: " << t.gradients << " of gradients, " << t.parameters << " of parameters";

@@ -17,8 +17,8 @@
 
 namespace devplace::detail {
 
-/// 1 for a class that stands before its row's label in the order of top_k, and for every class where the label is none
-/// of them: the sum along a row counts the classes that would have to be chosen before the label's.
+/// 1 for a class that precedes its row's label in the order of top_k, and for every class if the label is invalid: the
+/// sum along a row is the number of classes that would be chosen before the label's.
 template <class T, class Label>
 struct classes_before_label {
   const T* logits;
@@ -36,7 +36,7 @@ struct classes_before_label {
   }
 };
 
-/// 1 where a number is below a limit.
+/// 1 if a number is below a limit, else 0.
 struct below_source {
   const std::int64_t* numbers;
   std::int64_t limit;
@@ -48,7 +48,7 @@ struct below_source {
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Adds to `right` in how many rows the label is among the `top` first of top_k.
+/// Adds to `right` the number of rows whose label is among the first `top` of top_k.
 template <class Right, class Logits, class Labels>
 void add_right(const Right& right, const Logits& logits, const Labels& labels, std::int64_t top) {
   using backend_type = typename Logits::backend_type;
@@ -74,10 +74,10 @@ inline void check_top(std::size_t top, std::size_t classes) {
 
 namespace devplace {
 
-/// What counts as right: `{.top = 5}`.
+/// Options of accuracy(): `{.top = 5}`.
 struct accuracy_options {
-  /// How many of the largest outputs the label's has to be among. 1 to the number of classes; of equal outputs the one
-  /// that comes first is chosen first, and a NaN counts as largest.
+  /// A sample counts as correct if its label is among this number of largest outputs, from 1 to the number of classes;
+  /// of equal outputs the first one is chosen first, and NaN counts as largest.
   std::size_t top = 1;
 };
 
@@ -85,9 +85,9 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The share of samples whose largest output is their label's, or whose `how.top` largest are, from 0 to 1; NaN for no
+/// The share of samples, from 0 to 1, whose label has the largest output, or is among the `how.top` largest; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
-/// number back from each place at the end. Throws argument_error when `how.top` is out of its range.
+/// number from each place at the end. Throws argument_error if `how.top` is out of range.
 template <class Net, placement Where, precision P, class Batches>
   requires requires(Batches& b) {
     b.begin();
@@ -134,8 +134,8 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
   return static_cast<double>(total) / static_cast<double>(samples);
 }
 
-/// The same over a set of images, in batches of `options.batch` (256 unless given); pixels are scaled as the options
-/// say, so give those that training had. `accuracy(model, data.test, options, {.top = 5})`.
+/// The same over a set of images, in batches of `options.batch` (default 256); pixels are scaled as the options say, so
+/// use those of the training. `accuracy(model, data.test, options, {.top = 5})`.
 template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
@@ -144,7 +144,7 @@ double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_opt
   loader<Where, element_of_t<P>> batches(data, options);
   return accuracy(m, batches.epoch(0), how);
 }
-/// The same with the loader's own scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
+/// The same with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
 template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, const accuracy_options& how) {
   return accuracy(m, data, loader_options{.batch = 256}, how);
