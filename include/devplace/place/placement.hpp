@@ -226,8 +226,9 @@ constexpr std::size_t participant_count(std::size_t processes) {
 /// This process's participants of a placement: ranks from `first` on, one for each of its places, of `count` in total.
 /// Ranks are ordered by process, and within a process by the placement's places.
 struct participants {
-  std::size_t first;
-  std::size_t count;
+  std::size_t first;  ///< rank of this process's first participant
+  std::size_t count;  ///< number of participants of all processes
+  /// Whether both are equal.
   friend constexpr bool operator==(const participants&, const participants&) = default;
 };
 
