@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <devplace/config.hpp>
-#include <devplace/io/file.hpp>
 #include <devplace/io/detail/npy_format.hpp>
+#include <devplace/io/file.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
