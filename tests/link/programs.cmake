@@ -15,6 +15,7 @@ devplace_add_link_test(public_types_are_one public_types_main.cpp public_types_p
 devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda configurations_checked.cpp=simulated_cuda
                        configurations_unchecked.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
+devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_public_types public_types_plain.cpp)
 
 # The same source on simulated devices here and with nvcc below, where it is skipped without a device.

@@ -47,6 +47,8 @@ template <class Backend>
                        "; move one of them first with to<placement>(x).");
 }
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// Records the layout of an expression's tensors and checks that they are on the destination's device.
 struct layout_reader {
   const shape& result;
@@ -59,6 +61,8 @@ struct layout_reader {
     *next++ = layout_of(x, result);
   }
 };
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 /// Leaves for an evaluation in which all tensors are traversed like the result.
 struct make_linear_leaf {

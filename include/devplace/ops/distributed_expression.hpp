@@ -56,6 +56,7 @@ class distributed_expression {
   std::size_t size() const { return extents_.size(); }
 
   /// The expression of place k's local tensors; this object must outlive it.
+  template <detail::configured = detail::configuration>
   auto at(std::size_t k) const {
     return std::apply(
         [this, k](const Operands&... operands) {

@@ -253,6 +253,10 @@ namespace detail {
 
 /// For collectives, which move memory between tensors of different kinds of placement.
 struct distributed_access {
+  template <class Tensor>
+  static auto extents(const Tensor& x, std::size_t k) {
+    return x.part_extents(k);
+  }
   template <class T, class Extents, class Where>
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;

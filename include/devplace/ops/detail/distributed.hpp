@@ -14,7 +14,7 @@
 // What operations on tensors over several places have in common. They are loops over the places around the operation
 // on one: `x.local(k)` is what place k has, a view without an ordinal in its type.
 
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+namespace devplace::detail {
 
 template <class X>
 inline constexpr bool is_distributed_tensor = false;
@@ -29,6 +29,8 @@ concept distributed_tensor = tensor_like<X> && is_distributed_tensor<std::remove
 template <class... X>
 concept none_distributed = (!distributed_tensor<X> && ...);
 
+inline namespace DEVPLACE_CONFIGURATION {
+
 /// An uninitialised tensor on Where for a result. If it is split, it is split like the operand `source`, now and, by
 /// the same rule, for later extents.
 template <class T, class Where, class Extents, class Source>
@@ -39,6 +41,8 @@ auto make_like(const Extents& extents, [[maybe_unused]] const Source& source) {
   else
     return result(extents);
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 // Messages are built outside of templates, to keep the code instantiated per placement small.
 [[noreturn]] inline void throw_other_split(const char* operation, std::size_t place, std::size_t a, std::size_t b) {
@@ -52,9 +56,10 @@ template <class A, class B>
 void require_same_split(const char* operation, const A& a, const B& b) {
   constexpr std::size_t axis = rules_of<typename A::placement_type>::axis;
   for (std::size_t k = 0; k != A::places; ++k) {
-    const std::size_t of_a = a.local(k).extent(axis), of_b = b.local(k).extent(axis);
+    const std::size_t of_a = distributed_access::extents(a, k).extent(axis);
+    const std::size_t of_b = distributed_access::extents(b, k).extent(axis);
     if (of_a != of_b) throw_other_split(operation, k, of_a, of_b);
   }
 }
 
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+}  // namespace devplace::detail

@@ -31,7 +31,10 @@ struct distributed_tensor_operand {
 
   const Extents& extents() const { return source->extents(); }
   distributed_tensor_operand borrowed() const { return *this; }
-  auto at(std::size_t k) const { return viewed(source->local(k)); }
+  template <configured = configuration>
+  auto at(std::size_t k) const {
+    return viewed(source->local(k));
+  }
   const auto& like() const { return *source; }
 };
 
@@ -46,9 +49,14 @@ struct distributed_owned_operand {
 
   const Extents& extents() const { return owner.extents(); }
   distributed_tensor_operand<T, Extents, Where> borrowed() const { return {&owner}; }
-  auto at(std::size_t k) const { return viewed(owner.local(k)); }
+  template <configured = configuration>
+  auto at(std::size_t k) const {
+    return viewed(owner.local(k));
+  }
   const auto& like() const { return owner; }
 };
+
+inline namespace DEVPLACE_CONFIGURATION {
 
 template <class Operand>
 auto operand_at(const Operand& operand, std::size_t k) {
@@ -58,6 +66,8 @@ template <class T>
 constexpr scalar_operand<T> operand_at(const scalar_operand<T>& number, std::size_t) {
   return number;
 }
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 template <class X>
 inline constexpr bool is_distributed_expression_type = false;

@@ -9,7 +9,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/view.hpp>
 
-namespace devplace::detail {
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The view with a backend that computes: the CPU for pinned memory.
 template <class T, class E, class W, class L>
@@ -29,10 +29,6 @@ struct packed_elements {
   memory_block block;
   View view;
 };
-
-}  // namespace devplace::detail
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Uninitialised row-major elements with the type and extents of a view; freed with the result.
 template <class T, class E, class W, class L>
