@@ -9,7 +9,7 @@ namespace dp = devplace;
 
 using host = dp::on<dp::cpu>;
 using device = dp::on<dp::cuda<0>>;
-using parts = dp::sharded<dp::axis<0>, 0, 1>;
+using split_rows = dp::sharded<dp::axis<0>, 0, 1>;
 using matrix = dp::extents<4, 4>;
 
 float on_strided_views(const dp::tensor<float, matrix, device>& x, dp::tensor<float, matrix, device>& y) {
@@ -19,7 +19,7 @@ float on_strided_views(const dp::tensor<float, matrix, device>& x, dp::tensor<fl
 }
 
 dp::tensor<float, matrix, host> on_several_places(const dp::tensor<float, matrix, host>& x) {
-  const auto a = dp::scatter<parts>(x);
+  const auto a = dp::scatter<split_rows>(x);
   const auto w = dp::broadcast<dp::replicated<0, 1>>(x);
   dp::tensor b = dp::relu(a * 2.0f + a);
   b += a;
