@@ -16,7 +16,6 @@ devplace_add_link_test(configurations configurations_main.cpp=simulated_cuda con
                        configurations_unchecked.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_training training_program.cpp=simulated_cuda)
 devplace_add_configuration_test(configured_operations configured_operations.cpp=simulated_cuda)
-devplace_add_configuration_test(configured_public_types public_types_plain.cpp)
 
 # The same source on simulated devices here and with nvcc below, where it is skipped without a device.
 devplace_add_link_test(training_simulated training_program.cpp=simulated_cuda)
