@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
 #include <utility>
 
 #include <devplace/nn/cross_entropy.hpp>
@@ -24,6 +25,15 @@ using labels = dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu>;
 
 struct not_a_layer {
   int state = 0;
+};
+
+struct takes_integers {
+  using input_extents = dp::extents<6>;
+  using input_element = std::int32_t;
+  template <class In>
+  using output = In;
+  static void forward(const auto&) {}
+  static void backward(const auto&) {}
 };
 
 void steps(cpu_model& model, const samples& x, const labels& y) {
@@ -95,6 +105,26 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(BATCH_ELEMENT_TYPE)  // expect: devplace: the batch's element type is not the model's
   model.predict(dp::tensor<double, dp::extents<dp::dyn, 6>, on_cpu>(dp::extents<dp::dyn, 6>{2}));
+#endif
+#if defined(BATCH_FOR_A_LAYER_WITH_ELEMENTS_OF_ITS_OWN)  // expect: not the one that the network's first layer takes
+  {
+    dp::model<nn::sequential<nn::input<6>, takes_integers>, on_cpu> lookup{dp::seed{1}};
+    lookup.predict(x);
+  }
+#endif
+#if defined(ELEMENTS_OF_ITS_OWN_BEHIND_OTHERS)  // expect: devplace: a layer takes elements of its own type
+                                                // .input_element
+  { dp::model<nn::sequential<nn::linear<6, 6>, takes_integers>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(ELEMENTS_OF_ITS_OWN_IN_A_RESIDUAL)  // expect: devplace: residual adds .* so its first layer must take
+                                                // activations
+  { dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PRODUCT_IN_MIXED_PRECISION)  // expect: devplace: matmul: the elements must be float or double
+  {
+    dp::model<net, on_cpu, dp::mixed<dp::bf16>> mixed{dp::seed{1}};
+    mixed.predict(dp::tensor<dp::bf16, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
+  }
 #endif
 #if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved
   model.backward(saved, gradient);

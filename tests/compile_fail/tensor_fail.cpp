@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/io/npy.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -22,6 +23,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   d.view().erased();
   dp::tensor<float, dp::extents<3>, on_cpu> list{1, 2, 3};
   dp::item(list.slice(0, 1));
+#if defined(NPY_FILE_OF_BF16)  // expect: devplace: .npy files have no bf16 elements
+  dp::write_npy("numbers.npy", dp::tensor<dp::bf16, dp::extents<3>, on_cpu>(dp::extents<3>{}));
+#endif
 #if defined(RAGGED_LIST)  // expect: devplace: the nested list does not have the tensor.s extents
   matrix ragged{{1, 2, 3}, {4, 5}};
 #endif

@@ -21,7 +21,7 @@ using run = dp::runtime::engine<net, float, dp::backend::cpu>;
 
 std::vector<float> dropped(std::size_t rows, const nn::random_key& key) {
   const std::vector<float> x(rows * 50, 1.0F);
-  std::vector<float> workspace(run::workspace_elements(rows, nn::mode::train));
+  std::vector<float> workspace(run::workspace_bytes(rows, nn::mode::train) / sizeof(float));
   const auto p = run::make_pass(dp::runtime::make_replica<float, dp::backend::cpu>(0, {}), workspace.data(), rows,
                                 nn::mode::train, key);
   run::forward(p, x.data());

@@ -30,7 +30,7 @@ std::vector<float> gradients_of(std::size_t batch) {
     x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
   for (std::size_t i = 0; i < dy.size(); ++i)
     dy[i] = static_cast<float>(i * 29 % 19) / 8 - 1;
-  std::vector<float> workspace(run::workspace_elements(batch, nn::mode::train));
+  std::vector<float> workspace(run::workspace_bytes(batch, nn::mode::train) / sizeof(float));
   const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
   run::forward(p, x.data());
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
@@ -91,14 +91,16 @@ template <class Precision>
 std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
   using run = dp::runtime::engine<net, Precision, noting>;
-  std::vector<typename run::T> memory(1000);
+  using element = dp::element_of_t<Precision>;
+  std::vector<element> memory(1000);
   dp::runtime::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
-  p.parameters = p.buffers = p.saved = p.scratch = memory.data();
+  p.parameters = p.buffers = memory.data();
+  p.saved = p.scratch = reinterpret_cast<std::byte*>(memory.data());
   noted.clear();
   run::forward(p, memory.data());
-  run::plan::template backward<noting>(p, memory.data(), memory.data(), memory.data(), memory.data(), memory.data(),
-                                       false);
+  run::plan::template backward<noting, element>(p, memory.data(), memory.data(), memory.data(), memory.data(),
+                                                memory.data(), false);
   return noted;
 }
 

@@ -64,7 +64,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   });
   REQUIRE(index == names.size());
 
-  std::vector<T> workspace(run::workspace_elements(batch, nn::mode::train));
+  std::vector<T> workspace(run::workspace_bytes(batch, nn::mode::train) / sizeof(T));
   std::vector<T> dx(x.size());
   const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
   run::forward(p, x.data());
@@ -83,7 +83,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   });
 
   // Prediction uses another workspace layout and must give the same output.
-  std::vector<T> predict_workspace(run::workspace_elements(batch, nn::mode::predict));
+  std::vector<T> predict_workspace(run::workspace_bytes(batch, nn::mode::predict) / sizeof(T));
   const auto q = run::make_pass(r, predict_workspace.data(), batch, nn::mode::predict, {});
   run::forward(q, x.data());
   require_agreement(std::vector<T>(run::output_of(q), run::output_of(q) + dy.size()), std::vector<T>(y, y + dy.size()),

@@ -306,4 +306,5 @@ TEST_CASE("a scalar is printed with all its digits", "[tensor][print]") {
   CHECK(elements<float>({1e15f}, dp::extents<>{}) == "1e+15");
   CHECK(elements<float>({8388608.5f}, dp::extents<>{}) == "8.388608e+06");
   CHECK(elements<float>({16777216.0f}, dp::extents<>{}) == "1.6777216e+07");
+  CHECK(elements<dp::bf16>({dp::bf16(1.01)}, dp::extents<>{}) == "1.0078125");
 }

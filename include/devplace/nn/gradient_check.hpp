@@ -78,7 +78,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   std::vector<double> x = random(inputs, "input");
   const std::vector<double> dy = random(outputs, "output gradient");
   std::vector<double> dx(inputs);
-  std::vector<double> workspace(run::workspace_elements(samples, mode::train));
+  std::vector<double> workspace(run::workspace_bytes(samples, mode::train) / sizeof(double));
 
   const int place[] = {0};
   const auto state = detail::drawn_state<Net, double, backend::cpu>(place, start.value);

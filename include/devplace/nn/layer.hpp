@@ -37,8 +37,11 @@ using runtime::random_key;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
 ///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
-/// - `using input_extents = extents<...>`: what one sample must be, where the layer fixes it.
+/// - `using input_extents = extents<...>`: what one sample must be, where the layer fixes it;
+/// - `using input_element = std::int32_t`: the elements that a network's first layer takes where they are not its
+///   activations', such as indices or bytes. Its input has no gradient then.
 ///
+/// Each view has the element type that the model's precision gives its role (tensor/precision.hpp).
 /// `c.mode` tells training from prediction, `c.key` keys random numbers. There is no base class and no registration.
 /// docs/layers.md builds one step by step.
 template <class Layer, class In>
@@ -50,7 +53,9 @@ namespace detail {
 
 using devplace::detail::prepend_t;
 
+using runtime::element_sizes;
 using runtime::padded;
+using runtime::padded_bytes;
 using runtime::pass;
 using runtime::sample_size;
 
@@ -82,6 +87,11 @@ constexpr bool reshapes_only() {
   else
     return false;
 }
+
+template <class Layer>
+concept takes_own_elements = requires {
+  typename Layer::input_element;
+};
 
 template <class Layer>
 constexpr auto parameters_of() {

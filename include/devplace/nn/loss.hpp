@@ -16,11 +16,15 @@
 
 namespace devplace::nn::detail {
 
+/// Sums of bf16 elements are float, others of their own type.
+template <class T>
+using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
+
 /// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
 /// weights. Of a split batch they are summands, of a replicated one copies.
 template <class T, class Batch>
 using loss_sums_t =
-    tensor<T, extents<2>,
+    tensor<sum_of_t<T>, extents<2>,
            std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
 
 }  // namespace devplace::nn::detail
@@ -37,18 +41,18 @@ class loss_value {
   /// The loss of the whole batch on the host; waits for the places that it is read from. The mean over no samples is
   /// NaN, as in PyTorch.
   template <devplace::detail::configured = devplace::detail::configuration>
-  T item() const {
+  detail::sum_of_t<T> item() const {
     double total[2] = {0, 0};
     constexpr std::size_t summands =
         devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
     for (std::size_t k = 0; k < summands; ++k) {
       const auto part = devplace::detail::local_part(sums_, k);
-      T sums[2];
+      detail::sum_of_t<T> sums[2];
       devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), sums, part.data(), sizeof sums);
       total[0] += static_cast<double>(sums[0]);
       total[1] += static_cast<double>(sums[1]);
     }
-    return runtime::loss_from<T>(total[0], total[1], how_);
+    return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
 
   /// On each place: the sum of the samples' weighted losses, and of their weights.
@@ -105,6 +109,7 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 template <loss Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets) {
   using T = typename Output::value_type;
+  using sum = detail::sum_of_t<T>;
   using batch = typename Output::placement_type;
   static_assert(std::is_same_v<batch, typename Targets::placement_type>,
                 "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
@@ -118,10 +123,10 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
     const auto bound = how.template bind<T, backend_type>(part.ordinal());
     const std::size_t rows = part.extent(0);
     const auto row_losses =
-        devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(T), memory_purpose::workspace);
+        devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(sum), memory_purpose::workspace);
     using where = here<backend_type>;
-    const devplace::view<T, extents<dyn>, where> workspace{static_cast<T*>(row_losses.data()), extents<dyn>{rows},
-                                                           devplace::detail::device_of<where>{part.ordinal()}};
+    const devplace::view<sum, extents<dyn>, where> workspace{static_cast<sum*>(row_losses.data()), extents<dyn>{rows},
+                                                             devplace::detail::device_of<where>{part.ordinal()}};
     const auto to = devplace::detail::local_part(sums, k);
     bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
                devplace::detail::local_part(targets, k));

@@ -18,6 +18,7 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>
+#include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/precision.hpp>
@@ -29,7 +30,7 @@ namespace nn::detail {
 /// For functions that make models from other models.
 struct model_access {
   template <class Model>
-  static Model adopt(std::shared_ptr<runtime::model_state<typename Model::value_type>> state) {
+  static Model adopt(std::shared_ptr<typename Model::state_type> state) {
     return Model(std::move(state));
   }
 };
@@ -37,12 +38,13 @@ struct model_access {
 }  // namespace nn::detail
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
-/// `float`, `double`, or `tf32`, whose elements are float. One arena on each place, with a layout known at compile
-/// time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every placement.
-/// Move-only.
+/// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
+/// at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every
+/// placement. Move-only.
 template <class Net, placement Where, precision P>
 class model {
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
+  using T = typename roles::parameter;
   using backend_type = placement_backend_t<Where>;
   using mesh = detail::mesh_of<Where>;
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
@@ -59,8 +61,14 @@ class model {
   using placement_type = Where;
   using precision_type = P;
   ///@}
-  /// The element type of parameters, batches and outputs.
+  /// The element types of parameters, batches and outputs.
+  ///@{
   using value_type = T;
+  using input_type = typename plan::template input_element<P>;
+  using output_type = typename plan::template output_element<P>;
+  ///@}
+  /// What a model keeps beside its type.
+  using state_type = runtime::model_state<typename roles::storage>;
   /// Extents of one sample at the network's input and output.
   ///@{
   using input_extents = typename plan::input;
@@ -75,7 +83,8 @@ class model {
   /// Initialises the parameters from the seed `start`: the same values on every placement. Waits for the places and
   /// throws earlier failures of them.
   template <detail::configured = detail::configuration>
-  explicit model(seed start) : state_(nn::detail::drawn_state<Net, T, backend_type>(mesh::ordinals, start.value)) {}
+  explicit model(seed start)
+      : state_(nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value)) {}
 
   /// Transfers the arenas; a trainer made before continues to work with them.
   ///@{
@@ -94,9 +103,11 @@ class model {
   }
 
   /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model.
+  /// In mixed precision call it anew to write after the next pass, which rounds what was written for the layers.
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) {
+    live().working_copies_are_old = true;
     return window<T, Index>(k);
   }
   template <std::size_t Index>
@@ -109,6 +120,7 @@ class model {
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
+    live().working_copies_are_old = true;
     visit<T>(f, k);
   }
   template <class F>
@@ -118,12 +130,13 @@ class model {
   ///@}
 
   /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
-  /// extents...] of value_type (axes after the first may be flattened differently); the outputs have its placement and
+  /// extents...] of input_type (axes after the first may be flattened differently); the outputs have its placement and
   /// split. On several places the batch is split over them, or replicated: then every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& batch) const {
-    runtime::check_whole_or_split_batch<Where, T, input_extents>(batch);
-    const auto& state = live();
+    runtime::check_whole_or_split_batch<model>(batch);
+    auto& state = live();
+    runtime::renew_working_copies<backend_type>(state);
     auto output = make_output(batch);
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
       on_behalf_of(k, [&] {
@@ -139,8 +152,9 @@ class model {
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    runtime::check_whole_or_split_batch<Where, T, input_extents>(batch);
+    runtime::check_whole_or_split_batch<model>(batch);
     auto& state = live();
+    runtime::renew_working_copies<backend_type>(state);
     auto output = make_output(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
@@ -162,7 +176,8 @@ class model {
   /// another lease of this model's gradients exists. A split batch gives partial gradients, for `synchronize`; a
   /// replicated one gives whole gradients on every place, bitwise equal.
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
-  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss) {
+  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
+                const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
     check_placements<Batch, LossBatch>();
     using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
     if (live().gradients_out)
@@ -178,7 +193,8 @@ class model {
   /// The same, added to the gradients of an earlier backward: partial to partial, whole to whole.
   template <class Batch, class Held, class Extents, class LossBatch, class EarlierWhere,
             detail::configured = detail::configuration>
-  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
+  auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
+                const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss,
                 gradients<Net, EarlierWhere, P>&& earlier) {
     check_placements<Batch, LossBatch>();
     static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
@@ -198,17 +214,17 @@ class model {
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
-  runtime::model_state<T>& state() { return live(); }
-  const runtime::model_state<T>& state() const { return live(); }
+  state_type& state() { return live(); }
+  const state_type& state() const { return live(); }
   ///@}
 
   /// The same for objects that keep using the arenas after the model was moved.
   ///@{
-  const std::shared_ptr<runtime::model_state<T>>& shared_state() {
+  const std::shared_ptr<state_type>& shared_state() {
     static_cast<void>(live());
     return state_;
   }
-  std::shared_ptr<const runtime::model_state<T>> shared_state() const {
+  std::shared_ptr<const state_type> shared_state() const {
     static_cast<void>(live());
     return state_;
   }
@@ -226,10 +242,10 @@ class model {
 
  private:
   friend struct nn::detail::model_access;
-  explicit model(std::shared_ptr<runtime::model_state<T>> state) : state_(std::move(state)) {}
+  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
 
   /// The state of a usable model. Throws a new failure of one of its devices.
-  runtime::model_state<T>& live() const {
+  state_type& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
     return *state_;
@@ -245,7 +261,7 @@ class model {
   /// Checks the arguments of backward before anything is consumed.
   template <class Batch, class Held, class Extents, class LossBatch>
   void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
-                  const nn::loss_gradient<T, Extents, LossBatch>& loss) const {
+                  const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) const {
     saved.check(&live());
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       const auto dy = detail::local_part(loss.gradient, k);
@@ -283,8 +299,8 @@ class model {
   /// An output with the batch's placement and split.
   template <class Batch, devplace::detail::configured = devplace::detail::configuration>
   static auto make_output(const Batch& batch) {
-    return detail::make_like<T, typename Batch::placement_type>(runtime::batch_extents<output_extents>(batch.extent(0)),
-                                                                batch);
+    return detail::make_like<output_type, typename Batch::placement_type>(
+        runtime::batch_extents<output_extents>(batch.extent(0)), batch);
   }
 
   template <class F>
@@ -294,8 +310,8 @@ class model {
 
   template <class Batch, class Held, class Extents, class LossBatch,
             devplace::detail::configured = devplace::detail::configuration>
-  void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved, const nn::loss_gradient<T, Extents, LossBatch>& loss,
-                    bool add) {
+  void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
+                    const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)
@@ -307,7 +323,7 @@ class model {
       });
   }
 
-  std::shared_ptr<runtime::model_state<T>> state_;
+  std::shared_ptr<state_type> state_;
 };
 
 }  // namespace devplace

@@ -28,30 +28,46 @@ struct layer_plan<residual<Layers...>, In> {
   using inside = layer_plan<sequential<Layers...>, In>;
   static_assert(std::same_as<typename inside::output, In>,
                 "devplace: residual adds its layers' result to its input, so both must have the same extents.");
-  static constexpr std::size_t result_elements(std::size_t batch) { return padded(sample_size<In> * batch); }
+  static_assert(!inside::own_input_elements,
+                "devplace: residual adds its layers' result to its input, so its first layer must take activations, "
+                "not elements of its own type (input_element).");
+  static constexpr std::size_t result_bytes(std::size_t batch, const element_sizes& e) {
+    return padded_bytes(sample_size<In> * batch * e.activation);
+  }
+  template <class P>
+  static constexpr element_sizes sizes{sizeof(element_of_t<P>), sizeof(element_of_t<P>)};
 
   /// The layers' result before the addition is stored in the pass's saved memory (in scratch when predicting).
   template <class P>
   static pass<P> inner(const pass<P>& p) {
     pass<P> result = p;
-    if (p.mode == mode::train) result.saved = p.saved + result_elements(p.batch);
-    result.scratch = p.scratch + result_elements(p.batch);
+    if (p.mode == mode::train) result.saved = p.saved + result_bytes(p.batch, sizes<P>);
+    result.scratch = p.scratch + result_bytes(p.batch, sizes<P>);
     return result;
   }
   template <class P>
-  static element_of_t<P>* inner_result(const pass<P>& p) {
+  static void* inner_result(const pass<P>& p) {
     return p.mode == mode::train ? p.saved : p.scratch;
   }
+  template <class Element, class Backend, class P, class Address>
+  static auto window(const pass<P>& p, Address* data) {
+    return devplace::view<Element, extents<dyn, sample_size<In>>, here<Backend>>(
+        static_cast<Element*>(data), extents<dyn, sample_size<In>>{p.batch},
+        devplace::detail::device_of<here<Backend>>{p.ordinal});
+  }
+  /// to = a + b
   template <class Backend, class P>
-  static auto window(const pass<P>& p, auto* data) {
-    return devplace::view<std::remove_pointer_t<decltype(data)>, extents<dyn, sample_size<In>>, here<Backend>>(
-        data, extents<dyn, sample_size<In>>{p.batch}, devplace::detail::device_of<here<Backend>>{p.ordinal});
+  static void add(const pass<P>& p, void* to, const void* a, const void* b) {
+    using T = element_of_t<P>;
+    window<T, Backend>(p, to) = window<const T, Backend>(p, a) + window<const T, Backend>(p, b);
   }
 
  public:
   using layer_type = void;
   using output = In;
   static constexpr keep keeps = includes(inside::keeps, keep::input) ? keep::input : keep::nothing;
+  static constexpr bool own_input_elements = false;
+  static constexpr bool keeps_elements = false;
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;
   static constexpr std::size_t layers = inside::layers;
@@ -62,26 +78,26 @@ struct layer_plan<residual<Layers...>, In> {
   template <std::size_t Base>
   using entries = typename inside::template entries<Base>;
 
-  static constexpr std::size_t saved_elements(std::size_t batch, mode m) {
-    return m == mode::train ? result_elements(batch) + inside::saved_elements(batch, m) : 0;
+  static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return m == mode::train ? result_bytes(batch, e) + inside::saved_bytes(batch, m, e) : 0;
   }
-  static constexpr std::size_t scratch_elements(std::size_t batch, mode m) {
-    return result_elements(batch) + inside::scratch_elements(batch, m);
-  }
-
-  template <class Backend, class P, class T>
-  static void forward(const pass<P>& p, const T* x, T* y) {
-    T* result = inner_result(p);
-    inside::template forward<Backend>(inner(p), x, result);
-    window<Backend>(p, y) = window<Backend>(p, x) + window<Backend>(p, static_cast<const T*>(result));
+  static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return result_bytes(batch, e) + inside::scratch_bytes(batch, m, e);
   }
 
-  template <class Backend, class P, class T>
-  static void backward(const pass<P>& p, const T* x, const T*, const T* dy, T* dx, T* gradients, bool add) {
-    T* inner_gradient = dx == nullptr ? nullptr : p.scratch;
-    inside::template backward<Backend>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, add);
-    if (dx != nullptr)
-      window<Backend>(p, dx) = window<Backend>(p, dy) + window<Backend>(p, static_cast<const T*>(inner_gradient));
+  template <class Backend, class X, class P>
+  static void forward(const pass<P>& p, const void* x, void* y) {
+    void* result = inner_result(p);
+    inside::template forward<Backend, X>(inner(p), x, result);
+    add<Backend>(p, y, x, result);
+  }
+
+  template <class Backend, class X, class P>
+  static void backward(const pass<P>& p, const void* x, const void*, const void* dy, void* dx,
+                       gradient_of<P>* gradients, bool accumulate) {
+    void* inner_gradient = dx == nullptr ? nullptr : p.scratch;
+    inside::template backward<Backend, X>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, accumulate);
+    if (dx != nullptr) add<Backend>(p, dx, dy, inner_gradient);
   }
 
   template <class F>

@@ -32,13 +32,12 @@ struct nothing {};
 /// placement of the batch.
 template <class Net, placement Where, precision P, placement Batch, class Held>
 class [[nodiscard]] saved {
-  using T = element_of_t<P>;
+  using state_type = runtime::model_state<typename precision_traits<P>::storage>;
   static constexpr std::size_t places = local_place_count<Where>;
 
  public:
   /// For the model with this state; filled by `model.forward`.
-  explicit saved(std::shared_ptr<runtime::model_state<T>> state)
-      : state_(std::move(state)), updates_(state_->updates) {}
+  explicit saved(std::shared_ptr<state_type> state) : state_(std::move(state)), updates_(state_->updates) {}
   /// Moves; backward rejects a moved-from object.
   ///@{
   saved(saved&&) noexcept = default;
@@ -46,7 +45,7 @@ class [[nodiscard]] saved {
   ///@}
 
   /// Stores place k's data: its workspace, its pass and the address of its part of the batch.
-  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const T* input) {
+  void keep(std::size_t k, devplace::detail::memory_block&& workspace, const runtime::pass<P>& p, const void* input) {
     workspaces_[k] = std::move(workspace);
     passes_[k] = p;
     inputs_[k] = input;
@@ -57,10 +56,10 @@ class [[nodiscard]] saved {
   /// Place k's pass.
   const runtime::pass<P>& pass(std::size_t k) const { return passes_[k]; }
   /// Place k's part of the batch.
-  const T* input(std::size_t k) const { return inputs_[k]; }
+  const void* input(std::size_t k) const { return inputs_[k]; }
 
   /// Throws if it was used before, belongs to another model, or does not match the current parameters.
-  void check(const runtime::model_state<T>* state) const {
+  void check(const state_type* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
     if (state_.get() != state) throw error("backward: these saved activations are another model's.");
@@ -69,11 +68,11 @@ class [[nodiscard]] saved {
   }
 
  private:
-  std::shared_ptr<runtime::model_state<T>> state_;
+  std::shared_ptr<state_type> state_;
   std::uint64_t updates_;
   std::array<devplace::detail::memory_block, places> workspaces_;
   std::array<runtime::pass<P>, places> passes_{};
-  std::array<const T*, places> inputs_{};
+  std::array<const void*, places> inputs_{};
   std::optional<Held> held_;
 };
 

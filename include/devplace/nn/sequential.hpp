@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 
 #include <devplace/nn/detail/chain.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
@@ -87,6 +88,22 @@ struct network_input<Net> {
 template <class First, class... Rest>
 struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
+/// The elements of a network's input: those that its first layer asks for, or activations.
+template <class Net, class Activation>
+struct input_element {
+  using type = Activation;
+};
+template <takes_own_elements Layer, class Activation>
+struct input_element<Layer, Activation> {
+  using type = typename Layer::input_element;
+};
+template <class First, class... Rest, class Activation>
+struct input_element<sequential<First, Rest...>, Activation> : input_element<First, Activation> {};
+template <class First, class Second, class... Rest, class Activation>
+  requires(reshapes_only<First>())
+struct input_element<sequential<First, Second, Rest...>, Activation>
+    : input_element<sequential<Second, Rest...>, Activation> {};
+
 template <class Net>
 concept knows_input = requires {
   typename network_input<Net>::type;
@@ -128,6 +145,13 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
  public:
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
+  /// The elements of the network's input and output in precision `P`.
+  ///@{
+  template <class P>
+  using input_element = typename nn::detail::input_element<Net, element_of_t<P>>::type;
+  template <class P>
+  using output_element = std::conditional_t<network_plan::keeps_elements, input_element<P>, element_of_t<P>>;
+  ///@}
   /// Parameter `Index`, as its extents and its offset in the arena.
   template <std::size_t Index>
   using parameter_at = typename nn::detail::entry_at<Index, list>::type;

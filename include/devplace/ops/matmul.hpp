@@ -33,8 +33,8 @@ template <precision P>
 struct matmul_options {
   /// The element type of the matrices.
   using value_type = element_of_t<P>;
-  value_type alpha = 1;              ///< multiplies the product
-  value_type beta = 0;               ///< if 0, c is not read
+  value_type alpha{1};               ///< multiplies the product
+  value_type beta{0};                ///< if 0, c is not read
   const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on its place; null: none
   epilogue then = epilogue::none;    ///< applied last
 };

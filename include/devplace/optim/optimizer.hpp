@@ -54,8 +54,8 @@ struct replica_state {
 };
 
 /// Updates one replica's parameters; ordinals are run-time values here.
-template <class Rule, class T, class Backend>
-void update(const Rule& rule, const runtime::replica<T>& r, replica_state<Rule, T>& state, std::size_t elements,
+template <class Rule, class T, class Backend, class S>
+void update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T>& state, std::size_t elements,
             bool divide, const T* factor, std::int64_t step) {
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
@@ -95,7 +95,12 @@ class optimizer;
 /// The optimizer of a `model<Net, Where, P>`.
 template <class Rule, class Net, class Where, class P, class Who>
 class optimizer<Rule, model<Net, Where, P>, Who> {
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
+  using T = typename roles::parameter;
+  using state_type = runtime::model_state<typename roles::storage>;
+  static_assert(std::is_same_v<T, typename roles::gradient> && std::is_same_v<T, typename roles::state>,
+                "devplace: optimizer: parameters, gradients and state take part in one update and are of one type; see "
+                "precision_traits.");
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
@@ -149,13 +154,13 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy
   /// the parameters to the other places.
   template <class Spread, detail::configured = detail::configuration>
-  void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors,
-              Spread&& spread) {
+  void update(state_type& state, bool divide, const std::array<const T*, places>& factors, Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
+    state.working_copies_are_old = true;
     ++steps_;
     try {
       for (std::size_t k = 0; k < updating_places; ++k)
@@ -171,7 +176,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   }
   /// The same if every place updates its own replica.
   template <detail::configured = detail::configuration>
-  void update(runtime::model_state<T>& state, bool divide, const std::array<const T*, places>& factors) {
+  void update(state_type& state, bool divide, const std::array<const T*, places>& factors) {
     update(state, divide, factors, [] {});
   }
 
@@ -187,7 +192,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
  private:
   Rule rule_;
   std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
-  std::weak_ptr<const runtime::model_state<T>> of_;  ///< not an address, which another model could reuse
+  std::weak_ptr<const state_type> of_;  ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };
 

@@ -41,7 +41,7 @@ struct bucket_list {
   }
 };
 
-/// The buckets of a network's gradients in precision T.
+/// The buckets of a network's gradients that are reduced as elements of type T.
 template <class Net, class T, class Policy>
 struct network_buckets {
  private:
@@ -75,7 +75,8 @@ struct bucket_plan;
 
 /// The plan of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>
-struct bucket_plan<model<Net, Where, P>, Policy> : parallel::detail::network_buckets<Net, element_of_t<P>, Policy> {};
+struct bucket_plan<model<Net, Where, P>, Policy>
+    : parallel::detail::network_buckets<Net, typename precision_traits<P>::wire, Policy> {};
 
 /// The buckets in words, one per line: `bucket 0: 2.weight to 2.bias, 10304 bytes`.
 template <class Model, class Policy>
@@ -99,7 +100,9 @@ std::string describe_buckets() {
       }
     text.append("bucket ").append(std::to_string(i)).append(": ").append(first.empty() ? "no parameter" : first);
     if (last != first) text.append(" to ").append(last);
-    text.append(", ").append(std::to_string(b.count * sizeof(typename Model::value_type))).append(" bytes\n");
+    text.append(", ")
+        .append(std::to_string(b.count * sizeof(typename precision_traits<typename Model::precision_type>::wire)))
+        .append(" bytes\n");
   }
   return text;
 }

@@ -82,8 +82,8 @@ void find_difference(replica_difference& best, const char* what, std::size_t rep
   });
 }
 
-template <class T, class Backend>
-[[noreturn]] void report_difference(const runtime::model_state<T>& state, const replica_difference& found, T first,
+template <class Backend, class T, class S>
+[[noreturn]] void report_difference(const runtime::model_state<S>& state, const replica_difference& found, T first,
                                     T other) {
   const auto replica = [&](std::size_t k) {
     return "replica " + std::to_string(k) + " (" + devplace::detail::place_name(Backend{}, state.replicas[k].ordinal) +
@@ -100,8 +100,8 @@ template <class T, class Backend>
 }
 
 /// Compares one kind of arena of all replicas with the first one's.
-template <class T, class Backend, class ForEach>
-void check_arenas(const runtime::model_state<T>& state, devplace::detail::memory_block runtime::replica<T>::*arena,
+template <class T, class Backend, class S, class ForEach>
+void check_arenas(const runtime::model_state<S>& state, devplace::detail::memory_block runtime::replica<S>::*arena,
                   const char* what, const ForEach& for_each) {
   std::vector<T> first, other, differing;
   replica_difference best;
@@ -111,20 +111,21 @@ void check_arenas(const runtime::model_state<T>& state, devplace::detail::memory
     find_difference(best, what, k, first, other, for_each);
     if (best.replica == k) differing.swap(other);
   }
-  if (best.what != nullptr) report_difference<T, Backend>(state, best, first[best.position], differing[best.position]);
+  if (best.what != nullptr) report_difference<Backend, T>(state, best, first[best.position], differing[best.position]);
 }
 
-template <class Net, class T, class Backend>
-void check_replicas(const runtime::model_state<T>& state, std::span<const int> ordinals) {
+template <class Net, class Backend, class S>
+void check_replicas(const runtime::model_state<S>& state, std::span<const int> ordinals) {
   using plan = runtime::network_plan<Net>;
+  using T = typename runtime::replica<S>::parameter;
   devplace::detail::wait_for_replicas<Backend>(ordinals);
   if (state.replicas.size() == 1) return;
   const auto shapes = [](const auto& f) {
     return [&f](const std::string& name, auto entry, std::size_t offset) { f(name, entry.info.shape, offset); };
   };
-  check_arenas<T, Backend>(state, &runtime::replica<T>::parameters, "parameter",
+  check_arenas<T, Backend>(state, &runtime::replica<S>::parameters, "parameter",
                            [&](const auto& f) { plan::for_each_parameter("", 0, shapes(f)); });
-  check_arenas<T, Backend>(state, &runtime::replica<T>::buffers, "buffer",
+  check_arenas<T, Backend>(state, &runtime::replica<S>::buffers, "buffer",
                            [&](const auto& f) { plan::for_each_buffer("", 0, shapes(f)); });
 }
 
@@ -138,8 +139,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// places, also for the only one of a model on one place, and copies each replica to the host.
 template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
-  parallel::detail::check_replicas<Net, element_of_t<P>, placement_backend_t<Where>>(m.state(),
-                                                                                     detail::mesh_of<Where>::ordinals);
+  parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state(), detail::mesh_of<Where>::ordinals);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -37,8 +37,10 @@ struct step_traffic<model<Net, Where, P>, Policy> {
   /// For the given number of participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {
     using plan = runtime::network_plan<Net>;
-    constexpr std::size_t element = sizeof(element_of_t<P>), of_parameters = plan::parameter_elements * element,
-                          of_gradients = of_parameters + runtime::gradient_tail * element;
+    constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter),
+                          of_parameters = plan::parameter_elements * element,
+                          of_gradients = (plan::parameter_elements + runtime::gradient_tail) *
+                                         sizeof(typename precision_traits<P>::wire);
     gradients =
         Policy::every_place_updates ? 2 * (n - 1) * of_gradients : (n - 1) * of_gradients + (n - 1) * of_gradients / n;
     parameters = Policy::every_place_updates ? 0 : (n - 1) * of_parameters;

@@ -20,7 +20,8 @@ namespace devplace::parallel::detail {
 template <class T>
 class arena_pointers {
  public:
-  arena_pointers(const runtime::model_state<T>& state, T* (runtime::replica<T>::*data)() const, std::size_t first = 0)
+  template <class S>
+  arena_pointers(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t first = 0)
       : places_(state.replicas.size()) {
     for (std::size_t k = 0; k != places_; ++k)
       of_[k] = (state.replicas[k].*data)() + first;
@@ -39,12 +40,15 @@ namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 /// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
 /// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
 /// nn.DataParallel and DistributedDataParallel.
-template <class Net, class Policy, class Communicator, class T>
-void reduce_gradients(Communicator& communicator, const runtime::model_state<T>& state) {
-  using plan = detail::network_buckets<Net, T, Policy>;
+template <class Net, class Policy, class Communicator, class S>
+void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
+  using wire = typename precision_traits<S>::wire;
+  static_assert(std::is_same_v<wire, typename precision_traits<S>::gradient>,
+                "devplace: gradients are reduced in the arena where backward writes them, in their own type.");
+  using plan = detail::network_buckets<Net, wire, Policy>;
   for (std::size_t i = 0; i != plan::size; ++i) {
     const bucket b = plan::at(i);
-    const detail::arena_pointers arenas(state, &runtime::replica<T>::gradient_data, b.first);
+    const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, b.first);
     if constexpr (Policy::every_place_updates)
       communicator.all_reduce(arenas.span(), b.count, reduction::sum);
     else
@@ -52,7 +56,7 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<T>&
   }
   constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
   if constexpr (buffers != 0)
-    communicator.broadcast(detail::arena_pointers(state, &runtime::replica<T>::buffer_data).span(), buffers, 0);
+    communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::buffer_data).span(), buffers, 0);
 }
 
 /// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
@@ -72,22 +76,22 @@ void prepare_reductions(Communicator& communicator) {
 }
 
 /// Brings the first place's parameters to the others.
-template <class Net, class Communicator, class T>
-void broadcast_parameters(Communicator& communicator, const runtime::model_state<T>& state) {
-  communicator.broadcast(detail::arena_pointers(state, &runtime::replica<T>::parameter_data).span(),
+template <class Net, class Communicator, class S>
+void broadcast_parameters(Communicator& communicator, const runtime::model_state<S>& state) {
+  communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::parameter_data).span(),
                          runtime::network_plan<Net>::parameter_elements, 0);
 }
 
 /// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
-template <class Net, class Policy, class Backend, class T>
-void make_whole(const Policy& policy, const runtime::model_state<T>& state, bool across_processes) {
+template <class Net, class Policy, class Backend, class S>
+void make_whole(const Policy& policy, const runtime::model_state<S>& state, bool across_processes) {
   auto communicator = connect<Backend>(policy, state.ordinals, across_processes);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
-    using plan = detail::network_buckets<Net, T, Policy>;
+    using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
     for (std::size_t i = 0; i != plan::size; ++i)
       communicator.broadcast(
-          detail::arena_pointers(state, &runtime::replica<T>::gradient_data, plan::at(i).first).span(),
+          detail::arena_pointers(state, &runtime::replica<S>::gradient_data, plan::at(i).first).span(),
           plan::at(i).count, 0);
   }
 }
@@ -112,7 +116,7 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
   requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
-  constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, element_of_t<P>>;
+  constexpr bool is_policy = collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");

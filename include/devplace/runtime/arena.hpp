@@ -48,14 +48,14 @@ void copy_arena(const devplace::detail::memory_block& to, int ordinal, const dev
 }
 
 /// Moves a loss's sums behind the gradients, where the sum of weights comes first; `add`: to those that are there.
-template <class T>
+template <class Gradient, class Sum>
 struct tail_functor {
-  T* tail;
-  const T* sums;
+  Gradient* tail;
+  const Sum* sums;
   bool add;
   DEVPLACE_HD void operator()(std::size_t) const {
-    tail[0] = (add ? tail[0] : T{0}) + sums[1];
-    tail[1] = (add ? tail[1] : T{0}) + sums[0];
+    tail[0] = (add ? tail[0] : Gradient{0}) + static_cast<Gradient>(sums[1]);
+    tail[1] = (add ? tail[1] : Gradient{0}) + static_cast<Gradient>(sums[0]);
   }
 };
 

@@ -36,33 +36,40 @@ constexpr bool can_be_batch() {
 }
 
 /// Refuses at compile time a batch of another element type or sample size than the model's.
-template <class T, class Sample, class Batch>
+template <class Model, class Batch>
 constexpr void check_samples(const Batch&) {
-  static_assert(std::is_same_v<typename Batch::value_type, T>,
+  using taken = typename Model::input_type;
+  constexpr bool fits = std::is_same_v<typename Batch::value_type, taken>;
+  constexpr bool takes_activations = std::is_same_v<taken, element_of_t<typename Model::precision_type>>;
+  static_assert(fits || !takes_activations,
                 "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
-  static_assert(can_be_batch<typename Batch::extents_type, Sample>(),
+  static_assert(fits || takes_activations,
+                "devplace: the batch's element type is not the one that the network's first layer takes, its "
+                "input_element; make the batch of that type, or convert it with cast<input_element>(batch).");
+  static_assert(can_be_batch<typename Batch::extents_type, typename Model::input_extents>(),
                 "devplace: one sample of the batch has another number of elements than the network's input.");
 }
 
 /// Refuses at compile time all but the parts of a batch, which training steps and measures take.
-template <class Where, class T, class Sample, class Batch>
+template <class Model, class Batch>
 constexpr void check_batch(const Batch& batch) {
-  static_assert(std::is_same_v<typename Batch::placement_type, batch_placement_t<Where>>,
+  static_assert(std::is_same_v<typename Batch::placement_type, typename Model::batch_placement_type>,
                 "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
                 "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
                 "loader<Where>); over a replicated batch every place would do the same.");
-  check_samples<T, Sample>(batch);
+  check_samples<Model>(batch);
 }
 
 /// Refuses at compile time a batch that is neither in parts over the model's places nor a copy on each.
-template <class Where, class T, class Sample, class Batch>
+template <class Model, class Batch>
 constexpr void check_whole_or_split_batch(const Batch& batch) {
   using batch_where = typename Batch::placement_type;
-  static_assert(std::is_same_v<batch_where, batch_placement_t<Where>> || std::is_same_v<batch_where, Where>,
+  static_assert(std::is_same_v<batch_where, typename Model::batch_placement_type> ||
+                    std::is_same_v<batch_where, typename Model::placement_type>,
                 "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
                 "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
                 "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
-  check_samples<T, Sample>(batch);
+  check_samples<Model>(batch);
 }
 
 /// Number of samples of a part of a batch; throws where a run-time sample size is not the network's.
@@ -90,26 +97,27 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
 /// Forward of one replica on its part `x` of a batch, in a workspace that is allocated for it; the outputs are copied
 /// to the view `output`.
 template <class Net, class P, class Backend, class Part, class Output>
-pass<P> run_forward(const replica<element_of_t<P>>& r, const Part& x, devplace::detail::memory_block& workspace, mode m,
-                    const random_key& key, const Output& output) {
-  using T = element_of_t<P>;
+pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, const Part& x,
+                    devplace::detail::memory_block& workspace, mode m, const random_key& key, const Output& output) {
   using run = engine<Net, P, Backend>;
   const std::size_t rows = checked_rows<typename run::input_extents>(x);
-  workspace = devplace::detail::allocate<Backend>(r.ordinal, run::workspace_elements(rows, m) * sizeof(T),
+  workspace = devplace::detail::allocate<Backend>(r.ordinal, run::workspace_bytes(rows, m),
                                                   devplace::memory_purpose::activations);
-  const auto p = run::make_pass(r, static_cast<T*>(workspace.data()), rows, m, key);
+  const auto p = run::make_pass(r, workspace.data(), rows, m, key);
   if (rows != 0) run::forward(p, x.data());
-  devplace::detail::copy_within<Backend>(r.ordinal, output.data(), run::output_of(p), output.size() * sizeof(T));
+  devplace::detail::copy_within<Backend>(r.ordinal, output.data(), run::output_of(p),
+                                         output.size() * sizeof(typename run::output_element));
   return p;
 }
 
 /// Backward of one replica: gradients are written, or added to those of an earlier pass. What comes behind them, the
 /// loss's two sums, is left to the caller.
-template <class Net, class P, class Backend, class T = element_of_t<P>>
-void run_backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add) {
+template <class Net, class P, class Backend>
+void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
+                  const element_of_t<P>* dy, bool add) {
   using run = engine<Net, P, Backend>;
   if (p.batch != 0)
-    run::backward(p, r, x, dy, add);
+    run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add);
   else if (!add)
     run::clear_gradients(r);
 }

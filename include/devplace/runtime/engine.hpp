@@ -16,54 +16,66 @@ namespace devplace::runtime {
 /// The work of one replica of `Net` in precision `P`, for all devices of a backend: ordinals are values here.
 template <class Net, class P, class Backend>
 struct engine {
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
+  using replica_type = replica<typename roles::storage>;
+  using activation = typename roles::activation;
   using plan = network_plan<Net>;
   using input_extents = typename plan::input;
   using output_extents = typename plan::output;
+  using input_element = typename plan::template input_element<P>;
+  using output_element = typename plan::template output_element<P>;
+  static constexpr element_sizes sizes{sizeof(input_element), sizeof(activation)};
 
-  /// Workspace of one pass in elements: the activations that are saved, the output, scratch.
-  static constexpr std::size_t workspace_elements(std::size_t batch, mode m) {
-    return plan::saved_elements(batch, m) + output_elements(batch) + plan::scratch_elements(batch, m);
+  /// Bytes of one pass's workspace: the activations that are saved, the output, scratch.
+  static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
+    return saved_bytes(batch, m) + output_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
   }
-  static constexpr std::size_t output_elements(std::size_t batch) {
-    return padded(sample_size<output_extents> * batch);
+  static constexpr std::size_t saved_bytes(std::size_t batch, mode m) { return plan::saved_bytes(batch, m, sizes); }
+  static constexpr std::size_t output_bytes(std::size_t batch) {
+    return padded_bytes(sample_size<output_extents> * batch * sizeof(output_element));
   }
 
   /// One pass over `batch` samples in a workspace.
-  static pass<P> make_pass(const replica<T>& r, T* workspace, std::size_t batch, mode m, const random_key& key) {
+  static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m, const random_key& key) {
     pass<P> p;
     p.batch = batch;
     p.ordinal = r.ordinal;
-    p.parameters = r.parameter_data();
+    p.parameters = r.working_data();
     p.buffers = r.buffer_data();
-    p.saved = workspace;
-    p.scratch = workspace + plan::saved_elements(batch, m) + output_elements(batch);
+    p.saved = static_cast<std::byte*>(workspace);
+    p.scratch = p.saved + saved_bytes(batch, m) + output_bytes(batch);
     p.mode = m;
     p.key = key;
     return p;
   }
 
   /// Where a pass leaves the network's output.
-  static T* output_of(const pass<P>& p) { return p.saved + plan::saved_elements(p.batch, p.mode); }
+  static output_element* output_of(const pass<P>& p) {
+    return static_cast<output_element*>(static_cast<void*>(p.saved + saved_bytes(p.batch, p.mode)));
+  }
 
-  static void forward(const pass<P>& p, const T* x) { plan::template forward<Backend>(p, x, output_of(p)); }
+  static void forward(const pass<P>& p, const input_element* x) {
+    plan::template forward<Backend, input_element>(p, x, output_of(p));
+  }
 
   /// Writes (or adds) the gradients of the sum of the losses into the replica's arena, and the gradient of the input
   /// where `dx` is not null.
-  static void backward(const pass<P>& p, const replica<T>& r, const T* x, const T* dy, bool add, T* dx = nullptr) {
-    plan::template backward<Backend>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
+  static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
+                       activation* dx = nullptr) {
+    plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
   }
 
   /// A batch without samples on this place has gradients of zero.
-  static void clear_gradients(const replica<T>& r) {
+  static void clear_gradients(const replica_type& r) {
     set_to_zero<Backend>(r.ordinal, r.gradient_data(), plan::parameter_elements);
   }
 
   /// Writes a loss's sums of losses and of weights behind the gradients, or adds them.
-  static tail_functor<T> tail(const replica<T>& r, const T* sums, bool add) {
-    return {r.gradient_data() + plan::parameter_elements, sums, add};
+  static auto tail(const replica_type& r, const typename roles::accumulator* sums, bool add) {
+    return tail_functor<typename roles::gradient, typename roles::accumulator>{
+        r.gradient_data() + plan::parameter_elements, sums, add};
   }
-  static void add_sums(const replica<T>& r, const T* sums, bool add) {
+  static void add_sums(const replica_type& r, const typename roles::accumulator* sums, bool add) {
     devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1, tail(r, sums, add));
   }
 };

@@ -37,7 +37,7 @@ struct gradient_access;
 /// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena.
 template <class Net, placement Where, precision P>
 class [[nodiscard]] gradients {
-  using T = element_of_t<P>;
+  using T = typename precision_traits<P>::gradient;
 
  public:
   /// The template's arguments.
@@ -48,6 +48,8 @@ class [[nodiscard]] gradients {
   ///@}
   /// The element type of the gradients.
   using value_type = T;
+  /// What the model keeps.
+  using state_type = runtime::model_state<typename precision_traits<P>::storage>;
 
   /// Transfers the lease.
   gradients(gradients&&) noexcept = default;
@@ -73,7 +75,7 @@ class [[nodiscard]] gradients {
   }
 
   /// The model's arenas; throws if the lease was moved from.
-  runtime::model_state<T>& arena() const {
+  state_type& arena() const {
     if (state_ == nullptr)
       throw error("these gradients were moved from; use the lease that synchronize or backward returned.");
     return *state_;
@@ -82,7 +84,7 @@ class [[nodiscard]] gradients {
  private:
   friend struct runtime::gradient_access;
 
-  gradients(std::shared_ptr<runtime::model_state<T>> state, reduction how) : state_(std::move(state)), how_(how) {
+  gradients(std::shared_ptr<state_type> state, reduction how) : state_(std::move(state)), how_(how) {
     state_->gradients_out = true;
   }
 
@@ -95,7 +97,7 @@ class [[nodiscard]] gradients {
         replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
   }
 
-  std::shared_ptr<runtime::model_state<T>> state_;
+  std::shared_ptr<state_type> state_;
   reduction how_;
 };
 
@@ -105,7 +107,7 @@ namespace runtime {
 struct gradient_access {
   /// The lease of the model with this state; `how` is the loss's reduction.
   template <class Gradients>
-  static Gradients lease(std::shared_ptr<model_state<typename Gradients::value_type>> state, reduction how) {
+  static Gradients lease(std::shared_ptr<typename Gradients::state_type> state, reduction how) {
     return Gradients(std::move(state), how);
   }
   /// The lease with another placement.

@@ -21,12 +21,23 @@ struct random_key {
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
 };
 
-/// Offsets of parameters and workspace buffers are multiples of this many elements: 64 bytes of float.
+/// Offsets of parameters are multiples of this many elements, the same in the arenas of all roles: 64 bytes of float.
 inline constexpr std::size_t element_alignment = 16;
 
 constexpr std::size_t padded(std::size_t elements) {
   return (elements + element_alignment - 1) / element_alignment * element_alignment;
 }
+
+/// The room of a buffer in a workspace, where each begins at a multiple of 64 bytes.
+constexpr std::size_t padded_bytes(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+/// Bytes of one element of a network's input and of its activations.
+struct element_sizes {
+  std::size_t input;
+  std::size_t activation;
+};
 
 /// Elements of one sample of these extents.
 template <class Extents>
@@ -36,13 +47,13 @@ inline constexpr std::size_t sample_size = Extents{}.size();
 /// that passes are compiled once for all devices. P is the precision that products are computed in.
 template <class P>
 struct pass {
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
   std::size_t batch = 0;
   int ordinal = 0;
-  const T* parameters = nullptr;
-  T* buffers = nullptr;
-  T* saved = nullptr;
-  T* scratch = nullptr;
+  const typename roles::working* parameters = nullptr;
+  typename roles::parameter* buffers = nullptr;
+  std::byte* saved = nullptr;
+  std::byte* scratch = nullptr;
   runtime::mode mode = runtime::mode::predict;
   random_key key{};
 };

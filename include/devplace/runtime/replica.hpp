@@ -5,36 +5,51 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace::runtime {
 
-/// One replica's arenas: parameters, gradients (followed by two sums) and buffers, each one block with the same
-/// constexpr offsets on every place; and the sums of its last loss.
-template <class T>
+/// One replica's arenas: parameters, the copy of them that layers read, gradients (followed by two sums) and buffers,
+/// each one block with the same constexpr offsets on every place; and the sums of its last loss. `S` is the storage of
+/// a precision (precision_traits), which names the types.
+template <class S>
 struct replica {
+  using roles = precision_traits<S>;
+  using parameter = typename roles::parameter;
+  using working = typename roles::working;
+  using gradient = typename roles::gradient;
+  using accumulator = typename roles::accumulator;
+  /// Otherwise layers read the parameters themselves, and `working_copy` is empty.
+  static constexpr bool has_working_copy = !std::is_same_v<parameter, working>;
+
   int ordinal = 0;
   devplace::detail::memory_block parameters;
+  devplace::detail::memory_block working_copy;
   devplace::detail::memory_block gradients;
   devplace::detail::memory_block buffers;
   devplace::detail::memory_block sums;
 
-  T* parameter_data() const { return static_cast<T*>(parameters.data()); }
-  T* gradient_data() const { return static_cast<T*>(gradients.data()); }
-  T* buffer_data() const { return static_cast<T*>(buffers.data()); }
+  parameter* parameter_data() const { return static_cast<parameter*>(parameters.data()); }
+  working* working_data() const {
+    return static_cast<working*>(has_working_copy ? working_copy.data() : parameters.data());
+  }
+  gradient* gradient_data() const { return static_cast<gradient*>(gradients.data()); }
+  parameter* buffer_data() const { return static_cast<parameter*>(buffers.data()); }
   /// The last step's sums of losses and weights.
-  T* loss_sums() const { return static_cast<T*>(sums.data()); }
+  accumulator* loss_sums() const { return static_cast<accumulator*>(sums.data()); }
 };
 
 /// The state of a model: shared with leases and saved activations, so that they detect misuse.
-template <class T>
+template <class S>
 struct model_state {
-  std::vector<replica<T>> replicas;
+  std::vector<replica<S>> replicas;
   std::vector<int> ordinals;  ///< of their devices
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
@@ -42,13 +57,14 @@ struct model_state {
   std::uint64_t updates = 0;          ///< optimizer steps so far: activations saved before one are stale
   std::uint64_t failures = 0;         ///< failures of the model's devices when it was made: any more make it unusable
   void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
+  bool working_copies_are_old = true;                     ///< whether passes round the parameters first
   bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
   std::string unusable;                                   ///< why the model can no longer be used; empty if it can
 };
 
 /// Replica k; throws if it does not exist.
-template <class T>
-const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
+template <class S>
+const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   if (k >= state.replicas.size())
     throw argument_error("there is no replica number " + std::to_string(k) + " among " +
                          std::to_string(state.replicas.size()) + ", counted from 0.");
@@ -56,8 +72,8 @@ const replica<T>& replica_at(const model_state<T>& state, std::size_t k) {
 }
 
 /// Calls `f()` for replica k; if there are several replicas, adds the replica to exceptions.
-template <class Backend, class T, class F>
-void on_behalf_of(const model_state<T>& state, std::size_t k, F&& f) {
+template <class Backend, class S, class F>
+void on_behalf_of(const model_state<S>& state, std::size_t k, F&& f) {
   devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
 }
 
@@ -72,8 +88,8 @@ inline constexpr const char* partial_update_text =
     "that was saved before. Its trainers and optimizers are to be made anew too.";
 
 /// Throws if a failure has made the model unusable.
-template <class T>
-void require_usable(const model_state<T>& state) {
+template <class S>
+void require_usable(const model_state<S>& state) {
   if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);
 }
 

@@ -23,8 +23,8 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 /// Waits for all places of a model. If a device has failed since the model was made, marks the model as unusable and
 /// throws the failure, with the name of the replica where it began, or, if another caller was thrown that before, an
 /// error that the model cannot be used.
-template <class Backend, class T>
-void settle(model_state<T>& state) {
+template <class Backend, class S>
+void settle(model_state<S>& state) {
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
   if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures) state.unusable = failed_device_text;
   if (failed.failure) devplace::detail::throw_failure<Backend>(failed, state.ordinals);
@@ -32,8 +32,8 @@ void settle(model_state<T>& state) {
 }
 
 /// The same, but returns without waiting if no device has failed so far.
-template <class Backend, class T>
-void settle_after_failures(model_state<T>& state) {
+template <class Backend, class S>
+void settle_after_failures(model_state<S>& state) {
   require_usable(state);
   if (failures_of<Backend>(state.ordinals) != state.failures) settle<Backend>(state);
 }

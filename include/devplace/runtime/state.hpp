@@ -19,39 +19,48 @@ struct arena_sizes {
   std::size_t buffers;
 };
 
-template <class T, class Backend>
-replica<T> make_replica(int ordinal, const arena_sizes& sizes) {
-  return {ordinal, zeros<T, Backend>(ordinal, sizes.parameters, memory_purpose::parameters),
-          zeros<T, Backend>(ordinal, sizes.parameters + gradient_tail, memory_purpose::gradients),
-          zeros<T, Backend>(ordinal, sizes.buffers, memory_purpose::parameters),
-          zeros<T, Backend>(ordinal, loss_sums_bytes / sizeof(T), memory_purpose::workspace)};
+template <class S, class Backend>
+replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
+  using roles = precision_traits<S>;
+  using parameter = typename roles::parameter;
+  using accumulator = typename roles::accumulator;
+  replica<S> r;
+  r.ordinal = ordinal;
+  r.parameters = zeros<parameter, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
+  if constexpr (replica<S>::has_working_copy)
+    r.working_copy = zeros<typename roles::working, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
+  r.gradients =
+      zeros<typename roles::gradient, Backend>(ordinal, sizes.parameters + gradient_tail, memory_purpose::gradients);
+  r.buffers = zeros<parameter, Backend>(ordinal, sizes.buffers, memory_purpose::parameters);
+  r.sums = zeros<accumulator, Backend>(ordinal, loss_sums_bytes / sizeof(accumulator), memory_purpose::workspace);
+  return r;
 }
 
 /// Replicas of zeros on these devices; throws earlier failures of them. The caller fills them and then calls settle().
-template <class T, class Backend>
-std::shared_ptr<model_state<T>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
-  auto state = std::make_shared<model_state<T>>();
+template <class S, class Backend>
+std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const arena_sizes& sizes) {
+  auto state = std::make_shared<model_state<S>>();
   state->failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
   state->replicas.reserve(ordinals.size());
   state->ordinals.assign(ordinals.begin(), ordinals.end());
   for (const int ordinal : ordinals)
-    state->replicas.push_back(make_replica<T, Backend>(ordinal, sizes));
-  state->settle_after_failures = &settle_after_failures<Backend, T>;
+    state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
+  state->settle_after_failures = &settle_after_failures<Backend, S>;
   return state;
 }
 
 /// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, bitwise.
 /// Gradients are not copied.
-template <class Backend, class FromBackend, class T>
-std::shared_ptr<model_state<T>> copied_state(std::span<const int> ordinals, const model_state<T>& from) {
-  const replica<T>& first = from.replicas.front();
-  auto state =
-      empty_state<T, Backend>(ordinals, {first.parameters.bytes() / sizeof(T), first.buffers.bytes() / sizeof(T)});
+template <class Backend, class FromBackend, class S>
+std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<S>& from) {
+  const replica<S>& first = from.replicas.front();
+  constexpr std::size_t element = sizeof(typename replica<S>::parameter);
+  auto state = empty_state<S, Backend>(ordinals, {first.parameters.bytes() / element, first.buffers.bytes() / element});
   state->seed = from.seed;
   state->step = from.step;
   state->updates = from.updates;
-  for (const replica<T>& r : state->replicas) {
+  for (const replica<S>& r : state->replicas) {
     copy_arena<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
     copy_arena<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
   }

@@ -5,12 +5,14 @@
 #include <concepts>
 #include <cstdint>
 
+#include <devplace/tensor/bf16.hpp>
+
 namespace devplace {
 
-/// Element types of tensors: float, double, int32, int64, uint8.
+/// Element types of tensors: float, double, int32, int64, uint8, and for storage bf16.
 template <class T>
 concept element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t> || std::same_as<T, bf16>;
 
 /// Element types that parameters and gradients can have.
 template <class T>
@@ -27,6 +29,8 @@ constexpr const char* dtype_name() {
     return "int32";
   else if constexpr (std::same_as<T, std::int64_t>)
     return "int64";
+  else if constexpr (std::same_as<T, bf16>)
+    return "bf16";
   else
     return "uint8";
 }

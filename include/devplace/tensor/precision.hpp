@@ -4,35 +4,64 @@
 
 #include <concepts>
 
+#include <devplace/tensor/bf16.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {
 
-/// A precision of models and products whose elements are float and whose matrix products round their operands to TF32
-/// on CUDA devices: 8 bits of exponent as in float, 10 bits of mantissa instead of 23. Products are many times faster
-/// there; all other arithmetic is float. On the CPU and on simulated devices, which have no TF32, it is plain float. It
-/// is used only if requested: `float` is strict everywhere.
+/// A precision of models and products whose elements are float, and whose matrix products round their operands to TF32
+/// on CUDA devices: 8 bits of exponent as in float, 10 bits of mantissa instead of 23. Products are many times as fast
+/// there; sums, and all that is not a matrix product, are float. On the CPU and on simulated devices, which have no
+/// TF32, it is plain float. Only models and products that name `tf32` use it: `float` is strict everywhere.
 struct tf32 {};
 
-/// Precisions of models and products: `float`, `double`, `tf32`.
+/// A precision of models whose activations, and the copy of the parameters that layers read, are `Storage`, while the
+/// parameters themselves, their gradients and the optimizer's state are float. `mixed<bf16>` runs layers that compute
+/// with the element types of their call; devplace's own products, losses and random layers do not take bf16 yet.
+template <std::same_as<bf16> Storage>
+struct mixed {};
+
+/// The element type of each role in a precision. Parameters, gradients and state take part in the optimizer's update
+/// together and are one type; nothing else assumes that two roles have the same one.
 template <class P>
-concept precision = floating_element<P> || std::same_as<P, tf32>;
+struct precision_traits;
 
 namespace detail {
 
-template <class P>
-struct element_of {
-  using type = P;
-};
-template <>
-struct element_of<tf32> {
-  using type = float;
+template <class T>
+struct uniform_roles {
+  using parameter = T;    ///< what optimizers update, and buffers
+  using working = T;      ///< the copy of the parameters that layers read; no copy where it is `parameter`
+  using activation = T;   ///< outputs of layers, their gradients, and what layers keep for backward
+  using gradient = T;     ///< of the parameters
+  using state = T;        ///< of the optimizer
+  using accumulator = T;  ///< sums of losses and of weights
+  using wire = T;         ///< what gradients are reduced in over several places
+  using storage = T;      ///< models of two precisions with the same one share their arenas' code
 };
 
 }  // namespace detail
 
-/// The element type of a precision: float for `tf32`, otherwise the precision itself.
+template <floating_element T>
+struct precision_traits<T> : detail::uniform_roles<T> {};
+template <>
+struct precision_traits<tf32> : detail::uniform_roles<float> {};
+template <class Storage>
+struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
+  using working = Storage;
+  using activation = Storage;
+  using storage = mixed<Storage>;
+};
+
+/// What a model can be computed in: `float`, `double`, `tf32`, `mixed<bf16>`.
 template <class P>
-using element_of_t = typename detail::element_of<P>::type;
+concept precision = requires {
+  typename precision_traits<P>::parameter;
+};
+
+/// The element type of what is computed in a precision: float for `tf32`, bf16 for `mixed<bf16>`, else the precision
+/// itself.
+template <class P>
+using element_of_t = typename precision_traits<P>::activation;
 
 }  // namespace devplace

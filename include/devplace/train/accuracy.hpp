@@ -112,7 +112,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    runtime::check_batch<Where, element_of_t<P>, typename model<Net, Where, P>::input_extents>(images);
+    runtime::check_batch<model<Net, Where, P>>(images);
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -141,7 +141,7 @@ double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_opt
                 const accuracy_options& how = {}) {
   options.shuffle.reset();
   options.drop_last = false;
-  loader<Where, element_of_t<P>> batches(data, options);
+  loader<Where, typename model<Net, Where, P>::input_type> batches(data, options);
   return accuracy(m, batches.epoch(0), how);
 }
 /// The same with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.

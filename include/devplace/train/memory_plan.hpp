@@ -11,6 +11,7 @@
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/runtime/engine.hpp>
 
 namespace devplace {
 
@@ -40,21 +41,23 @@ constexpr std::size_t operator""_GiB(unsigned long long n) {
 
 namespace train::detail {
 
-/// The memory that a trainer needs on a place besides model and optimizer, in elements of the model's type.
-template <class Net>
+/// The memory that a trainer needs on a place besides model and optimizer, in bytes.
+template <class Net, class P>
 struct step_layout {
-  using plan = runtime::network_plan<Net>;
-  using output_extents = typename plan::output;
+  using run = runtime::engine<Net, P, backend::cpu>;  // sizes are the same for all backends
+  using roles = precision_traits<P>;
 
-  static constexpr std::size_t output(std::size_t rows) {
-    return runtime::padded(runtime::sample_size<output_extents> * rows);
-  }
   /// Saved activations, output and scratch of the pass.
-  static constexpr std::size_t pass(std::size_t rows) {
-    return plan::saved_elements(rows, nn::mode::train) + output(rows) + plan::scratch_elements(rows, nn::mode::train);
+  static constexpr std::size_t pass(std::size_t rows) { return run::workspace_bytes(rows, nn::mode::train); }
+  /// The gradient of the loss.
+  static constexpr std::size_t output_gradient(std::size_t rows) {
+    return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
+                                 sizeof(typename roles::activation));
   }
   /// The pass, the gradient of the loss, and a loss for each sample.
-  static constexpr std::size_t workspace(std::size_t rows) { return pass(rows) + output(rows) + runtime::padded(rows); }
+  static constexpr std::size_t workspace(std::size_t rows) {
+    return pass(rows) + output_gradient(rows) + runtime::padded_bytes(rows * sizeof(typename roles::accumulator));
+  }
 };
 
 /// The sums of losses over steps, and the factor and norm of clipping: a cache line each.
@@ -82,9 +85,10 @@ struct memory_plan {
 template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
 struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
  private:
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
+  using storage = runtime::replica<typename roles::storage>;
   using plan = runtime::network_plan<Net>;
-  using layout = train::detail::step_layout<Net>;
+  using layout = train::detail::step_layout<Net, P>;
   static_assert(!spans_processes<Where>,
                 "devplace: memory_plan: how many participants share a batch is known at run time; plan one process "
                 "with its share of the batch: memory_plan<model<Net, Local>, batch<share>, ...>.");
@@ -93,35 +97,40 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
 
  public:
   /// The parameters' arena, including padding between parameters.
-  static constexpr std::size_t parameters = plan::parameter_elements * sizeof(T);
+  static constexpr std::size_t parameters = plan::parameter_elements * sizeof(typename roles::parameter);
+  /// The copy of the parameters that layers read, where it has another type.
+  static constexpr std::size_t working_copy =
+      storage::has_working_copy ? plan::parameter_elements * sizeof(typename roles::working) : 0;
   /// The gradients, followed by the sums of the samples' weights and losses.
-  static constexpr std::size_t gradients = (plan::parameter_elements + runtime::gradient_tail) * sizeof(T);
+  static constexpr std::size_t gradients =
+      (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// The optimizer's arenas and its step memory.
   static constexpr std::size_t optimizer_state =
-      Rule::state_arenas * plan::parameter_elements * sizeof(T) + optim::step_memory_bytes;
+      Rule::state_arenas * plan::parameter_elements * sizeof(typename roles::state) + optim::step_memory_bytes;
   /// Untrained state of layers.
-  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(T);
+  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
   /// Saved activations, outputs, their gradient, and scratch memory of layers.
-  static constexpr std::size_t activations = layout::workspace(rows) * sizeof(T);
+  static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses, of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
   /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       participants > 1
           ? Policy::engine_type::workspace_bytes(participants, bucket_plan<model<Net, Where, P>, Policy>::largest,
-                                                 sizeof(T))
+                                                 sizeof(typename roles::wire))
           : 0;
   /// The total of the above.
   static constexpr std::size_t bytes =
-      parameters + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
+      parameters + working_copy + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
   /// Additional if the trainer clips: the workspace of the norm.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
   /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one, which the
   /// device scales. On the CPU batches belong to the loader.
-  static constexpr std::size_t loader =
-      std::is_same_v<placement_backend_t<Where>, backend::cpu>
-          ? 0
-          : rows * (runtime::sample_size<typename plan::input> * (2 * sizeof(T) + 1) + 2);
+  static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>
+                                            ? 0
+                                            : rows * (runtime::sample_size<typename plan::input> *
+                                                          (2 * sizeof(typename plan::template input_element<P>) + 1) +
+                                                      2);
   /// Additional once per place on a GPU, however many models are trained there: workspace of products and reductions,
   /// allocated at first use and kept. Simulated devices have none.
   static constexpr std::size_t gpu_workspace = train::detail::gpu_workspace_bytes;

@@ -27,18 +27,18 @@
 namespace devplace {
 
 /// The loss of one call of a trainer, on the places until `item()` reads it. Valid until the next call.
-template <class T, placement Where>
+template <class S, placement Where>
 class step_loss {
  public:
   /// From the sums that the model's replicas keep of their parts of the batch.
-  step_loss(std::shared_ptr<runtime::model_state<T>> state, reduction how)
+  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
       : state_(std::move(state)), step_(state_->step), how_(how) {}
 
   /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
   /// on one of them, with its name; error where the model cannot be used; and error after the model's next pass, which
   /// overwrites the loss.
   template <detail::configured = detail::configuration>
-  T item() const {
+  typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
       throw error(
           "a step's loss was read after the next step had overwritten it; call item() before that, or use "
@@ -47,7 +47,7 @@ class step_loss {
   }
 
  private:
-  std::shared_ptr<runtime::model_state<T>> state_;
+  std::shared_ptr<runtime::model_state<S>> state_;
   std::uint64_t step_;
   reduction how_;
 };
@@ -86,12 +86,14 @@ class trainer;
 /// The trainer of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
-  using T = element_of_t<P>;
+  using roles = precision_traits<P>;
+  using T = typename roles::gradient;
+  using state_type = runtime::model_state<typename roles::storage>;
   using backend_type = placement_backend_t<Where>;
   static_assert(nn::loss<Loss>,
                 "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see nn/loss.hpp for "
                 "what one must have.");
-  static constexpr bool is_policy = collective_policy<Policy, backend_type, T>;
+  static constexpr bool is_policy = collective_policy<Policy, backend_type, typename roles::wire>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
@@ -117,7 +119,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// The model that it trains.
   using model_type = model<Net, Where, P>;
   /// What a step returns.
-  using loss_type = step_loss<T, Where>;
+  using loss_type = step_loss<typename roles::storage, Where>;
   /// The optimizer, of all places or of the first one.
   using optimizer_type = devplace::optimizer<Rule, model_type, who_updates>;
 
@@ -128,7 +130,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
-      losses_[k].emplace(loss.template bind<T, backend_type>(ordinal));
+      losses_[k].emplace(loss.template bind<element_of_t<P>, backend_type>(ordinal));
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
@@ -156,7 +158,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] { prepare_place(k, rows); });
-    if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, T>(communicator());
+    if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, typename roles::wire>(communicator());
   }
 
   /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -178,7 +180,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// and split alike.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
-    runtime::check_batch<Where, T, typename model_type::input_extents>(samples);
+    runtime::check_batch<model_type>(samples);
     static_assert(std::is_same_v<typename Samples::placement_type, batch_placement_t<Where>>,
                   "devplace: the step's batch is a full copy on every place, so that all would do the same work; give "
                   "each its part: scatter<batch_placement_t<Where>>(batch), or a loader<Where>.");
@@ -194,7 +196,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     [[maybe_unused]] const auto awake = stay_awake();
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
-    const train::detail::step_guard<T> guard(state, accumulation_);
+    const train::detail::step_guard guard(state, accumulation_);
+    runtime::renew_working_copies<backend_type>(state);
     for (std::size_t k = 0; k < places; ++k)
       on_behalf_of(k, [&] {
         run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
@@ -213,7 +216,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const auto awake = stay_awake();
-    const train::detail::step_guard<T> guard(state, accumulation_);
+    const train::detail::step_guard guard(state, accumulation_);
     update(state);
     guard.done();
     return true;
@@ -248,7 +251,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type& optimizer() { return optimizer_; }
 
  private:
-  const runtime::replica<T>& replica(std::size_t k) const { return state_->replicas[k]; }
+  const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
 
   /// What `f()` throws gets the name of replica k.
   template <class F>
@@ -265,7 +268,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       return {0, 1};
   }
 
-  runtime::model_state<T>& own_state() const {
+  state_type& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
     return *state_;
   }
@@ -284,7 +287,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void prepare_place(std::size_t k, std::size_t rows) {
     if constexpr (on_cpu) detail::gemm_prepare();
     if (rows <= memory_[k].rows && memory_[k].prepared) return;
-    train::detail::prepare<Net, T, backend_type>(memory_[k], replica(k).ordinal, rows);
+    train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
   }
 
   template <class Samples, class Targets, detail::configured = detail::configuration>
@@ -298,7 +301,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Reduces the gradients and updates the parameters.
   template <detail::configured = detail::configuration>
-  void update(runtime::model_state<T>& state) {
+  void update(state_type& state) {
     accumulation_.batches = 0;
     if constexpr (communicates) parallel::reduce_gradients<Net, policy_type>(communicator(), state);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
@@ -313,14 +316,14 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     std::array<const T*, places> factors{};
     if (!clip_) return factors;
     for (std::size_t k = 0; k < updating_places; ++k)
-      factors[k] = train::detail::clip<Net, backend_type>(*clip_, replica(k), memory_[k], how_);
+      factors[k] = train::detail::clip<Net, backend_type, T>(*clip_, replica(k), memory_[k], how_);
     return factors;
   }
 
-  std::shared_ptr<runtime::model_state<T>> state_;
+  std::shared_ptr<state_type> state_;
   reduction how_;
   optimizer_type optimizer_;
-  std::array<std::optional<typename Loss::template bound<T>>, places> losses_;
+  std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
   std::shared_ptr<void> communicator_;  // whose type tells the configuration
   std::optional<optim::clip_norm> clip_;

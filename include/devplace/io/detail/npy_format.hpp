@@ -32,6 +32,8 @@ enum class npy_type : unsigned char { f4, f8, i4, i8, u1 };
 
 template <element T>
 constexpr npy_type npy_type_of() {
+  static_assert(!std::same_as<T, bf16>,
+                "devplace: .npy files have no bf16 elements; write cast<float>(x), and convert what was read.");
   if constexpr (std::same_as<T, float>)
     return npy_type::f4;
   else if constexpr (std::same_as<T, double>)

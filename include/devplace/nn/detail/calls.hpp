@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -13,12 +14,23 @@ namespace devplace::nn::detail {
 template <class Layer, class In>
 using output_t = typename Layer::template output<In>;
 
+template <class P>
+using gradient_of = typename precision_traits<P>::gradient;
+
+/// The elements of a layer's result: those of its input, `X`, where it only renames axes.
+template <class Layer, class P, class X>
+using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
+
 /// What forward and backward of a layer have in common: views of one pass at `here<Backend>`.
 template <class Layer, class In, class P, class Backend>
 class call {
+  using roles = precision_traits<P>;
+
  public:
   using precision_type = P;
-  using value_type = element_of_t<P>;
+  using value_type = typename roles::activation;  ///< of activations and of their gradients
+  using parameter_type = typename roles::working;
+  using gradient_type = typename roles::gradient;  ///< of parameters
   using backend_type = Backend;
   template <class Element, class Extents>
   using view_of = devplace::view<Element, Extents, here<Backend>>;
@@ -34,26 +46,26 @@ class call {
   template <std::size_t Index>
   auto parameter() const {
     using entry = table_entry<Layer, Index, false>;
-    return window<const value_type>(pass_.parameters + entry::offset, typename entry::extents{});
+    return window<const parameter_type>(pass_.parameters + entry::offset, typename entry::extents{});
   }
 
   /// The layer's buffer number `Index`; forward may write it when training.
   template <std::size_t Index>
   auto buffer() const {
     using entry = table_entry<Layer, Index, true>;
-    return window<value_type>(pass_.buffers + entry::offset, typename entry::extents{});
+    return window(pass_.buffers + entry::offset, typename entry::extents{});
   }
 
   /// What forward leaves for backward, [batch, Layer::saved<In>].
   auto saved() const {
     constexpr std::size_t columns = saved_per_sample<Layer, In>();
-    return window<value_type>(pass_.saved, extents<dyn, columns>{pass_.batch});
+    return window(static_cast<value_type*>(static_cast<void*>(pass_.saved)), extents<dyn, columns>{pass_.batch});
   }
 
   /// Memory for use inside this pass only, [batch, Layer::scratch<In>].
   auto scratch() const {
     constexpr std::size_t columns = scratch_per_sample<Layer, In>();
-    return window<value_type>(pass_.scratch, extents<dyn, columns>{pass_.batch});
+    return window(static_cast<value_type*>(static_cast<void*>(pass_.scratch)), extents<dyn, columns>{pass_.batch});
   }
 
  protected:
@@ -69,42 +81,44 @@ class call {
   pass<P> pass_;
 };
 
-/// Argument of `Layer::forward`.
-template <class Layer, class In, class P, class Backend>
+/// Argument of `Layer::forward`, whose input has elements of type `X`.
+template <class Layer, class In, class P, class Backend, class X>
 class forward_call : public call<Layer, In, P, Backend> {
   using base = call<Layer, In, P, Backend>;
-  using T = element_of_t<P>;
+  using Y = output_element_t<Layer, P, X>;
 
  public:
-  forward_call(const pass<P>& p, const T* x, T* y)
+  forward_call(const pass<P>& p, const void* x, void* y)
       : base(p),
-        input(this->window(x, base::template batched<In>(p.batch))),
-        output(this->window(y, base::template batched<output_t<Layer, In>>(p.batch))) {}
+        input(this->window(static_cast<const X*>(x), base::template batched<In>(p.batch))),
+        output(this->window(static_cast<Y*>(y), base::template batched<output_t<Layer, In>>(p.batch))) {}
 
-  typename base::template view_of<const T, prepend_t<dyn, In>> input;
-  typename base::template view_of<T, prepend_t<dyn, output_t<Layer, In>>> output;
+  typename base::template view_of<const X, prepend_t<dyn, In>> input;
+  typename base::template view_of<Y, prepend_t<dyn, output_t<Layer, In>>> output;
 };
 
 /// Argument of `Layer::backward`.
-template <class Layer, class In, class P, class Backend>
+template <class Layer, class In, class P, class Backend, class X>
 class backward_call : public call<Layer, In, P, Backend> {
   using base = call<Layer, In, P, Backend>;
   using T = element_of_t<P>;
+  using Y = output_element_t<Layer, P, X>;
   using out = output_t<Layer, In>;
 
  public:
-  backward_call(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add)
+  backward_call(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx, gradient_of<P>* gradients,
+                bool add)
       : base(p),
-        input(this->window(x, base::template batched<In>(p.batch))),
-        output(this->window(y, base::template batched<out>(p.batch))),
-        output_gradient(this->window(dy, base::template batched<out>(p.batch))),
-        input_gradient(this->window(dx, base::template batched<In>(p.batch))),
+        input(this->window(static_cast<const X*>(x), base::template batched<In>(p.batch))),
+        output(this->window(static_cast<const Y*>(y), base::template batched<out>(p.batch))),
+        output_gradient(this->window(static_cast<const T*>(dy), base::template batched<out>(p.batch))),
+        input_gradient(this->window(static_cast<T*>(dx), base::template batched<In>(p.batch))),
         needs_input_gradient(dx != nullptr),
         accumulate(add),
         gradients_(gradients) {}
 
-  typename base::template view_of<const T, prepend_t<dyn, In>> input;             ///< valid if the layer keeps it
-  typename base::template view_of<const T, prepend_t<dyn, out>> output;           ///< valid if the layer keeps it
+  typename base::template view_of<const X, prepend_t<dyn, In>> input;             ///< valid if the layer keeps it
+  typename base::template view_of<const Y, prepend_t<dyn, out>> output;           ///< valid if the layer keeps it
   typename base::template view_of<const T, prepend_t<dyn, out>> output_gradient;  ///< of the loss's sum
   typename base::template view_of<T, prepend_t<dyn, In>> input_gradient;          ///< null where it is not needed
   bool needs_input_gradient;
@@ -118,7 +132,9 @@ class backward_call : public call<Layer, In, P, Backend> {
   }
 
   /// Memory with the extents of the output.
-  auto output_like(T* data) const { return this->window(data, base::template batched<out>(this->batch())); }
+  auto output_like(void* data) const {
+    return this->window(static_cast<T*>(data), base::template batched<out>(this->batch()));
+  }
 
   /// Writes or adds an expression, as `accumulate` says.
   template <std::size_t Index, class Expression>
@@ -131,7 +147,7 @@ class backward_call : public call<Layer, In, P, Backend> {
   }
 
  private:
-  T* gradients_;
+  gradient_of<P>* gradients_;
 };
 
 }  // namespace devplace::nn::detail

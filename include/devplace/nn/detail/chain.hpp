@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/chain_layout.hpp>
@@ -48,22 +49,42 @@ struct chain<In, std::tuple<Plans...>> {
   template <std::size_t Index>
   using plan = typename decltype(plans::template find<Index>())::type;
 
+  /// Whether activation i still has the elements of the chain's input.
+  static constexpr std::array<bool, n + 1> raw_activations() {
+    const std::array<bool, n> keeps{Plans::keeps_elements...};
+    std::array<bool, n + 1> result{true};
+    for (std::size_t i = 0; i < n; ++i)
+      result[i + 1] = result[i] && keeps[i];
+    return result;
+  }
+  static constexpr std::array<bool, n + 1> raw = raw_activations();
+  static constexpr bool own_elements(bool behind_others) {
+    const std::array<bool, n> own{Plans::own_input_elements...};
+    bool any = false;
+    for (std::size_t i = 0; i < n; ++i)
+      any = any || (own[i] && raw[i] != behind_others);
+    return any;
+  }
+  static_assert(!own_elements(true),
+                "devplace: a layer takes elements of its own type (input_element), such as indices, and stands behind "
+                "layers that compute; put it first in the network.");
+
   static constexpr chain_facts<n> facts() {
     chain_facts<n> f;
     f.size = {sample_size<In>, sample_size<typename Plans::output>...};
     f.keeps = {Plans::keeps...};
     f.in_place = {Plans::in_place...};
     f.reshapes = {Plans::reshapes...};
+    f.raw = raw;
     return f;
   }
   static constexpr chain_layout<n> training = lay_out(facts(), mode::train);
   static constexpr chain_layout<n> predicting = lay_out(facts(), mode::predict);
-  static constexpr std::size_t largest_gradient() {
-    std::size_t largest = 0;
-    for (std::size_t i = 1; i < n; ++i)
-      largest = std::max(largest, facts().size[i]);
-    return largest;
+  static constexpr std::size_t find_largest_gradient() {
+    const std::array<std::size_t, n> of{sample_size<typename Plans::output>...};
+    return n == 1 ? 0 : *std::max_element(of.begin(), of.end() - 1);
   }
+  static constexpr std::size_t largest_gradient = find_largest_gradient();
 
   static constexpr std::array<std::size_t, n> plan_parameters{Plans::parameter_elements...};
   static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
@@ -80,6 +101,8 @@ struct chain<In, std::tuple<Plans...>> {
   using layer_type = void;
   static constexpr keep keeps =
       static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
+  static constexpr bool own_input_elements = own_elements(false);
+  static constexpr bool keeps_elements = raw[n];
   static constexpr bool in_place = false;
   static constexpr bool reshapes = false;
   static constexpr std::size_t layers = sum_before(plan_layers, n);
@@ -91,28 +114,28 @@ struct chain<In, std::tuple<Plans...>> {
   template <std::size_t Base>
   using entries = typename parameter_list<Base, entry_list<>, Plans...>::type;
 
-  static constexpr std::size_t saved_elements(std::size_t batch, mode m) {
-    if (m == mode::predict) return 0;
-    return training.interior(batch) + (Plans::saved_elements(batch, m) + ...);
+  static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return m == mode::predict ? 0 : training.interior(batch, e) + saved_before(n, batch, e);
   }
-  static constexpr std::size_t scratch_elements(std::size_t batch, mode m) {
-    const std::size_t inside =
-        std::max({Plans::scratch_elements(batch, m) + (m == mode::predict ? Plans::saved_elements(batch, m) : 0)...});
-    return 2 * slot(batch, m) + inside;
+  static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    std::size_t index = 0, inside = 0;
+    ((inside = std::max(inside, inner_bytes<Plans>(batch, m, sizes_at(index, e))), ++index), ...);
+    return 2 * slot(batch, m, e) + inside;
   }
 
-  template <class Backend, class P, class T>
-  static void forward(const pass<P>& p, const T* x, T* y) {
+  template <class Backend, class X, class P>
+  static void forward(const pass<P>& p, const void* x, void* y) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (forward_one<Index, Backend>(p, x, y), ...);
+      (forward_one<Index, Backend, X>(p, x, y), ...);
     }
     (std::make_index_sequence<n>{});
   }
 
-  template <class Backend, class P, class T>
-  static void backward(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+  template <class Backend, class X, class P>
+  static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+                       gradient_of<P>* gradients, bool add) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (backward_one<n - 1 - Index, Backend>(p, x, y, dy, dx, gradients, add), ...);
+      (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add), ...);
     }
     (std::make_index_sequence<n>{});
   }
@@ -133,39 +156,57 @@ struct chain<In, std::tuple<Plans...>> {
   }
 
  private:
-  /// Two buffers take turns: activations when predicting, gradients when training.
-  static constexpr std::size_t slot(std::size_t batch, mode m) {
-    return padded((m == mode::predict ? predicting.largest_interior() : largest_gradient()) * batch);
+  /// The sizes of elements as layer `index` sees them.
+  static constexpr element_sizes sizes_at(std::size_t index, const element_sizes& e) {
+    return {raw[index] ? e.input : e.activation, e.activation};
+  }
+  template <std::size_t Index, class X, class P>
+  using input_element_at = std::conditional_t<raw[Index], X, element_of_t<P>>;
+  template <class X, class P>
+  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>)};
+
+  template <class Plan>
+  static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
-  static constexpr std::size_t saved_before(std::size_t index, std::size_t batch) {
-    const std::array<std::size_t, n> saved{Plans::saved_elements(batch, mode::train)...};
-    return sum_before(saved, index);
+  /// Two buffers take turns: activations when predicting, gradients when training.
+  static constexpr std::size_t slot(std::size_t batch, mode m, const element_sizes& e) {
+    return padded_bytes((m == mode::predict ? predicting.largest_interior(e) : largest_gradient * e.activation) *
+                        batch);
+  }
+
+  /// What layers before `index` keep in a training pass beside activations.
+  static constexpr std::size_t saved_before(std::size_t index, std::size_t batch, const element_sizes& e) {
+    std::size_t at = 0, total = 0;
+    ((total += at < index ? Plans::saved_bytes(batch, mode::train, sizes_at(at, e)) : 0, ++at), ...);
+    return total;
   }
 
   /// Activation `i`, wherever the layout has put it.
-  template <class P, class T>
-  static T* activation(const pass<P>& p, std::size_t i, const T* x, const T* y) {
+  template <class X, class P>
+  static void* activation(const pass<P>& p, std::size_t i, const void* x, const void* y) {
     const chain_layout<n>& layout = p.mode == mode::train ? training : predicting;
     const std::size_t id = layout.storage[i];
-    if (id == 0) return const_cast<T*>(x);
-    if (id == layout.output_storage()) return const_cast<T*>(y);
-    if (p.mode == mode::train) return p.saved + layout.offset(id, p.batch);
-    return p.scratch + (id % 2) * slot(p.batch, mode::predict);
+    if (id == 0) return const_cast<void*>(x);
+    if (id == layout.output_storage()) return const_cast<void*>(y);
+    if (p.mode == mode::train) return p.saved + layout.offset(id, p.batch, sizes<X, P>);
+    return p.scratch + (id % 2) * slot(p.batch, mode::predict, sizes<X, P>);
   }
 
   /// The pass as layer `Index` sees it.
-  template <std::size_t Index, class P>
+  template <std::size_t Index, class X, class P>
   static pass<P> inner(const pass<P>& p) {
+    constexpr element_sizes e = sizes<X, P>;
     pass<P> result = p;
     result.parameters = p.parameters + sum_before(plan_parameters, Index);
     result.buffers = p.buffers + sum_before(plan_buffers, Index);
-    result.scratch = p.scratch + 2 * slot(p.batch, p.mode);
+    result.scratch = p.scratch + 2 * slot(p.batch, p.mode, e);
     if (p.mode == mode::train) {
-      result.saved = p.saved + training.interior(p.batch) + saved_before(Index, p.batch);
+      result.saved = p.saved + training.interior(p.batch, e) + saved_before(Index, p.batch, e);
     } else {
       result.saved = result.scratch;
-      result.scratch = result.saved + plan<Index>::saved_elements(p.batch, mode::predict);
+      result.scratch = result.saved + plan<Index>::saved_bytes(p.batch, mode::predict, sizes_at(Index, e));
     }
     result.key.layer = p.key.layer + sum_before(plan_layers, Index);
     return result;
@@ -188,42 +229,45 @@ struct chain<In, std::tuple<Plans...>> {
       return false;
   }
 
-  template <std::size_t Index, class Backend, class P, class T>
-  static void forward_one(const pass<P>& p, const T* x, T* y) {
+  template <std::size_t Index, class Backend, class X, class P>
+  static void forward_one(const pass<P>& p, const void* x, void* y) {
     if constexpr (!absorbed<Index>()) {
-      const T* in = activation(p, Index, x, y);
-      T* out = activation(p, Index + 1, x, y);
+      using element = input_element_at<Index, X, P>;
+      const void* in = activation<X>(p, Index, x, y);
+      void* out = activation<X>(p, Index + 1, x, y);
       if constexpr (absorbs_next<Index>())
-        plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend>(inner<Index>(p), in,
-                                                                                               out);
+        plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element>(
+            inner<Index, X>(p), in, out);
       else
-        plan<Index>::template forward<Backend>(inner<Index>(p), in, out);
+        plan<Index>::template forward<Backend, element>(inner<Index, X>(p), in, out);
     }
   }
 
-  template <std::size_t Index, class Backend, class P, class T>
-  static void backward_one(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+  template <std::size_t Index, class Backend, class X, class P>
+  static void backward_one(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+                           gradient_of<P>* gradients, bool add) {
     if constexpr (!absorbed<Index>()) {
+      using element = input_element_at<Index, X, P>;
       constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
       constexpr bool parameters_here = plan_parameters[Index] != 0;
       constexpr std::size_t last = absorbs_next<Index>() ? Index + 1 : Index;
       if (!parameters_before && !parameters_here && dx == nullptr) return;
-      const T* above = last + 1 == n ? dy : gradient(p, last + 1);
-      T* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient(p, Index) : nullptr;
-      T* const own = gradients + sum_before(plan_parameters, Index);
-      const T* in = activation(p, Index, x, y);
-      const T* out = activation(p, last + 1, x, y);
+      const void* above = last + 1 == n ? dy : gradient<X>(p, last + 1);
+      void* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<X>(p, Index) : nullptr;
+      auto* const own = gradients + sum_before(plan_parameters, Index);
+      const void* in = activation<X>(p, Index, x, y);
+      const void* out = activation<X>(p, last + 1, x, y);
       if constexpr (absorbs_next<Index>())
-        plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend>(
-            inner<Index>(p), in, out, above, gradient(p, last), below, own, add);
+        plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, element>(
+            inner<Index, X>(p), in, out, above, gradient<X>(p, last), below, own, add);
       else
-        plan<Index>::template backward<Backend>(inner<Index>(p), in, out, above, below, own, add);
+        plan<Index>::template backward<Backend, element>(inner<Index, X>(p), in, out, above, below, own, add);
     }
   }
 
-  template <class P>
-  static element_of_t<P>* gradient(const pass<P>& p, std::size_t i) {
-    return p.scratch + training.gradient_slot[i] * slot(p.batch, mode::train);
+  template <class X, class P>
+  static void* gradient(const pass<P>& p, std::size_t i) {
+    return p.scratch + training.gradient_slot[i] * slot(p.batch, mode::train, sizes<X, P>);
   }
 };
 

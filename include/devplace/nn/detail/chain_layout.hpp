@@ -17,6 +17,7 @@ struct chain_facts {
   std::array<keep, N> keeps{};
   std::array<bool, N> in_place{};
   std::array<bool, N> reshapes{};
+  std::array<bool, N + 1> raw{};  ///< activation i has the elements of the network's input
 };
 
 /// Which activations of a chain share memory. Storage 0 is the caller's input, the last one the caller's output; the
@@ -25,6 +26,7 @@ template <std::size_t N>
 struct chain_layout {
   std::array<std::size_t, N + 1> storage{};       ///< of activation i
   std::array<std::size_t, N + 2> storage_size{};  ///< elements for one sample
+  std::array<bool, N + 2> raw{};                  ///< they are those of the network's input
   std::array<bool, N + 2> kept{};                 ///< some backward pass reads it
   std::size_t storages = 1;
   std::array<std::size_t, N + 1> gradient_slot{};  ///< of the gradients of activations 1 to N-1: two take turns
@@ -32,29 +34,37 @@ struct chain_layout {
   constexpr std::size_t output_storage() const { return storage[N]; }
 
   /// Where a storage between input and output starts when all are kept side by side.
-  constexpr std::size_t offset(std::size_t id, std::size_t batch) const {
+  constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
     std::size_t total = 0;
     for (std::size_t before = 1; before < id; ++before)
-      total += padded(storage_size[before] * batch);
+      total += padded_bytes(sample_bytes(before, e) * batch);
     return total;
   }
 
-  /// Elements of all storages between input and output.
-  constexpr std::size_t interior(std::size_t batch) const { return offset(storages - 1, batch); }
+  /// Bytes of all storages between input and output.
+  constexpr std::size_t interior(std::size_t batch, const element_sizes& e) const {
+    return offset(storages - 1, batch, e);
+  }
 
-  /// The largest storage between input and output, of one sample.
-  constexpr std::size_t largest_interior() const {
+  /// Bytes of one sample in a storage.
+  constexpr std::size_t sample_bytes(std::size_t id, const element_sizes& e) const {
+    return storage_size[id] * (raw[id] ? e.input : e.activation);
+  }
+
+  /// Bytes of one sample in the largest storage between input and output.
+  constexpr std::size_t largest_interior(const element_sizes& e) const {
     std::size_t largest = 0;
     for (std::size_t id = 1; id + 1 < storages; ++id)
-      largest = std::max(largest, storage_size[id]);
+      largest = std::max(largest, sample_bytes(id, e));
     return largest;
   }
 };
 
-/// A layer whose result has another size than its input cannot lie in the same memory, whatever it says of itself.
+/// A layer whose result has another size or other elements than its input cannot lie in the same memory, whatever it
+/// says of itself.
 template <std::size_t N>
 constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
-  return facts.in_place[i] && facts.size[i] == facts.size[i + 1];
+  return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];
 }
 
 /// A layer that works in place takes over its input's storage if nobody needs that afterwards; one that only renames
@@ -72,6 +82,7 @@ constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
     const bool must_be_new = i + 1 == N && from == 0;
     layout.storage[i + 1] = same && !must_be_new ? from : layout.storages++;
     layout.storage_size[layout.storage[i + 1]] = facts.size[i + 1];
+    layout.raw[layout.storage[i + 1]] = facts.raw[i + 1];
     if (keeps_input) layout.kept[from] = true;
     if (keeps_output) layout.kept[layout.storage[i + 1]] = true;
   }

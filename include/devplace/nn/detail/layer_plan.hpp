@@ -33,8 +33,8 @@ template <class... A, class... B>
 entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
 /// What a network made of one layer needs and does, for samples of extents `In`; `sequential` and `residual`
-/// specialise it. Sizes are in elements, so that they are the same for float and double. Everything is constexpr but
-/// the passes.
+/// specialise it. Arenas are counted in elements, because they have the same layout in each role's type, and the memory
+/// of a pass in bytes. Everything is constexpr but the passes.
 template <class Layer, class In>
 struct layer_plan {
   static_assert(layer_for<Layer, In>,
@@ -46,44 +46,48 @@ struct layer_plan {
   static constexpr keep keeps = keeps_of<Layer>();
   static constexpr bool in_place = in_place_of<Layer>();
   static constexpr bool reshapes = reshapes_only<Layer>();
+  static constexpr bool own_input_elements = takes_own_elements<Layer>;
+  static constexpr bool keeps_elements = reshapes;
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t parameters = scalar_count(parameters_of<Layer>());
   static constexpr std::size_t parameter_elements = arena_elements(parameters_of<Layer>());
   static constexpr std::size_t buffer_elements = arena_elements(buffers_of<Layer>());
 
-  static constexpr std::size_t saved_elements(std::size_t batch, mode) {
-    return padded(saved_per_sample<Layer, In>() * batch);
+  static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
+    return padded_bytes(saved_per_sample<Layer, In>() * batch * e.activation);
   }
-  static constexpr std::size_t scratch_elements(std::size_t batch, mode) {
-    return padded(scratch_per_sample<Layer, In>() * batch);
+  static constexpr std::size_t scratch_bytes(std::size_t batch, mode, const element_sizes& e) {
+    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.activation);
   }
 
-  template <class Backend, class P, class T>
-  static void forward(const pass<P>& p, const T* x, T* y) {
-    Layer::forward(forward_call<Layer, In, P, Backend>(p, x, y));
+  /// Passes take activations as addresses; `X` is the element type of the layer's input.
+  template <class Backend, class X, class P>
+  static void forward(const pass<P>& p, const void* x, void* y) {
+    Layer::forward(forward_call<Layer, In, P, Backend, X>(p, x, y));
   }
 
   /// Forward together with the layer `Next`, which works in place on the result.
-  template <class Next, class Backend, class P, class T>
-  static void forward_absorbing(const pass<P>& p, const T* x, T* y) {
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend>(p, x, y));
+  template <class Next, class Backend, class X, class P>
+  static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(p, x, y));
   }
 
   /// `dx` null: not needed. `add`: parameter gradients are added to what is there.
-  template <class Backend, class P, class T>
-  static void backward(const pass<P>& p, const T* x, const T* y, const T* dy, T* dx, T* gradients, bool add) {
+  template <class Backend, class X, class P>
+  static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+                       gradient_of<P>* gradients, bool add) {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
     }
-    Layer::backward(backward_call<Layer, In, P, Backend>(p, x, y, dy, dx, gradients, add));
+    Layer::backward(backward_call<Layer, In, P, Backend, X>(p, x, y, dy, dx, gradients, add));
   }
 
   /// Backward of forward_absorbing: y and dy are those of `Next`, and `between`, where dy may lie, takes the gradient
   /// of what lies between the two layers.
-  template <class Next, class Backend, class P, class T>
-  static void backward_absorbing(const pass<P>& p, const T* x, const T* y, const T* dy, T* between, T* dx, T* gradients,
-                                 bool add) {
-    const backward_call<Layer, In, P, Backend> call(p, x, y, dy, dx, gradients, add);
+  template <class Next, class Backend, class X, class P>
+  static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
+                                 void* dx, gradient_of<P>* gradients, bool add) {
+    const backward_call<Layer, In, P, Backend, X> call(p, x, y, dy, dx, gradients, add);
     Layer::template backward_absorbing<Next>(call, call.output_like(between));
   }
 

@@ -18,13 +18,13 @@ namespace devplace::nn::detail {
 
 /// Replicas whose parameters and buffers are initialised from seed and name: equal on all places and for any number of
 /// threads.
-template <class Net, class T, class Backend>
-std::shared_ptr<runtime::model_state<T>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
+template <class Net, class S, class Backend>
+std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
   using plan = runtime::network_plan<Net>;
-  auto state = runtime::empty_state<T, Backend>(ordinals, {plan::parameter_elements, plan::buffer_elements});
+  auto state = runtime::empty_state<S, Backend>(ordinals, {plan::parameter_elements, plan::buffer_elements});
   state->seed = seed;
-  for (const runtime::replica<T>& r : state->replicas) {
-    const auto draw_into = [&r, seed](T* arena) {
+  for (const runtime::replica<S>& r : state->replicas) {
+    const auto draw_into = [&r, seed](typename runtime::replica<S>::parameter* arena) {
       return [&r, seed, arena](const std::string& name, auto entry, std::size_t offset) {
         initialize_into<Backend>(r.ordinal, arena + offset, entry.info.shape.size(), entry.info.init, seed,
                                  path_hash(name));

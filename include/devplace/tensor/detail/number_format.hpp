@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/tensor/bf16.hpp>
+
 // Numbers in the default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at
 // most 8 after the point, all numbers of an array in the same format and aligned at the point.
 namespace devplace::detail {
@@ -90,6 +92,8 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   if constexpr (std::is_integral_v<T>) {
     for (const T x : numbers)
       texts.push_back(std::to_string(x));
+  } else if constexpr (std::is_same_v<T, bf16>) {
+    return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
     std::vector<T> finite;
     std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(finite), [](T x) { return std::isfinite(x); });

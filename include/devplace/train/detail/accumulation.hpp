@@ -22,8 +22,8 @@ struct accumulation {
 
 /// Throws if the model is unusable, if its gradients are leased, or if gradients that are being accumulated were
 /// overwritten.
-template <class Backend, class T>
-void check_accumulation(runtime::model_state<T>& state, accumulation& a) {
+template <class Backend, class S>
+void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::settle_after_failures<Backend>(state);
   if (state.gradients_out)
     throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
@@ -36,10 +36,10 @@ void check_accumulation(runtime::model_state<T>& state, accumulation& a) {
 }
 
 /// Drops the accumulated gradients unless done() is called: after an exception only some places have added theirs.
-template <class T>
+template <class S>
 class step_guard {
  public:
-  step_guard(const runtime::model_state<T>& state, accumulation& a) : state_(state), accumulation_(a) {}
+  step_guard(const runtime::model_state<S>& state, accumulation& a) : state_(state), accumulation_(a) {}
   step_guard(const step_guard&) = delete;
   step_guard& operator=(const step_guard&) = delete;
   ~step_guard() {
@@ -51,14 +51,15 @@ class step_guard {
   }
 
  private:
-  const runtime::model_state<T>& state_;
+  const runtime::model_state<S>& state_;
   accumulation& accumulation_;
   mutable bool done_ = false;
 };
 
 /// The loss of the last pass from the sums that each replica holds; waits for all places.
-template <class Backend, class T>
-T loss_of_replicas(runtime::model_state<T>& state, reduction how) {
+template <class Backend, class S>
+auto loss_of_replicas(runtime::model_state<S>& state, reduction how) {
+  using T = typename runtime::replica<S>::accumulator;
   runtime::settle<Backend>(state);
   double total[2] = {0, 0};
   for (const auto& r : state.replicas) {

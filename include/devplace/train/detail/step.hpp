@@ -24,9 +24,9 @@ namespace devplace::train::detail {
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
 /// `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last update. `counts`: the
 /// pending batches were used in an update, so their sums are added to the totals first.
-template <class T>
+template <class Gradient, class Sum>
 struct loss_functor {
-  runtime::tail_functor<T> tail;
+  runtime::tail_functor<Gradient, Sum> tail;
   double* totals;
   double* pending;
   bool counts;
@@ -80,24 +80,23 @@ inline void require_participants(const participants& samples, const participants
 }
 
 /// Makes a place's workspace large enough for `rows` samples.
-template <class Net, class T, class Backend>
+template <class Net, class P, class Backend, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
-  using layout = step_layout<Net>;
-  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / (layout::workspace(1) * sizeof(T));
+  using layout = step_layout<Net, P>;
+  constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1);
   if (rows > limit) throw_too_large(rows);
   memory.prepared = false;  // not prepared if the allocation fails
   memory.rows = 0;
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
-  memory.workspace =
-      devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows) * sizeof(T), memory_purpose::activations);
+  memory.workspace = devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows), memory_purpose::activations);
   memory.rows = rows;
   memory.prepared = true;
 }
 
 /// The address of the clipping factor for one place's whole gradients; it is computed there asynchronously.
-template <class Net, class Backend, class T>
-const T* clip(const optim::clip_norm& rule, const runtime::replica<T>& r, const step_memory<T>& memory, reduction how) {
+template <class Net, class Backend, class T, class S>
+const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
@@ -112,28 +111,37 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<T>& r, const 
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
 /// accumulates the gradients and sums.
-template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T = element_of_t<P>>
-void forward_and_backward(const runtime::replica<T>& r, step_memory<T>& memory, const PlacedLoss& loss,
-                          std::size_t rows, const T* x, const Targets& targets, const nn::random_key& key, bool add) {
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
+void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
+                          const PlacedLoss& loss, std::size_t rows,
+                          const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
+                          const nn::random_key& key, bool add) {
   using run = runtime::engine<Net, P, Backend>;
-  using layout = step_layout<Net>;
+  using layout = step_layout<Net, P>;
   using where = here<Backend>;
+  using roles = precision_traits<P>;
+  using activation = typename roles::activation;
+  using accumulator = typename roles::accumulator;
   const devplace::detail::device_of<where> device{r.ordinal};
-  T* const workspace = static_cast<T*>(memory.workspace.data());
-  T* const output_gradient = workspace + layout::pass(rows);
-  T* const row_losses = output_gradient + layout::output(rows);
+  std::byte* const workspace = static_cast<std::byte*>(memory.workspace.data());
+  void* const after_pass = workspace + layout::pass(rows);
+  void* const after_gradient = workspace + layout::pass(rows) + layout::output_gradient(rows);
+  auto* const output_gradient = static_cast<activation*>(after_pass);
+  auto* const row_losses = static_cast<accumulator*>(after_gradient);
   const auto p = run::make_pass(r, workspace, rows, nn::mode::train, key);
   if (rows != 0) run::forward(p, x);
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
   using batch_extents = std::remove_const_t<decltype(outputs)>;
-  loss.into(view<T, extents<2>, where>{r.loss_sums(), {}, device},
-            view<T, batch_extents, where>{output_gradient, outputs, device},
-            view<T, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
-            view<const T, batch_extents, where>{run::output_of(p), outputs, device}, targets);
+  loss.into(view<accumulator, extents<2>, where>{r.loss_sums(), {}, device},
+            view<activation, batch_extents, where>{output_gradient, outputs, device},
+            view<accumulator, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
+            view<const typename run::output_element, batch_extents, where>{run::output_of(p), outputs, device},
+            targets);
   runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
-      loss_functor<T>{run::tail(r, r.loss_sums(), add), memory.totals(), memory.pending(), memory.counts});
+      loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.totals(),
+                                                          memory.pending(), memory.counts});
   memory.counts = false;
 }
 

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/ops/for_each.hpp>
+#include <devplace/runtime/replica.hpp>
+
+namespace devplace::runtime {
+
+/// Rounds elements to another type.
+template <class To, class From>
+struct conversion_functor {
+  To* to;
+  const From* from;
+  DEVPLACE_HD void operator()(std::size_t i) const { to[i] = static_cast<To>(from[i]); }
+};
+
+/// Writes the copies of the parameters that layers read, where they have another type and the parameters may have
+/// changed since. Every pass calls it before its first layer, and nobody else writes the copies: who changes parameters
+/// (drawing, an update, a broadcast, a user's view) only marks them as old. Asynchronous.
+template <class Backend, class S>
+void renew_working_copies(model_state<S>& state) {
+  using roles = precision_traits<S>;
+  if constexpr (replica<S>::has_working_copy) {
+    if (!state.working_copies_are_old) return;
+    for (const replica<S>& r : state.replicas)
+      devplace::detail::for_each_index<Backend>(
+          r.ordinal, r.parameters.bytes() / sizeof(typename roles::parameter), 4096,
+          conversion_functor<typename roles::working, typename roles::parameter>{r.working_data(), r.parameter_data()});
+    state.working_copies_are_old = false;
+  }
+}
+
+}  // namespace devplace::runtime
