@@ -188,7 +188,7 @@ std::string kernel_name(const char* mangled) {
     name.erase(0, start + frame.size());
     name.erase(name.rfind(" >("));
   }
-  for (const std::string scope : {"devplace::", "runtime::", "nn::", "train::", "detail::"})
+  for (const std::string scope : {"devplace::", "runtime::", "nn::", "optim::", "train::", "detail::"})
     for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope))
       name.erase(at, scope.size());
   return name;
