@@ -51,10 +51,10 @@ struct chain<In, std::tuple<Plans...>> {
 
   /// Whether activation i still has the elements of the chain's input.
   static constexpr std::array<bool, n + 1> raw_activations() {
-    const std::array<bool, n> keeps{Plans::keeps_elements...};
+    const std::array<bool, n> kept{Plans::keeps_elements...};
     std::array<bool, n + 1> result{true};
     for (std::size_t i = 0; i < n; ++i)
-      result[i + 1] = result[i] && keeps[i];
+      result[i + 1] = result[i] && kept[i];
     return result;
   }
   static constexpr std::array<bool, n + 1> raw = raw_activations();
