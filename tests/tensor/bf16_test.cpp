@@ -25,7 +25,7 @@ double value_of(std::uint16_t bits) {
   return sign * std::ldexp(128 + mantissa, exponent - 134);
 }
 
-/// The bits of the number nearest to a finite `value`, of two equally near ones that with the even last bit.
+/// The bits of the number nearest to a finite `value`; for a tie, of the one with the even last bit.
 std::uint16_t nearest(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);

@@ -33,7 +33,7 @@ using values = std::vector<double>;
 
 // Layers in plain loops, as a user writes them on the CPU. --------------------------------------------------------
 
-/// Rows of a table by number: [batch, length] integers become [batch, length * Width].
+/// An embedding: maps indices [batch, length] to rows of a table, [batch, length * Width].
 template <std::size_t Rows, std::size_t Width>
 struct embedding {
   using input_element = std::int32_t;
@@ -100,7 +100,7 @@ struct dense_tanh {
   }
 };
 
-/// Half the sum of squared outputs; the targets are not looked at.
+/// Half the sum of squared outputs; the targets are ignored.
 struct half_square {
   dp::reduction reduce = dp::reduction::sum;
 
@@ -152,7 +152,7 @@ auto batch_of(std::size_t rows, double scale, int modulus) {
 }
 
 /// A step of gradient descent on half the squared output of tanh(W2 tanh(W1 x)), in double; W's rows are outputs.
-/// `rounded` is applied where a precision stores. Returns gradients of W1 and W2.
+/// `rounded` is applied to every value that the precision stores. Returns the gradients of W1 and W2.
 template <class Rounded>
 std::array<values, 2> reference_gradients(const std::vector<values>& weights, const values& x, std::size_t in,
                                           std::size_t hidden, std::size_t out, const Rounded& rounded) {
@@ -279,7 +279,7 @@ TEST_CASE("a model in mixed<bf16> computes in bf16 and keeps its parameters in f
         moved[i] = (before[p][i] - after[p][i]) / 0.0625;
       const double size = *std::max_element(exact[p].begin(), exact[p].end());
       INFO("round " << round << ", parameter " << p);
-      CHECK(largest_difference(moved, rounded[p]) <= 2e-5 * std::max(1.0, size));  // the float of updates
+      CHECK(largest_difference(moved, rounded[p]) <= 2e-5 * std::max(1.0, size));  // updates are in float
       CHECK(largest_difference(moved, exact[p]) <= 0.05 * std::max(1.0, size));
       CHECK(largest_difference(moved, exact[p]) > 1e-4);  // layers have read bf16
     }
@@ -306,7 +306,7 @@ TEST_CASE("updates too small for bf16 add up in the parameters, and layers read 
   }
   CHECK(steps > 5);
   CHECK(steps < 1000);
-  model.parameter<0>()(0, 0) = 0.5f;  // what a program writes counts from the next pass on
+  model.parameter<0>()(0, 0) = 0.5f;  // takes effect in the next pass
   CHECK(output() == at_half);
   CHECK(static_cast<float>(dp::to<on_cpu>(model).predict(one)(0, 0)) == at_half);
 }

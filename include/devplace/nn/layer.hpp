@@ -15,13 +15,13 @@
 
 namespace devplace::nn {
 
-/// Which of its activations a layer's backward pass reads; what is not kept may be overwritten after forward.
+/// Which activations a layer's backward pass reads; the others may be overwritten after forward.
 enum class keep : unsigned char { nothing = 0, input = 1, output = 2, input_and_output = 3 };
 
 using runtime::mode;
 using runtime::random_key;
 
-/// A layer: an empty type that says what it computes, for one batch at a time, without a place. It needs
+/// A layer: an empty type that defines a computation on one batch, independent of places. It needs
 ///
 /// - `template <class In> using output`: the extents of one sample's result, from those of one sample;
 /// - `static void forward(const auto& c)`: writes `c.output` from `c.input` (both [batch, sample extents...]);
@@ -31,18 +31,18 @@ using runtime::random_key;
 /// and may have
 ///
 /// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
-/// - `static constexpr bool in_place`: forward may write over its input, backward over its output's gradient
-///   (used where both have the same number of elements);
+/// - `static constexpr bool in_place`: forward may overwrite its input, backward its output's gradient (used if both
+///   have the same number of elements);
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
 ///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
-/// - `using input_extents = extents<...>`: what one sample must be, where the layer fixes it;
-/// - `using input_element = std::int32_t`: the elements that a network's first layer takes where they are not its
-///   activations', such as indices or bytes. Its input has no gradient then.
+/// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
+/// - `using input_element = std::int32_t`: the element type of a first layer's input if it is not the
+///   activations' type, such as indices or bytes. The input then has no gradient.
 ///
 /// Each view has the element type that the model's precision gives its role (tensor/precision.hpp).
-/// `c.mode` tells training from prediction, `c.key` keys random numbers. There is no base class and no registration.
+/// `c.mode` distinguishes training from prediction, `c.key` keys random numbers. No base class, no registration.
 /// docs/layers.md builds one step by step.
 template <class Layer, class In>
 concept layer_for = std::is_empty_v<Layer> && requires {
@@ -79,7 +79,7 @@ constexpr bool in_place_of() {
     return false;
 }
 
-/// Whether a layer only renames axes, so that its output can be its input's memory.
+/// Whether a layer only reshapes, so that its output can share its input's memory.
 template <class Layer>
 constexpr bool reshapes_only() {
   if constexpr (requires { Layer::reshapes_only; })
@@ -125,7 +125,7 @@ constexpr std::size_t scratch_per_sample() {
     return 0;
 }
 
-/// Elements of a table of parameters, each padded.
+/// Number of elements of a table of parameters, each padded.
 template <std::size_t N>
 constexpr std::size_t arena_elements(const std::array<parameter, N>& table) {
   std::size_t total = 0;
@@ -142,7 +142,7 @@ constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   return total;
 }
 
-/// Where entry `index` of a table starts.
+/// Offset of entry `index` of a table.
 template <std::size_t N>
 constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index) {
   std::size_t offset = 0;

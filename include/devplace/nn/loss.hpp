@@ -20,8 +20,8 @@ namespace devplace::nn::detail {
 template <class T>
 using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
 
-/// The two sums of a loss, one pair on each place: of the (weighted) losses of the place's samples, and of their
-/// weights. Of a split batch they are summands, of a replicated one copies.
+/// The two sums of a loss on each place: of the (weighted) losses of the place's samples, and of their weights. For a
+/// split batch they are summands, for a replicated one copies.
 template <class T, class Batch>
 using loss_sums_t =
     tensor<sum_of_t<T>, extents<2>,
@@ -31,14 +31,14 @@ using loss_sums_t =
 
 namespace devplace::nn {
 
-/// A loss, on the place where it was computed until `item()` reads it. `Batch` is the batch's placement.
+/// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
 class loss_value {
  public:
-  /// From the sums on the batch's places.
+  /// Made from the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the places that it is read from. The mean over no samples is
+  /// The loss of the whole batch on the host; waits for the places from which it is read. The mean over no samples is
   /// NaN, as in PyTorch.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
@@ -55,7 +55,7 @@ class loss_value {
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
 
-  /// On each place: the sum of the samples' weighted losses, and of their weights.
+  /// On each place: the sums of the samples' weighted losses and of their weights.
   const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
 
  private:
@@ -63,8 +63,8 @@ class loss_value {
   reduction how_;
 };
 
-/// The gradient of a loss with respect to the network's output, as a sum over samples not yet divided: the sum of the
-/// samples' weights travels beside it to the optimizer, which divides. So uneven parts of a batch add up exactly.
+/// The gradient of a loss with respect to the network's output, as a sum over samples that is not yet divided: the sum
+/// of the samples' weights is passed along to the optimizer, which divides. So uneven parts of a batch add up exactly.
 template <class T, extents_like Extents, class Batch>
 struct loss_gradient {
   tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
@@ -72,10 +72,10 @@ struct loss_gradient {
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 };
 
-/// What a loss function returns: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
+/// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
 template <class T, extents_like Extents, class Batch>
 struct [[nodiscard]] loss_result {
-  loss_value<T, Batch> loss;                  ///< to be read by `item()`
+  loss_value<T, Batch> loss;                  ///< read by `item()`
   loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
 };
 

@@ -67,7 +67,7 @@ class model {
   using input_type = typename plan::template input_element<P>;
   using output_type = typename plan::template output_element<P>;
   ///@}
-  /// What a model keeps beside its type.
+  /// The run-time state of a model.
   using state_type = runtime::model_state<typename roles::storage>;
   /// Extents of one sample at the network's input and output.
   ///@{
@@ -103,7 +103,7 @@ class model {
   }
 
   /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model.
-  /// In mixed precision call it anew to write after the next pass, which rounds what was written for the layers.
+  /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) {

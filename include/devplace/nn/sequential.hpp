@@ -14,21 +14,21 @@
 
 namespace devplace::nn {
 
-/// Layers one after another: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters
-/// are named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked through all layers when
-/// the type is used, and the message names the layer and both sizes.
+/// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
+/// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked across all layers when the
+/// type is used; the error message names the layer and both sizes.
 template <class... Layers>
 struct sequential {
   static_assert(sizeof...(Layers) > 0, "devplace: sequential needs at least one layer.");
 };
 
-/// Position of a layer in a message.
+/// A layer's position, in error messages.
 template <std::size_t Index>
 struct position;
-/// What a layer in a message takes.
+/// The extents that a layer takes, in error messages.
 template <class Extents>
 struct expects;
-/// What the layer before it gives.
+/// The extents that the previous layer gives, in error messages.
 template <class Extents>
 struct receives;
 
@@ -52,7 +52,7 @@ concept fixes_input = requires {
   typename Layer::input_extents;
 };
 
-/// The plans of a chain of layers, each for what the one before gives.
+/// The plans of a chain of layers, each for the output of the previous one.
 template <std::size_t Index, class In, class Done, class... Layers>
 struct chain_plans;
 template <std::size_t Index, class In, class... Done>
@@ -88,7 +88,7 @@ struct network_input<Net> {
 template <class First, class... Rest>
 struct network_input<sequential<First, Rest...>> : network_input<First> {};
 
-/// The elements of a network's input: those that its first layer asks for, or activations.
+/// The elements of a network's input: those that its first layer requires, or activations.
 template <class Net, class Activation>
 struct input_element {
   using type = Activation;
@@ -155,7 +155,7 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   /// Parameter `Index`, as its extents and its offset in the arena.
   template <std::size_t Index>
   using parameter_at = typename nn::detail::entry_at<Index, list>::type;
-  /// Where each parameter begins in the arena.
+  /// The offset of each parameter in the arena.
   static constexpr auto offsets = nn::detail::offsets_of(list{});
 };
 

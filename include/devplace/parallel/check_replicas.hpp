@@ -18,9 +18,9 @@
 
 namespace devplace::parallel::detail {
 
-/// Where two replicas differ first, in the order of the network's parameters and then of its buffers.
+/// The first difference between replicas, in the order of the network's parameters and then of its buffers.
 struct replica_difference {
-  const char* what = nullptr;  ///< parameter or buffer; null: none was found
+  const char* what = nullptr;  ///< "parameter" or "buffer"; null if none was found
   std::string name;
   nn::parameter_shape shape{};
   std::size_t position = 0;  ///< in the arena
@@ -28,7 +28,7 @@ struct replica_difference {
   std::size_t replica = 0;
 };
 
-/// A row-major position as an index: [1, 2].
+/// A row-major position as a multi-dimensional index: [1, 2].
 inline std::string index_text(std::size_t element, const nn::parameter_shape& shape) {
   std::string text;
   for (std::size_t axis = shape.rank; axis-- != 0; element /= shape.extent[axis])
@@ -36,7 +36,7 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
   return "[" + text + "]";
 }
 
-/// A number with all its digits, and its bits: two NaN may differ.
+/// A number with all its digits and its bits, because two NaN can differ.
 template <class T>
 std::string value_text(T value) {
   std::uint64_t bits = 0;
@@ -53,7 +53,7 @@ std::string value_text(T value) {
   return text;
 }
 
-/// The first element of one entry in which two arenas differ, or the entry's size.
+/// The first element of an entry in which two arenas differ, or the entry's size.
 template <class T>
 std::size_t first_difference(const T* a, const T* b, std::size_t size) {
   if (std::memcmp(a, b, size * sizeof(T)) == 0) return size;
@@ -63,14 +63,14 @@ std::size_t first_difference(const T* a, const T* b, std::size_t size) {
   return i;
 }
 
-/// A device's arena on the host, after all that the device was asked to do before.
+/// Copies a device's arena to the host, after all earlier work of the device.
 template <class T, class Backend>
 void read_arena(std::vector<T>& values, int ordinal, const devplace::detail::memory_block& block) {
   values.resize(block.bytes() / sizeof(T));
   devplace::detail::copy_out<Backend>(ordinal, values.data(), block.data(), block.bytes());
 }
 
-/// Replaces `best` by a difference that comes before it. `for_each(f)` calls f(name, shape, offset) for every entry.
+/// Replaces `best` by an earlier difference, if any. `for_each(f)` calls f(name, shape, offset) for every entry.
 template <class T, class ForEach>
 void find_difference(replica_difference& best, const char* what, std::size_t replica, const std::vector<T>& first,
                      const std::vector<T>& other, const ForEach& for_each) {
@@ -99,7 +99,7 @@ template <class Backend, class T, class S>
   throw error(text);
 }
 
-/// Compares one kind of arena of all replicas with the first one's.
+/// Compares one kind of arena of all replicas with that of the first replica.
 template <class T, class Backend, class S, class ForEach>
 void check_arenas(const runtime::model_state<S>& state, devplace::detail::memory_block runtime::replica<S>::*arena,
                   const char* what, const ForEach& for_each) {
@@ -133,10 +133,10 @@ void check_replicas(const runtime::model_state<S>& state, std::span<const int> o
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Compares the parameters and buffers of all replicas of a model, bit by bit, with the first place's, and throws error
-/// where they differ: it names the first parameter (`0.weight`), the two places, the element's index and both values.
-/// Devplace's own updates keep replicas equal; this finds what a program wrote to one of them alone. Waits for all
-/// places, also for the only one of a model on one place, and copies each replica to the host.
+/// Compares the parameters and buffers of all replicas of a model bitwise with those of the first place and throws
+/// error if they differ: the message names the first such parameter (`0.weight`), both places, the element's index and
+/// both values. devplace's own updates keep replicas equal; this detects writes of the program to a single replica.
+/// Waits for all places (also for the only one of a model on one place) and copies each replica to the host.
 template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
   parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state(), detail::mesh_of<Where>::ordinals);

@@ -15,7 +15,7 @@
 
 namespace devplace::parallel::detail {
 
-/// One arena on each place of a model, from element `first` on; `data` is the replicas' function that gives it:
+/// One kind of arena on each place of a model, from element `first` on; `data` is the replica's accessor:
 /// gradient_data, parameter_data or buffer_data.
 template <class T>
 class arena_pointers {
@@ -37,9 +37,9 @@ class arena_pointers {
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
-/// Sums the gradient arenas over the replicas, with the sums behind them, bucket by bucket: on every place, or on the
-/// first one. Buffers, which forward wrote from each place's own samples, become those of the first place, as in
-/// nn.DataParallel and DistributedDataParallel.
+/// Sums the gradient arenas, with the sums that follow the gradients, over the replicas, bucket by bucket: on every
+/// place, or on the first one. Buffers, which forward wrote from each place's own samples, are replaced by those of the
+/// first place, as in nn.DataParallel and DistributedDataParallel.
 template <class Net, class Policy, class Communicator, class S>
 void reduce_gradients(Communicator& communicator, const runtime::model_state<S>& state) {
   using wire = typename precision_traits<S>::wire;
@@ -68,21 +68,21 @@ auto connect(const Policy& policy, std::span<const int> ordinals, bool across_pr
   return communicator;
 }
 
-/// Lets a communicator that needs memory of its own have it before the first step.
+/// Lets a communicator that needs workspace allocate it before the first step.
 template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
   if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
     communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
 }
 
-/// Brings the first place's parameters to the others.
+/// Copies the first place's parameters to the others.
 template <class Net, class Communicator, class S>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<S>& state) {
   communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::parameter_data).span(),
                          runtime::network_plan<Net>::parameter_elements, 0);
 }
 
-/// The same as a whole: every place has the sum afterwards, whatever the policy. Ordinals are values here.
+/// The complete synchronisation: every place has the sum afterwards, for any policy. Ordinals are run-time values.
 template <class Net, class Policy, class Backend, class S>
 void make_whole(const Policy& policy, const runtime::model_state<S>& state, bool across_processes) {
   auto communicator = connect<Backend>(policy, state.ordinals, across_processes);
@@ -96,7 +96,7 @@ void make_whole(const Policy& policy, const runtime::model_state<S>& state, bool
   }
 }
 
-/// Where gradients can be reduced; on one place there is nothing to do.
+/// Placements whose gradients can be reduced; on one place that does nothing.
 template <class Where>
 concept can_be_reduced =
     single_place<Where> || std::is_same_v<typename placement_traits<Where>::kind, summands<reduction::sum>>;
@@ -105,14 +105,14 @@ concept can_be_reduced =
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Named in the message when whole gradients are reduced again.
+/// Appears in the compiler's message when gradients are reduced twice.
 struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
-/// gradients over several. The one line that generic code has for all placements. Under `collective::scatter_gather`
-/// the sums are formed on the first place and broadcast from it. Layers' buffers become those of the first place, which
-/// has written them from its part of the batch. Asynchronous; makes the policy's communicator anew
-/// each time, while a trainer keeps it.
+/// gradients over several; generic code has this one line for all placements. Under `collective::scatter_gather` the
+/// sums are formed on the first place and broadcast from it. Layers' buffers are replaced by those of the first place,
+/// which has written them from its part of the batch. Asynchronous. Creates the policy's communicator in each call,
+/// while a trainer keeps it.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
   requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
@@ -133,13 +133,13 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   }
 }
 
-/// Gradients that were reduced already would be multiplied by the number of places.
+/// Reducing gradients again would multiply them by the number of places.
 template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class P>
   requires(!parallel::can_be_reduced<Where>)
 void synchronize(gradients<Net, Where, P>&&, const Policy& = {}) = delete;
 
-/// Gradients are handed on: move them in.
+/// Ownership of gradients is passed on: move them in.
 template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
           placement Where, class P>
 void synchronize(gradients<Net, Where, P>&, const Policy& = {}) = delete;

@@ -12,8 +12,8 @@
 
 namespace devplace::runtime {
 
-/// Elements behind the gradients in their arena: the sum of the samples' weights and the sum of their losses, which
-/// are reduced together with the gradients.
+/// Elements after the gradients in their arena: the sums of the samples' weights and of their losses, which are reduced
+/// together with the gradients.
 inline constexpr std::size_t gradient_tail = element_alignment;
 
 /// Bytes for the two sums of a replica's last loss: a cache line.
@@ -47,7 +47,7 @@ void copy_arena(const devplace::detail::memory_block& to, int ordinal, const dev
                                                     {bytes, 1, bytes, bytes});
 }
 
-/// Moves a loss's sums behind the gradients, where the sum of weights comes first; `add`: to those that are there.
+/// Stores a loss's sums after the gradients, the sum of weights first; `add`: adds them.
 template <class Gradient, class Sum>
 struct tail_functor {
   Gradient* tail;

@@ -24,7 +24,7 @@ constexpr bool static_sample = false;
 template <std::size_t First, std::size_t... Rest>
 constexpr bool static_sample<extents<First, Rest...>> = ((Rest != dyn) && ...);
 
-/// Whether a batch of these extents can be samples of extents `Sample`: the same number of elements, if it is known.
+/// Whether a batch of these extents can consist of samples of extents `Sample`: equal numbers of elements, if known.
 template <class Extents, class Sample>
 constexpr bool can_be_batch() {
   if constexpr (Extents::rank == 0)
@@ -35,7 +35,7 @@ constexpr bool can_be_batch() {
     return true;
 }
 
-/// Refuses at compile time a batch of another element type or sample size than the model's.
+/// Rejects at compile time a batch whose element type or sample size differs from the model's.
 template <class Model, class Batch>
 constexpr void check_samples(const Batch&) {
   using taken = typename Model::input_type;
@@ -50,7 +50,7 @@ constexpr void check_samples(const Batch&) {
                 "devplace: one sample of the batch has another number of elements than the network's input.");
 }
 
-/// Refuses at compile time all but the parts of a batch, which training steps and measures take.
+/// Rejects at compile time all placements but that of split batches, which training steps and metrics take.
 template <class Model, class Batch>
 constexpr void check_batch(const Batch& batch) {
   static_assert(std::is_same_v<typename Batch::placement_type, typename Model::batch_placement_type>,
@@ -60,7 +60,7 @@ constexpr void check_batch(const Batch& batch) {
   check_samples<Model>(batch);
 }
 
-/// Refuses at compile time a batch that is neither in parts over the model's places nor a copy on each.
+/// Rejects at compile time a batch that is neither split over the model's places nor replicated on them.
 template <class Model, class Batch>
 constexpr void check_whole_or_split_batch(const Batch& batch) {
   using batch_where = typename Batch::placement_type;
@@ -72,7 +72,7 @@ constexpr void check_whole_or_split_batch(const Batch& batch) {
   check_samples<Model>(batch);
 }
 
-/// Number of samples of a part of a batch; throws where a run-time sample size is not the network's.
+/// Number of samples in a local batch; throws if a run-time sample size is not the network's.
 template <class Sample, class Part>
 std::size_t checked_rows(const Part& x) {
   const std::size_t rows = x.extent(0);
@@ -83,8 +83,8 @@ std::size_t checked_rows(const Part& x) {
   return rows;
 }
 
-/// The key of place k's part of a batch: its samples are counted in the whole batch. A copy starts at its first, so
-/// that random layers draw alike on every place.
+/// The random key for place k's part of a batch: samples are numbered within the whole batch. A copy starts at sample
+/// 0, so random layers draw the same numbers on every place.
 template <class Batch>
 random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   if constexpr (requires { batch.first_row(k); })
@@ -94,8 +94,8 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   return key;
 }
 
-/// Forward of one replica on its part `x` of a batch, in a workspace that is allocated for it; the outputs are copied
-/// to the view `output`.
+/// Runs the forward pass of one replica on its local batch `x`, allocating the workspace; copies the outputs to the
+/// view `output`.
 template <class Net, class P, class Backend, class Part, class Output>
 pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, const Part& x,
                     devplace::detail::memory_block& workspace, mode m, const random_key& key, const Output& output) {
@@ -110,8 +110,8 @@ pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, con
   return p;
 }
 
-/// Backward of one replica: gradients are written, or added to those of an earlier pass. What comes behind them, the
-/// loss's two sums, is left to the caller.
+/// Runs the backward pass of one replica; writes or accumulates the gradients. The caller stores the loss's two sums,
+/// which follow them.
 template <class Net, class P, class Backend>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
                   const element_of_t<P>* dy, bool add) {

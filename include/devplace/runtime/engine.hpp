@@ -13,7 +13,7 @@
 
 namespace devplace::runtime {
 
-/// The work of one replica of `Net` in precision `P`, for all devices of a backend: ordinals are values here.
+/// The computations of one replica of `Net` in precision `P`, for all devices of a backend, whose ordinal is a value.
 template <class Net, class P, class Backend>
 struct engine {
   using roles = precision_traits<P>;
@@ -26,7 +26,7 @@ struct engine {
   using output_element = typename plan::template output_element<P>;
   static constexpr element_sizes sizes{sizeof(input_element), sizeof(activation)};
 
-  /// Bytes of one pass's workspace: the activations that are saved, the output, scratch.
+  /// Bytes of one pass's workspace: saved activations, output, scratch.
   static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
     return saved_bytes(batch, m) + output_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
   }
@@ -49,7 +49,7 @@ struct engine {
     return p;
   }
 
-  /// Where a pass leaves the network's output.
+  /// Address of the network's output after a pass.
   static output_element* output_of(const pass<P>& p) {
     return static_cast<output_element*>(static_cast<void*>(p.saved + saved_bytes(p.batch, p.mode)));
   }
@@ -58,19 +58,19 @@ struct engine {
     plan::template forward<Backend, input_element>(p, x, output_of(p));
   }
 
-  /// Writes (or adds) the gradients of the sum of the losses into the replica's arena, and the gradient of the input
-  /// where `dx` is not null.
+  /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
+  /// input unless `dx` is null.
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
                        activation* dx = nullptr) {
     plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
   }
 
-  /// A batch without samples on this place has gradients of zero.
+  /// Sets the gradients to zero, for a place that has no samples of a batch.
   static void clear_gradients(const replica_type& r) {
     set_to_zero<Backend>(r.ordinal, r.gradient_data(), plan::parameter_elements);
   }
 
-  /// Writes a loss's sums of losses and of weights behind the gradients, or adds them.
+  /// Stores a loss's sums of losses and weights after the gradients, or adds them.
   static auto tail(const replica_type& r, const typename roles::accumulator* sums, bool add) {
     return tail_functor<typename roles::gradient, typename roles::accumulator>{
         r.gradient_data() + plan::parameter_elements, sums, add};

@@ -48,7 +48,7 @@ class [[nodiscard]] gradients {
   ///@}
   /// The element type of the gradients.
   using value_type = T;
-  /// What the model keeps.
+  /// The state of the model.
   using state_type = runtime::model_state<typename precision_traits<P>::storage>;
 
   /// Transfers the lease.

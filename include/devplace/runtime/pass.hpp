@@ -9,26 +9,26 @@
 
 namespace devplace::runtime {
 
-/// Whether a pass will be followed by backward.
+/// Whether backward follows the pass.
 enum class mode : unsigned char { train, predict };
 
-/// What random layers draw by: numbers depend on these and on an element's place in the whole batch only, not on the
-/// device or thread that draws them.
+/// The key of random layers: their numbers depend only on this and on an element's position in the whole batch, not on
+/// the device or thread that draws them.
 struct random_key {
-  std::uint64_t seed = 0;          ///< of the model
-  std::uint64_t step = 0;          ///< counts training passes
+  std::uint64_t seed = 0;          ///< the model's seed
+  std::uint64_t step = 0;          ///< number of the training pass
   std::uint64_t layer = 0;         ///< the layer's position in the network, depth first
   std::uint64_t first_sample = 0;  ///< index, in the whole batch, of the first sample of this pass
 };
 
-/// Offsets of parameters are multiples of this many elements, the same in the arenas of all roles: 64 bytes of float.
+/// Offsets of parameters, the same for all roles, are multiples of this number of elements: 64 bytes of float.
 inline constexpr std::size_t element_alignment = 16;
 
 constexpr std::size_t padded(std::size_t elements) {
   return (elements + element_alignment - 1) / element_alignment * element_alignment;
 }
 
-/// The room of a buffer in a workspace, where each begins at a multiple of 64 bytes.
+/// The size of a buffer in a workspace, padded because each begins at a multiple of 64 bytes.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
@@ -39,12 +39,12 @@ struct element_sizes {
   std::size_t activation;
 };
 
-/// Elements of one sample of these extents.
+/// Number of elements of one sample of these extents.
 template <class Extents>
 inline constexpr std::size_t sample_size = Extents{}.size();
 
-/// Everything that a pass through a layer works on: pointers into one replica's arenas and workspace, as values, so
-/// that passes are compiled once for all devices. P is the precision that products are computed in.
+/// All data that a pass through a layer uses: pointers to one replica's arenas and workspace, as run-time values, so
+/// that passes are compiled once for all devices. P is the precision of products.
 template <class P>
 struct pass {
   using roles = precision_traits<P>;

@@ -26,7 +26,7 @@ struct replica {
   using working = typename roles::working;
   using gradient = typename roles::gradient;
   using accumulator = typename roles::accumulator;
-  /// Otherwise layers read the parameters themselves, and `working_copy` is empty.
+  /// If false, layers read the parameters themselves, and `working_copy` is empty.
   static constexpr bool has_working_copy = !std::is_same_v<parameter, working>;
 
   int ordinal = 0;

@@ -17,9 +17,9 @@ struct conversion_functor {
   DEVPLACE_HD void operator()(std::size_t i) const { to[i] = static_cast<To>(from[i]); }
 };
 
-/// Writes the copies of the parameters that layers read, where they have another type and the parameters may have
-/// changed since. Every pass calls it before its first layer, and nobody else writes the copies: who changes parameters
-/// (drawing, an update, a broadcast, a user's view) only marks them as old. Asynchronous.
+/// Updates the copies of the parameters that layers read, if they have another type and the parameters may have changed
+/// since. Called by every pass before its first layer, and the only writer of the copies: code that changes parameters
+/// (initialisation, an update, a broadcast, a user's view) only marks them as old. Asynchronous.
 template <class Backend, class S>
 void renew_working_copies(model_state<S>& state) {
   using roles = precision_traits<S>;

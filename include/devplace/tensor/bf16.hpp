@@ -9,13 +9,13 @@
 
 namespace devplace {
 
-/// A number of 16 bits for storage: float's sign, its 8 bits of exponent and the first 7 bits of its mantissa. What is
-/// computed with it is computed in float, to which it converts implicitly and exactly. The way back is explicit and
-/// rounds to nearest, ties to even, once, from double too; infinities and subnormal numbers are kept, and a NaN stays
-/// a (quiet) NaN with its sign.
+/// A 16-bit storage type: float's sign, its 8 bits of exponent and the first 7 bits of its mantissa. Arithmetic is done
+/// in float, to which it converts implicitly and exactly. The conversion from float and double is explicit and rounds
+/// once, to nearest, ties to even; infinities and subnormal numbers are kept, and a NaN becomes a quiet NaN with the
+/// same sign.
 class bf16 {
  public:
-  /// Uninitialised, as a float.
+  /// Uninitialised, like a float.
   bf16() = default;
   /// The nearest number.
   ///@{
@@ -31,7 +31,7 @@ class bf16 {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits_) << 16);
   }
 
-  /// The number as it lies in memory.
+  /// The bits in memory.
   ///@{
   DEVPLACE_HD constexpr std::uint16_t bits() const { return bits_; }
   DEVPLACE_HD static constexpr bf16 from_bits(std::uint16_t bits) {
@@ -48,8 +48,8 @@ class bf16 {
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
   }
 
-  /// A float that rounds as the double does: where it cannot be equal, the neighbour whose last bit is 1, so that no
-  /// tie appears that was none.
+  /// A float that rounds to the same bf16 as the double: if inexact, the neighbour whose last bit is 1 (round to odd),
+  /// so that no tie arises.
   DEVPLACE_HD static constexpr float to_odd(double value) {
     const float nearest = static_cast<float>(value);
     const double back = nearest;

@@ -9,10 +9,10 @@
 
 namespace devplace {
 
-/// A precision of models and products whose elements are float, and whose matrix products round their operands to TF32
-/// on CUDA devices: 8 bits of exponent as in float, 10 bits of mantissa instead of 23. Products are many times as fast
-/// there; sums, and all that is not a matrix product, are float. On the CPU and on simulated devices, which have no
-/// TF32, it is plain float. Only models and products that name `tf32` use it: `float` is strict everywhere.
+/// A precision of models and products whose elements are float and whose matrix products round their operands to TF32
+/// on CUDA devices: 8 bits of exponent like float, 10 bits of mantissa instead of 23. Products are many times faster
+/// there; sums, and all other operations, are float. On the CPU and on simulated devices, which have no TF32, it is
+/// plain float. Only models and products that name `tf32` use it: `float` is strict everywhere.
 struct tf32 {};
 
 /// A precision of models whose activations, and the copy of the parameters that layers read, are `Storage`, while the
@@ -21,8 +21,8 @@ struct tf32 {};
 template <std::same_as<bf16> Storage>
 struct mixed {};
 
-/// The element type of each role in a precision. Parameters, gradients and state take part in the optimizer's update
-/// together and are one type; nothing else assumes that two roles have the same one.
+/// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's
+/// update combines them; no other code assumes that two roles have the same type.
 template <class P>
 struct precision_traits;
 
@@ -31,13 +31,13 @@ namespace detail {
 template <class T>
 struct uniform_roles {
   using parameter = T;    ///< what optimizers update, and buffers
-  using working = T;      ///< the copy of the parameters that layers read; no copy where it is `parameter`
-  using activation = T;   ///< outputs of layers, their gradients, and what layers keep for backward
-  using gradient = T;     ///< of the parameters
-  using state = T;        ///< of the optimizer
+  using working = T;      ///< the copy of the parameters that layers read; no copy if it is `parameter`
+  using activation = T;   ///< outputs of layers, their gradients, and data saved for backward
+  using gradient = T;     ///< gradients of the parameters
+  using state = T;        ///< state of the optimizer
   using accumulator = T;  ///< sums of losses and of weights
-  using wire = T;         ///< what gradients are reduced in over several places
-  using storage = T;      ///< models of two precisions with the same one share their arenas' code
+  using wire = T;         ///< reductions of gradients over several places
+  using storage = T;      ///< precisions with the same `storage` share the code of models' arenas
 };
 
 }  // namespace detail
@@ -53,13 +53,13 @@ struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
   using storage = mixed<Storage>;
 };
 
-/// What a model can be computed in: `float`, `double`, `tf32`, `mixed<bf16>`.
+/// A precision of models: `float`, `double`, `tf32`, `mixed<bf16>`.
 template <class P>
 concept precision = requires {
   typename precision_traits<P>::parameter;
 };
 
-/// The element type of what is computed in a precision: float for `tf32`, bf16 for `mixed<bf16>`, else the precision
+/// The element type of computations in a precision: float for `tf32`, bf16 for `mixed<bf16>`, otherwise the precision
 /// itself.
 template <class P>
 using element_of_t = typename precision_traits<P>::activation;

@@ -26,17 +26,17 @@
 
 namespace devplace {
 
-/// The loss of one call of a trainer, on the places until `item()` reads it. Valid until the next call.
+/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
 template <class S, placement Where>
 class step_loss {
  public:
-  /// From the sums that the model's replicas keep of their parts of the batch.
+  /// Made from the sums that the model's replicas hold for their parts of the batch.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
       : state_(std::move(state)), step_(state_->step), how_(how) {}
 
-  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws what failed
-  /// on one of them, with its name; error where the model cannot be used; and error after the model's next pass, which
-  /// overwrites the loss.
+  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
+  /// failure, with its name; error if the model is unusable; and error after the model's next pass, which overwrites
+  /// the loss.
   template <detail::configured = detail::configuration>
   typename runtime::replica<S>::accumulator item() const {
     if (state_->step != step_)
@@ -52,11 +52,11 @@ class step_loss {
   reduction how_;
 };
 
-/// Named in the message when a trainer is made for a temporary model.
+/// Appears in the compiler's message for a trainer of a temporary model.
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
 
-/// Gradient accumulation: a trainer with `accumulate<k>` updates the parameters in every k-th call, by the gradient of
-/// the k batches together. A step of k times the samples in the memory of one batch.
+/// Gradient accumulation: a trainer with `accumulate<k>` updates the parameters in every k-th call, with the gradient
+/// of the k batches together: the step of a k times larger batch with the memory of one batch.
 template <std::size_t Batches>
 struct accumulate {
   static_assert(Batches > 0, "devplace: accumulate<k> adds up the gradients of k batches; k is at least 1.");
@@ -65,20 +65,19 @@ struct accumulate {
 };
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
-/// each batch. It does what forward, loss, backward, `synchronize<Policy>` and the optimizer's step do one by one, in
-/// memory that it allocates once: after the first batch of the largest size (or `prepare`) a step of any size up to
-/// that allocates nothing, and nothing is read back until a loss is asked for. On several places all of them run at the
-/// same time, each on its part of the batch, and `Policy` says how they agree on the update: behind the rule comes,
-/// where it is not the default, `collective::all_reduce{}` or `collective::scatter_gather{}`, and behind that
-/// `accumulate<k>{}`. It shares the model's arenas, so the model may be moved. Across processes each one makes a
-/// trainer with an engine that connects them; batches are divided among all participants, and losses are of this
-/// process's part.
+/// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
+/// allocated once: after the first batch of the largest size (or `prepare`) steps up to that size do not allocate, and
+/// nothing is read back until a loss is requested. On several places all run concurrently, each on its part of the
+/// batch, and `Policy` defines how they agree on the update: a policy other than the default follows the rule,
+/// `collective::all_reduce{}` or `collective::scatter_gather{}`, and `accumulate<k>{}` follows that. It shares the
+/// model's arenas, so the model may be moved. Across processes, each process makes a trainer with an engine that
+/// connects them; batches are divided among all participants, and losses are those of this process's part.
 ///
-/// What fails on a device is thrown by the next call that waits or by the next step, with the replica's name, and every
-/// model on that device says from then on that it cannot be used. An exception on the host before the update leaves the
-/// model as it was, and the next step can run; gradients that were accumulated are lost. An exception while the update
-/// is asked for leaves a model that cannot be used. Failures are a device's: of two threads that use one device, either
-/// may be thrown the other's.
+/// A failure of a device is thrown by the next call that waits or by the next step, with the replica's name, and makes
+/// every model on that device unusable. An exception on the host before the update leaves the model as it was, and the
+/// next step can run; gradients that were accumulated are lost. An exception while the update is being enqueued makes
+/// the model unusable. Failures belong to a device: of two threads that use one device, either may be thrown the
+/// other's.
 template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
           class Accumulate = accumulate<1>>
 class trainer;
@@ -98,7 +97,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
                 "collective::all_reduce{} or collective::scatter_gather{}, or see parallel/policy.hpp for what a "
                 "policy must have.");
-  // Where the sentence above is an error, another policy stands in, so that nothing else is one.
+  // After a failed assertion the default policy is used instead, to avoid follow-up errors.
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
@@ -118,12 +117,12 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
  public:
   /// The model that it trains.
   using model_type = model<Net, Where, P>;
-  /// What a step returns.
+  /// The result of a step.
   using loss_type = step_loss<typename roles::storage, Where>;
   /// The optimizer, of all places or of the first one.
   using optimizer_type = devplace::optimizer<Rule, model_type, who_updates>;
 
-  /// Throws argument_error for options of the loss or the rule that make no sense.
+  /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
   template <detail::configured = detail::configuration>
   trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {})
@@ -143,15 +142,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
-  /// A temporary model would be lost after training: name it first.
+  /// A temporary model would be destroyed after training: give it a name.
   template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
   trainer(const model_type&&, Rest&&...) = delete;
 
-  /// Hands its memory over; the model stays where it is.
+  /// Transfers its memory; the model is not affected.
   trainer(trainer&&) noexcept = default;
 
-  /// Allocates what batches of up to `samples` samples, split evenly, need. Calling it is optional: a larger batch, or
-  /// part of one, does it itself.
+  /// Allocates the memory for batches of up to `samples` samples, split evenly. Optional: a larger batch, or part of
+  /// one, does it itself.
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
@@ -161,7 +160,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, typename roles::wire>(communicator());
   }
 
-  /// From now on gradients whose norm is above `rule.max_norm` are scaled down to it before the optimizer's step.
+  /// From now on gradients with a norm above `rule.max_norm` are scaled down to it before the optimizer's step.
   template <detail::configured = detail::configuration>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
@@ -174,10 +173,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     clip_ = rule;
   }
 
-  /// One step on a batch: gradients of the loss, reduced over the places, and the optimizer's update; with
-  /// `accumulate<k>` the update comes in every k-th call. Returns at once on devices; the loss stays there until it is
+  /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
+  /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
   /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
-  /// and split alike.
+  /// with the same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
     runtime::check_batch<model_type>(samples);
@@ -208,8 +207,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return {state_, how_};
   }
 
-  /// Updates the parameters by the gradients accumulated since the last update, as at the end of an epoch whose number
-  /// of batches `accumulate<k>` does not divide. Returns whether there were any.
+  /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
+  /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
   template <detail::configured = detail::configuration>
   bool flush() {
     auto& state = own_state();
@@ -222,8 +221,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return true;
   }
 
-  /// The loss over all samples since the start or the last reset, but for those of steps that threw, on the host; waits
-  /// for the places and throws what failed on them.
+  /// The loss over all samples since the start or the last reset, except those of steps that threw, on the host; waits
+  /// for the places and throws their failures.
   template <detail::configured = detail::configuration>
   double mean_loss() const {
     auto& state = own_state();
@@ -238,7 +237,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     }
     return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
-  /// Starts the mean loss anew, as at the start of an epoch; waits for the places and throws what failed on them.
+  /// Restarts the mean loss, for example at the start of an epoch; waits for the places and throws their failures.
   template <detail::configured = detail::configuration>
   void reset_mean_loss() {
     runtime::settle<backend_type>(own_state());
@@ -253,13 +252,13 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
  private:
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
 
-  /// What `f()` throws gets the name of replica k.
+  /// Calls `f()` and adds replica k to its exceptions.
   template <class F>
   void on_behalf_of(std::size_t k, F&& f) const {
     runtime::on_behalf_of<backend_type>(*state_, k, f);
   }
 
-  /// Which participants this process has.
+  /// The participants of this process.
   template <detail::configured = detail::configuration>
   devplace::participants participants() const {
     if constexpr (communicates)
@@ -275,7 +274,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
 
-  /// CPU threads wait actively from one operation to the next while a step runs.
+  /// Keeps CPU threads spinning between operations while a step runs.
   auto stay_awake() const {
     if constexpr (on_cpu)
       return std::make_optional<team_region>();
@@ -325,13 +324,13 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  std::shared_ptr<void> communicator_;  // whose type tells the configuration
+  std::shared_ptr<void> communicator_;  // its type depends on the configuration
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
 };
 
-/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, with the policy behind them where it is not the default,
-/// and `accumulate<k>{}` at the end.
+/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by
+/// `accumulate<k>{}`.
 ///@{
 template <class Net, class Where, class P, class Loss, class Rule>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&) -> trainer<model<Net, Where, P>, Loss, Rule>;

@@ -10,18 +10,18 @@
 
 namespace devplace::nn::detail {
 
-/// The extents of one sample's result.
+/// The extents of one sample of the layer's output.
 template <class Layer, class In>
 using output_t = typename Layer::template output<In>;
 
 template <class P>
 using gradient_of = typename precision_traits<P>::gradient;
 
-/// The elements of a layer's result: those of its input, `X`, where it only renames axes.
+/// The element type of a layer's output: that of its input, `X`, if it only reshapes.
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// What forward and backward of a layer have in common: views of one pass at `here<Backend>`.
+/// The common part of a layer's forward and backward arguments: views of one pass at `here<Backend>`.
 template <class Layer, class In, class P, class Backend>
 class call {
   using roles = precision_traits<P>;
@@ -38,31 +38,31 @@ class call {
   explicit call(const pass<P>& p) : mode(p.mode), key(p.key), pass_(p) {}
 
   nn::mode mode;   ///< training or prediction
-  random_key key;  ///< what random numbers are keyed by
+  random_key key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
   int ordinal() const { return pass_.ordinal; }
 
-  /// The layer's parameter number `Index`.
+  /// Parameter number `Index` of the layer.
   template <std::size_t Index>
   auto parameter() const {
     using entry = table_entry<Layer, Index, false>;
     return window<const parameter_type>(pass_.parameters + entry::offset, typename entry::extents{});
   }
 
-  /// The layer's buffer number `Index`; forward may write it when training.
+  /// Buffer number `Index` of the layer; forward may write it when training.
   template <std::size_t Index>
   auto buffer() const {
     using entry = table_entry<Layer, Index, true>;
     return window(pass_.buffers + entry::offset, typename entry::extents{});
   }
 
-  /// What forward leaves for backward, [batch, Layer::saved<In>].
+  /// Memory from forward to backward, [batch, Layer::saved<In>].
   auto saved() const {
     constexpr std::size_t columns = saved_per_sample<Layer, In>();
     return window(static_cast<value_type*>(static_cast<void*>(pass_.saved)), extents<dyn, columns>{pass_.batch});
   }
 
-  /// Memory for use inside this pass only, [batch, Layer::scratch<In>].
+  /// Memory for use within this pass, [batch, Layer::scratch<In>].
   auto scratch() const {
     constexpr std::size_t columns = scratch_per_sample<Layer, In>();
     return window(static_cast<value_type*>(static_cast<void*>(pass_.scratch)), extents<dyn, columns>{pass_.batch});
@@ -81,7 +81,7 @@ class call {
   pass<P> pass_;
 };
 
-/// Argument of `Layer::forward`, whose input has elements of type `X`.
+/// The argument of `Layer::forward`, whose input has elements of type `X`.
 template <class Layer, class In, class P, class Backend, class X>
 class forward_call : public call<Layer, In, P, Backend> {
   using base = call<Layer, In, P, Backend>;
@@ -97,7 +97,7 @@ class forward_call : public call<Layer, In, P, Backend> {
   typename base::template view_of<Y, prepend_t<dyn, output_t<Layer, In>>> output;
 };
 
-/// Argument of `Layer::backward`.
+/// The argument of `Layer::backward`.
 template <class Layer, class In, class P, class Backend, class X>
 class backward_call : public call<Layer, In, P, Backend> {
   using base = call<Layer, In, P, Backend>;
@@ -120,23 +120,23 @@ class backward_call : public call<Layer, In, P, Backend> {
   typename base::template view_of<const X, prepend_t<dyn, In>> input;             ///< valid if the layer keeps it
   typename base::template view_of<const Y, prepend_t<dyn, out>> output;           ///< valid if the layer keeps it
   typename base::template view_of<const T, prepend_t<dyn, out>> output_gradient;  ///< of the loss's sum
-  typename base::template view_of<T, prepend_t<dyn, In>> input_gradient;          ///< null where it is not needed
+  typename base::template view_of<T, prepend_t<dyn, In>> input_gradient;          ///< null if not needed
   bool needs_input_gradient;
-  bool accumulate;  ///< whether parameter gradients are added to those of an earlier pass
+  bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
 
-  /// The gradient of parameter number `Index`: overwrite it, or add to it where `accumulate` says so.
+  /// The gradient of parameter number `Index`: to be overwritten, or added to if `accumulate` is true.
   template <std::size_t Index>
   auto parameter_gradient() const {
     using entry = table_entry<Layer, Index, false>;
     return this->window(gradients_ + entry::offset, typename entry::extents{});
   }
 
-  /// Memory with the extents of the output.
+  /// A view of memory with the extents of the output.
   auto output_like(void* data) const {
     return this->window(static_cast<T*>(data), base::template batched<out>(this->batch()));
   }
 
-  /// Writes or adds an expression, as `accumulate` says.
+  /// Writes or adds an expression, depending on `accumulate`.
   template <std::size_t Index, class Expression>
   void add_gradient(const Expression& expression) const {
     const auto gradient = parameter_gradient<Index>();

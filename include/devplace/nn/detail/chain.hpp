@@ -17,8 +17,8 @@
 
 namespace devplace::nn::detail {
 
-/// Whether `Plan`'s layer does the work of the one after it in the same pass (linear and relu: one product with the
-/// activation in its epilogue; backward, one pass over the gradient).
+/// Whether `Plan`'s layer also computes the following layer in the same pass (linear and relu: one product with the
+/// activation in its epilogue and, in backward, one pass over the gradient).
 template <class Plan, class Next>
 constexpr bool absorbs() {
   if constexpr (requires { Plan::layer_type::template absorbs<typename Next::layer_type>; })
@@ -27,7 +27,7 @@ constexpr bool absorbs() {
     return false;
 }
 
-/// The entries of `List`, then those of the plans, whose arenas follow one another from `Base` on.
+/// The entries of `List` followed by those of the plans, whose arenas are consecutive from `Base` on.
 template <std::size_t Base, class List, class... Plans>
 struct parameter_list {
   using type = List;
@@ -37,7 +37,7 @@ struct parameter_list<Base, List, First, Rest...>
     : parameter_list<Base + First::parameter_elements, decltype(List{} + typename First::template entries<Base>{}),
                      Rest...> {};
 
-/// The plan of layers one after another.
+/// The plan of consecutive layers.
 template <class In, class Plans>
 struct chain;
 
@@ -49,7 +49,7 @@ struct chain<In, std::tuple<Plans...>> {
   template <std::size_t Index>
   using plan = typename decltype(plans::template find<Index>())::type;
 
-  /// Whether activation i still has the elements of the chain's input.
+  /// Whether activation i has the element type of the chain's input.
   static constexpr std::array<bool, n + 1> raw_activations() {
     const std::array<bool, n> kept{Plans::keeps_elements...};
     std::array<bool, n + 1> result{true};
@@ -110,7 +110,7 @@ struct chain<In, std::tuple<Plans...>> {
   static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
   static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
 
-  /// The type list of the parameters when the chain's arena starts at `Base`.
+  /// The type list of the parameters if the chain's arena starts at `Base`.
   template <std::size_t Base>
   using entries = typename parameter_list<Base, entry_list<>, Plans...>::type;
 
@@ -156,7 +156,7 @@ struct chain<In, std::tuple<Plans...>> {
   }
 
  private:
-  /// The sizes of elements as layer `index` sees them.
+  /// The sizes of the elements of layer `index`.
   static constexpr element_sizes sizes_at(std::size_t index, const element_sizes& e) {
     return {raw[index] ? e.input : e.activation, e.activation};
   }
@@ -170,20 +170,20 @@ struct chain<In, std::tuple<Plans...>> {
     return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
   }
 
-  /// Two buffers take turns: activations when predicting, gradients when training.
+  /// Double buffering: two buffers alternate, for activations when predicting and for gradients when training.
   static constexpr std::size_t slot(std::size_t batch, mode m, const element_sizes& e) {
     return padded_bytes((m == mode::predict ? predicting.largest_interior(e) : largest_gradient * e.activation) *
                         batch);
   }
 
-  /// What layers before `index` keep in a training pass beside activations.
+  /// Data that layers before `index` save in a training pass, besides activations.
   static constexpr std::size_t saved_before(std::size_t index, std::size_t batch, const element_sizes& e) {
     std::size_t at = 0, total = 0;
     ((total += at < index ? Plans::saved_bytes(batch, mode::train, sizes_at(at, e)) : 0, ++at), ...);
     return total;
   }
 
-  /// Activation `i`, wherever the layout has put it.
+  /// The address of activation `i`, according to the layout.
   template <class X, class P>
   static void* activation(const pass<P>& p, std::size_t i, const void* x, const void* y) {
     const chain_layout<n>& layout = p.mode == mode::train ? training : predicting;
@@ -194,7 +194,7 @@ struct chain<In, std::tuple<Plans...>> {
     return p.scratch + (id % 2) * slot(p.batch, mode::predict, sizes<X, P>);
   }
 
-  /// The pass as layer `Index` sees it.
+  /// The pass from layer `Index`'s view.
   template <std::size_t Index, class X, class P>
   static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;

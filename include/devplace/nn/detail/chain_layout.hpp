@@ -10,30 +10,30 @@
 
 namespace devplace::nn::detail {
 
-/// What the layout of a chain of `N` layers is made from.
+/// The properties of a chain of `N` layers that determine its layout.
 template <std::size_t N>
 struct chain_facts {
-  std::array<std::size_t, N + 1> size{};  ///< elements of activation i of one sample; activation 0 is the input
+  std::array<std::size_t, N + 1> size{};  ///< elements of activation i per sample; activation 0 is the input
   std::array<keep, N> keeps{};
   std::array<bool, N> in_place{};
   std::array<bool, N> reshapes{};
-  std::array<bool, N + 1> raw{};  ///< activation i has the elements of the network's input
+  std::array<bool, N + 1> raw{};  ///< whether activation i has the input's element type
 };
 
-/// Which activations of a chain share memory. Storage 0 is the caller's input, the last one the caller's output; the
-/// others lie in the workspace.
+/// Which activations of a chain share memory. Storage 0 is the caller's input, the last one the caller's output; all
+/// others are in the workspace.
 template <std::size_t N>
 struct chain_layout {
   std::array<std::size_t, N + 1> storage{};       ///< of activation i
-  std::array<std::size_t, N + 2> storage_size{};  ///< elements for one sample
-  std::array<bool, N + 2> raw{};                  ///< they are those of the network's input
-  std::array<bool, N + 2> kept{};                 ///< some backward pass reads it
+  std::array<std::size_t, N + 2> storage_size{};  ///< elements per sample
+  std::array<bool, N + 2> raw{};                  ///< whether it has the input's element type
+  std::array<bool, N + 2> kept{};                 ///< whether some backward pass reads it
   std::size_t storages = 1;
-  std::array<std::size_t, N + 1> gradient_slot{};  ///< of the gradients of activations 1 to N-1: two take turns
+  std::array<std::size_t, N + 1> gradient_slot{};  ///< gradients of activations 1 to N-1: alternating slots
 
   constexpr std::size_t output_storage() const { return storage[N]; }
 
-  /// Where a storage between input and output starts when all are kept side by side.
+  /// Offset of a storage between input and output if all are kept.
   constexpr std::size_t offset(std::size_t id, std::size_t batch, const element_sizes& e) const {
     std::size_t total = 0;
     for (std::size_t before = 1; before < id; ++before)
@@ -60,15 +60,14 @@ struct chain_layout {
   }
 };
 
-/// A layer whose result has another size or other elements than its input cannot lie in the same memory, whatever it
-/// says of itself.
+/// A layer whose output has another size or element type than its input cannot work in place, whatever it declares.
 template <std::size_t N>
 constexpr bool works_in_place(const chain_facts<N>& facts, std::size_t i) {
   return facts.in_place[i] && facts.size[i] == facts.size[i + 1] && facts.raw[i] == facts.raw[i + 1];
 }
 
-/// A layer that works in place takes over its input's storage if nobody needs that afterwards; one that only renames
-/// axes always does. The input is never written, and the output is never the input.
+/// A layer that works in place reuses its input's storage if nothing reads it afterwards; one that only reshapes always
+/// does. The input is never overwritten, and the output is never the input.
 template <std::size_t N>
 constexpr chain_layout<N> lay_out(const chain_facts<N>& facts, mode m) {
   chain_layout<N> layout;

@@ -11,7 +11,7 @@
 
 namespace devplace::nn::detail {
 
-/// Names of parameters, such as `0.weight`, are put together outside of templates.
+/// Names of parameters, such as `0.weight`, are composed outside of templates to reduce instantiated code.
 inline std::string child_name(const std::string& prefix, const char* name) {
   return prefix + name;
 }
@@ -19,7 +19,7 @@ inline std::string child_prefix(const std::string& prefix, std::size_t index) {
   return prefix + std::to_string(index) + ".";
 }
 
-/// A parameter of a network: its table entry, and where it lies in the arena.
+/// A parameter of a network: its table entry and its offset in the arena.
 template <class Entry, std::size_t Offset>
 struct entry_at_offset {
   using extents = typename Entry::extents;
@@ -32,9 +32,9 @@ struct entry_list {};
 template <class... A, class... B>
 entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 
-/// What a network made of one layer needs and does, for samples of extents `In`; `sequential` and `residual`
+/// Sizes and passes of a network consisting of one layer, for samples of extents `In`; `sequential` and `residual`
 /// specialise it. Arenas are counted in elements, because they have the same layout in each role's type, and the memory
-/// of a pass in bytes. Everything is constexpr but the passes.
+/// of a pass in bytes. Everything but the passes is constexpr.
 template <class Layer, class In>
 struct layer_plan {
   static_assert(layer_for<Layer, In>,
@@ -66,13 +66,13 @@ struct layer_plan {
     Layer::forward(forward_call<Layer, In, P, Backend, X>(p, x, y));
   }
 
-  /// Forward together with the layer `Next`, which works in place on the result.
+  /// Forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
     Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(p, x, y));
   }
 
-  /// `dx` null: not needed. `add`: parameter gradients are added to what is there.
+  /// `dx` is null if not needed. `add`: add to existing parameter gradients.
   template <class Backend, class X, class P>
   static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
                        gradient_of<P>* gradients, bool add) {
@@ -82,8 +82,8 @@ struct layer_plan {
     Layer::backward(backward_call<Layer, In, P, Backend, X>(p, x, y, dy, dx, gradients, add));
   }
 
-  /// Backward of forward_absorbing: y and dy are those of `Next`, and `between`, where dy may lie, takes the gradient
-  /// of what lies between the two layers.
+  /// Backward of forward_absorbing: y and dy are those of `Next`; `between`, which may alias dy, receives the gradient
+  /// of the value between the two layers.
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
                                  void* dx, gradient_of<P>* gradients, bool add) {
@@ -91,14 +91,14 @@ struct layer_plan {
     Layer::template backward_absorbing<Next>(call, call.output_like(between));
   }
 
-  /// The type list of the parameters when the layer's arena starts at `Base`.
+  /// The type list of the parameters if the layer's arena starts at `Base`.
   template <std::size_t Base, std::size_t... Index>
   static auto list(std::index_sequence<Index...>) -> entry_list<
       entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
   template <std::size_t Base>
   using entries = decltype(list<Base>(std::make_index_sequence<parameters_of<Layer>().size()>{}));
 
-  /// Calls `f(name, entry, offset)` for every parameter, with `entry` a `table_entry`; names are PyTorch's.
+  /// Calls `f(name, entry, offset)` for every parameter, where `entry` is a `table_entry`; names are as in PyTorch.
   template <class F>
   static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
