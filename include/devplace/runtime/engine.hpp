@@ -13,18 +13,16 @@
 
 namespace devplace::runtime {
 
-/// The computations of one replica of `Net` in precision `P`, for all devices of a backend, whose ordinal is a value.
-template <class Net, class P, class Backend>
-struct engine {
+/// Types and sizes of a pass through `Net` in precision `P`, the same for all backends.
+template <class Net, class P>
+struct pass_layout {
   using roles = precision_traits<P>;
-  using replica_type = replica<typename roles::storage>;
-  using activation = typename roles::activation;
   using plan = network_plan<Net>;
   using input_extents = typename plan::input;
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  static constexpr element_sizes sizes{sizeof(input_element), sizeof(activation)};
+  static constexpr element_sizes sizes{sizeof(input_element), sizeof(typename roles::activation)};
 
   /// Bytes of one pass's workspace: saved activations, output, scratch.
   static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
@@ -34,6 +32,18 @@ struct engine {
   static constexpr std::size_t output_bytes(std::size_t batch) {
     return padded_bytes(sample_size<output_extents> * batch * sizeof(output_element));
   }
+};
+
+/// The computations of one replica of `Net` in precision `P`, for all devices of a backend, whose ordinal is a value.
+template <class Net, class P, class Backend>
+struct engine : pass_layout<Net, P> {
+  using layout = pass_layout<Net, P>;
+  using typename layout::input_element;
+  using typename layout::output_element;
+  using typename layout::plan;
+  using typename layout::roles;
+  using replica_type = replica<typename roles::storage>;
+  using activation = typename roles::activation;
 
   /// One pass over `batch` samples in a workspace.
   static pass<P> make_pass(const replica_type& r, void* workspace, std::size_t batch, mode m, const random_key& key) {
@@ -43,7 +53,7 @@ struct engine {
     p.parameters = r.working_data();
     p.buffers = r.buffer_data();
     p.saved = static_cast<std::byte*>(workspace);
-    p.scratch = p.saved + saved_bytes(batch, m) + output_bytes(batch);
+    p.scratch = p.saved + layout::saved_bytes(batch, m) + layout::output_bytes(batch);
     p.mode = m;
     p.key = key;
     return p;
@@ -51,7 +61,7 @@ struct engine {
 
   /// Address of the network's output after a pass.
   static output_element* output_of(const pass<P>& p) {
-    return static_cast<output_element*>(static_cast<void*>(p.saved + saved_bytes(p.batch, p.mode)));
+    return static_cast<output_element*>(static_cast<void*>(p.saved + layout::saved_bytes(p.batch, p.mode)));
   }
 
   static void forward(const pass<P>& p, const input_element* x) {

@@ -44,7 +44,7 @@ namespace train::detail {
 /// The memory that a trainer needs on a place besides model and optimizer, in bytes.
 template <class Net, class P>
 struct step_layout {
-  using run = runtime::engine<Net, P, backend::cpu>;  // sizes are the same for all backends
+  using run = runtime::pass_layout<Net, P>;
   using roles = precision_traits<P>;
 
   /// Saved activations, output and scratch of the pass.
