@@ -51,9 +51,9 @@ struct layer_plan<residual<Layers...>, In> {
   }
   template <class Element, class Backend, class P, class Address>
   static auto window(const pass<P>& p, Address* data) {
-    return devplace::view<Element, extents<dyn, sample_size<In>>, here<Backend>>(
-        static_cast<Element*>(data), extents<dyn, sample_size<In>>{p.batch},
-        devplace::detail::device_of<here<Backend>>{p.ordinal});
+    return devplace::view<Element, extents<dyn>, here<Backend>>(static_cast<Element*>(data),
+                                                                extents<dyn>{sample_size<In> * p.batch},
+                                                                devplace::detail::device_of<here<Backend>>{p.ordinal});
   }
   /// to = a + b
   template <class Backend, class P>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
 
@@ -16,10 +17,11 @@ struct tanh {
   static constexpr keep keeps = keep::output;
   static constexpr bool in_place = true;
 
-  static void forward(const auto& c) { c.output = devplace::tanh(c.input); }
+  static void forward(const auto& c) { detail::flat(c.output) = devplace::tanh(detail::flat(c.input)); }
   static void backward(const auto& c) {
     using value_type = typename std::remove_cvref_t<decltype(c)>::value_type;
-    c.input_gradient = c.output_gradient * (value_type{1} - c.output * c.output);
+    const auto y = detail::flat(c.output);
+    detail::flat(c.input_gradient) = detail::flat(c.output_gradient) * (value_type{1} - y * y);
   }
   ///@}
 };

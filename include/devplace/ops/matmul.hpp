@@ -171,6 +171,31 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
   });
 }
 
+/// The view that operations are compiled for: one for all extents of a rank.
+template <class T, class Extents, class Where, class Layout>
+auto with_dynamic_extents(const view<T, Extents, Where, Layout>& x) {
+  return view<T, dextents<Extents::rank>, Where, Layout>(x);
+}
+
+/// matmul_into after the checks of static extents.
+template <class C, class A, class B, class P>
+void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& options) {
+  require_one_device("matmul", c, a, b);
+  const auto extents = product_extents(a.extents(), b.extents());
+  if (!(c.extents() == extents))
+    throw_product_extents(sizes_of(c.extents()), sizes_of(a.extents()), sizes_of(b.extents()), sizes_of(extents));
+  gemm_arguments<typename C::value_type> arguments;
+  arguments.m = c.extent(C::rank - 2);
+  arguments.n = c.extent(C::rank - 1);
+  arguments.k = a.extent(A::rank - 1);
+  arguments.alpha = options.alpha;
+  arguments.beta = options.beta;
+  arguments.bias = options.bias;
+  arguments.then = options.then;
+  arguments.math = math_of<P>;
+  multiply_views(c, a, b, arguments);
+}
+
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -198,24 +223,9 @@ void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options
   using product = detail::product_extents_t<a_extents, b_extents>;
   static_assert(detail::compatible<typename c_view::extents_type, product>,
                 "devplace: matmul: the result must have the rows of the first operand and the columns of the second.");
-  const auto to = detail::as_window(c).erased();
-  const auto first = detail::as_window(a).erased();
-  const auto second = detail::as_window(b).erased();
-  detail::require_one_device("matmul", to, first, second);
-  const auto extents = detail::product_extents(first.extents(), second.extents());
-  if (!(to.extents() == extents))
-    detail::throw_product_extents(detail::sizes_of(to.extents()), detail::sizes_of(first.extents()),
-                                  detail::sizes_of(second.extents()), detail::sizes_of(extents));
-  detail::gemm_arguments<value> arguments;
-  arguments.m = to.extent(c_view::rank - 2);
-  arguments.n = to.extent(c_view::rank - 1);
-  arguments.k = first.extent(a_extents::rank - 1);
-  arguments.alpha = options.alpha;
-  arguments.beta = options.beta;
-  arguments.bias = options.bias;
-  arguments.then = options.then;
-  arguments.math = detail::math_of<P>;
-  detail::multiply_views(to, first, second, arguments);
+  detail::multiply(detail::with_dynamic_extents(detail::as_window(c).erased()),
+                   detail::with_dynamic_extents(detail::as_window(a).erased()),
+                   detail::with_dynamic_extents(detail::as_window(b).erased()), options);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

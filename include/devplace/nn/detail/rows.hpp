@@ -13,4 +13,10 @@ auto rows(const View& x) {
   return x.reshape(extents<dyn, columns>{x.size() / columns});
 }
 
+/// A batch as one axis, for elementwise layers: their expressions are compiled once for all sizes.
+template <class View>
+auto flat(const View& x) {
+  return x.reshape(extents<dyn>{x.size()});
+}
+
 }  // namespace devplace::nn::detail
