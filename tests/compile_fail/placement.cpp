@@ -49,7 +49,7 @@ static_assert(dp::local_place_count<dp::across<dp::replicated_on<dp::cpu>>> == 1
 static_assert(dp::local_place_count<dp::across<dp::across<dp::on<dp::cpu>>>> == 1);
 #endif
 
-#if defined(PARTICIPANTS_WITHOUT_PROCESSES)  // expect: (no matching function|no instance of function template)
+#if defined(PARTICIPANTS_WITHOUT_PROCESSES)  // expect: (no matching function|no instance of overloaded function)
 static_assert(dp::participant_count<dp::across<dp::on<dp::cpu>>>() == 1);
 #endif
 
