@@ -53,13 +53,13 @@ static_assert(dp::local_place_count<dp::across<dp::across<dp::on<dp::cpu>>>> == 
 static_assert(dp::participant_count<dp::across<dp::on<dp::cpu>>>() == 1);
 #endif
 
-#if defined(FIRST_AVAILABLE_OF_NOTHING)  // expect: devplace: first_available: none of the placements can be used in
+#if defined(FIRST_AVAILABLE_OF_NOTHING)  // expect: devplace: first_available, select: none of the placements can be
 void choose() {
   dp::first_available<dp::replicated<0, 1>, dp::on<dp::cuda<0>>>([](auto) {});
 }
 #endif
 
-#if defined(SELECT_OF_NOTHING)  // expect: devplace: select: none of the placements can be used in this build; list
+#if defined(SELECT_OF_NOTHING)  // expect: devplace: first_available, select: none of the placements can be used
 void choose() {
   dp::select<dp::on<dp::cuda<0>>>("cuda:0", [](auto) {});
 }

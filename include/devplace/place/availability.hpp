@@ -33,25 +33,34 @@ std::string why_unavailable() {
   return why_mesh_unavailable(typename mesh_of<Where>::local{});
 }
 
-template <class Mesh>
-inline constexpr bool uses_cuda = false;
-template <class... P>
-inline constexpr bool uses_cuda<devices<P...>> = (std::is_same_v<backend_of_t<P>, backend::cuda> || ...);
-
-template <class Mesh>
-inline constexpr bool needs_component = false;
-template <class... P>
-inline constexpr bool needs_component<devices<P...>> = (!std::is_same_v<backend_of_t<P>, backend::cpu> || ...);
+template <class Backend, class... P>
+constexpr bool is_backend_in(devices<P...>) {
+  return (std::is_same_v<backend_of_t<P>, Backend> || ...);
+}
+template <class Where, class... Backend>
+inline constexpr bool uses = (is_backend_in<Backend>(typename mesh_of<Where>::local{}) || ...);
 
 /// Whether a candidate is skipped in this translation unit because no component for it is linked.
 template <class Where>
-inline constexpr bool skipped =
-    configuration::cuda == cuda_support::none&& needs_component<typename mesh_of<Where>::local>;
+inline constexpr bool skipped = configuration::cuda == cuda_support::none&& uses<Where, backend::cuda, backend::pinned>;
 
 /// Whether a candidate would be usable if this file were compiled as CUDA.
 template <class Where>
-inline constexpr bool wrong_language =
-    configuration::cuda == cuda_support::host_only&& uses_cuda<typename mesh_of<Where>::local>;
+inline constexpr bool wrong_language = configuration::cuda == cuda_support::host_only&& uses<Where, backend::cuda>;
+
+/// Explains at compile time why `first_available` and `select` cannot choose; otherwise `usable`.
+template <class... Where>
+struct candidates {
+  static constexpr bool in_wrong_language = (wrong_language<Where> || ...), all_skipped = (skipped<Where> && ...);
+  static_assert(!in_wrong_language,
+                "devplace: first_available, select: a cuda placement is listed and devplace::cuda is linked, but this "
+                "file is compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu "
+                "file.");
+  static_assert(!all_skipped,
+                "devplace: first_available, select: none of the placements can be used in this build; list on<cpu>, or "
+                "add devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  static constexpr bool usable = !in_wrong_language && !all_skipped;
+};
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 

@@ -58,15 +58,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
 template <placement... Where, class F>
 decltype(auto) first_available(F&& f) {
-  constexpr bool wrong_language = (detail::wrong_language<Where> || ...);
-  constexpr bool all_skipped = (detail::skipped<Where> && ...);
-  static_assert(!wrong_language,
-                "devplace: first_available: a cuda placement is listed and devplace::cuda is linked, but this file is "
-                "compiled as C++; compile it as CUDA: devplace_compile_as_cuda(target) in CMake, or a .cu file.");
-  static_assert(!all_skipped,
-                "devplace: first_available: none of the placements can be used in this build; list on<cpu>, or add "
-                "devplace::cuda (or devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
-  if constexpr (!wrong_language && !all_skipped)
+  if constexpr (detail::candidates<Where...>::usable)
     return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
 }
 

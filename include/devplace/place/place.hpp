@@ -47,30 +47,27 @@ struct cuda : detail::cuda_backend {};
 struct pinned : detail::pinned_backend {};
 }  // namespace backend::inline DEVPLACE_CONFIGURATION
 
+namespace detail {
+
+template <class Backend, int Ordinal, bool HostAccessible>
+struct traits_of_place {
+  using backend_type = Backend;
+  static constexpr int ordinal = Ordinal;
+  static constexpr bool host_accessible = HostAccessible;
+};
+
+}  // namespace detail
+
 /// Compile-time properties of a place `P`: `backend_type`, `ordinal`, and whether the host can access its memory.
 template <class P>
 struct place_traits;
 
 template <>
-struct place_traits<cpu> {
-  using backend_type = backend::cpu;
-  static constexpr int ordinal = 0;
-  static constexpr bool host_accessible = true;
-};
-
+struct place_traits<cpu> : detail::traits_of_place<backend::cpu, 0, true> {};
 template <int I>
-struct place_traits<cuda<I>> {
-  using backend_type = backend::cuda;
-  static constexpr int ordinal = I;
-  static constexpr bool host_accessible = false;
-};
-
+struct place_traits<cuda<I>> : detail::traits_of_place<backend::cuda, I, false> {};
 template <>
-struct place_traits<pinned> {
-  using backend_type = backend::pinned;
-  static constexpr int ordinal = 0;
-  static constexpr bool host_accessible = true;
-};
+struct place_traits<pinned> : detail::traits_of_place<backend::pinned, 0, true> {};
 
 /// One memory together with the processor that works on it, `cpu` or `cuda<I>`, or a memory alone, `pinned`.
 template <class P>
@@ -87,17 +84,11 @@ namespace detail {
 
 /// Whether operations can run there.
 template <class Backend>
-inline constexpr bool computes = true;
-template <>
-inline constexpr bool computes<backend::pinned> = false;
+inline constexpr bool computes = !std::same_as<Backend, backend::pinned>;
 
 /// Whether it is host memory, which the host copies itself.
 template <class Backend>
-inline constexpr bool in_host_memory = false;
-template <>
-inline constexpr bool in_host_memory<backend::cpu> = true;
-template <>
-inline constexpr bool in_host_memory<backend::pinned> = true;
+inline constexpr bool in_host_memory = std::same_as<Backend, backend::cpu> || std::same_as<Backend, backend::pinned>;
 
 inline std::string place_name(cpu_backend, int) {
   return "cpu";

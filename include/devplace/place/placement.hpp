@@ -91,34 +91,31 @@ struct split_along {};
 template <reduction Op>
 struct summands {};
 
+namespace detail {
+
+template <class Kind, class Mesh>
+struct kind_on_mesh {
+  using kind = Kind;
+  using mesh = Mesh;
+};
+
+}  // namespace detail
+
 /// The traits that functions are written against, instead of placement names: `kind` and `mesh`.
 template <class Where>
 struct placement_traits;
 
 template <class P>
-struct placement_traits<on<P>> {
-  using kind = copies;
-  using mesh = devices<P>;
-};
+struct placement_traits<on<P>> : placement_traits<replicated_on<P>> {};
 template <class... P>
-struct placement_traits<replicated_on<P...>> {
-  using kind = copies;
-  using mesh = devices<P...>;
-};
+struct placement_traits<replicated_on<P...>> : detail::kind_on_mesh<copies, devices<P...>> {};
 template <std::size_t Axis, class... P>
-struct placement_traits<sharded_on<axis<Axis>, P...>> {
-  using kind = split_along<Axis>;
-  using mesh = devices<P...>;
-};
+struct placement_traits<sharded_on<axis<Axis>, P...>> : detail::kind_on_mesh<split_along<Axis>, devices<P...>> {};
 template <reduction Op, class... P>
-struct placement_traits<partial_on<Op, P...>> {
-  using kind = summands<Op>;
-  using mesh = devices<P...>;
-};
+struct placement_traits<partial_on<Op, P...>> : detail::kind_on_mesh<summands<Op>, devices<P...>> {};
 template <class Local>
-struct placement_traits<across<Local>> {
-  using kind = typename placement_traits<Local>::kind;
-  using mesh = processes_times<typename placement_traits<Local>::mesh>;
+struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement_traits<Local>::kind,
+                                                              processes_times<typename placement_traits<Local>::mesh>> {
 };
 template <class P>
 struct placement_traits<across<replicated_on<P>>> {
@@ -239,7 +236,6 @@ using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 /// Whether the host can access elements: true for one place whose memory the host can access.
 template <class Where>
 inline constexpr bool host_accessible = false;
-/// The same for one place.
 template <class P>
 inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
 
@@ -260,6 +256,18 @@ inline std::string reduction_name(reduction op) {
   return names[static_cast<std::size_t>(op)];
 }
 
+inline std::string kind_name(copies) {
+  return "replicated<";
+}
+template <std::size_t Axis>
+std::string kind_name(split_along<Axis>) {
+  return "sharded<axis<" + std::to_string(Axis) + ">, ";
+}
+template <reduction Op>
+std::string kind_name(summands<Op>) {
+  return "partial<" + reduction_name(Op) + "; ";
+}
+
 template <class... P>
 std::string mesh_name(devices<P...>) {
   std::string names;
@@ -267,21 +275,13 @@ std::string mesh_name(devices<P...>) {
   return names;
 }
 
-template <class P>
-std::string placement_name(on<P>) {
-  return devplace::place_name<P>();
-}
-template <class... P>
-std::string placement_name(replicated_on<P...>) {
-  return "replicated<" + mesh_name(devices<P...>{}) + ">";
-}
-template <std::size_t Axis, class... P>
-std::string placement_name(sharded_on<axis<Axis>, P...>) {
-  return "sharded<axis<" + std::to_string(Axis) + ">, " + mesh_name(devices<P...>{}) + ">";
-}
-template <reduction Op, class... P>
-std::string placement_name(partial_on<Op, P...>) {
-  return "partial<" + reduction_name(Op) + "; " + mesh_name(devices<P...>{}) + ">";
+template <class Where>
+std::string placement_name(Where) {
+  if constexpr (is_on<Where>)
+    return mesh_name(typename placement_traits<Where>::mesh{});
+  else
+    return kind_name(typename placement_traits<Where>::kind{}) + mesh_name(typename placement_traits<Where>::mesh{}) +
+           ">";
 }
 template <class Local>
 std::string placement_name(across<Local>) {

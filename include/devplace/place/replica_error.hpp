@@ -24,6 +24,13 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   return text;
 }
 
+/// Throws the first of these types that `e` has, with another message.
+template <class... Error>
+[[noreturn]] void throw_as(const error& e, const std::string& message) {
+  ((dynamic_cast<const Error*>(&e) != nullptr ? throw Error(message) : void()), ...);
+  throw error(message);
+}
+
 /// Rethrows an exception with its replica added to the message: `devplace: replica 1 of 3 (cuda:1): ...`; replicas
 /// count from 0 in the order of the placement. devplace's exceptions keep their type; any other is nested in an `error`
 /// whose message contains the original one.
@@ -32,20 +39,9 @@ inline std::string message_of_replica(std::string_view message, std::size_t inde
   const auto text = [&](const char* what) { return message_of_replica(what, index, count, place_name); };
   try {
     std::rethrow_exception(failed);
-  } catch (const out_of_memory& e) {
-    throw out_of_memory(text(e.what()));
-  } catch (const argument_error& e) {
-    throw argument_error(text(e.what()));
-  } catch (const shape_error& e) {
-    throw shape_error(text(e.what()));
-  } catch (const placement_unavailable& e) {
-    throw placement_unavailable(text(e.what()));
-  } catch (const device_lost& e) {
-    throw device_lost(text(e.what()));
-  } catch (const file_error& e) {
-    throw file_error(text(e.what()));
   } catch (const error& e) {
-    throw error(text(e.what()));
+    throw_as<out_of_memory, argument_error, shape_error, placement_unavailable, device_lost, file_error>(
+        e, text(e.what()));
   } catch (const std::exception& e) {
     std::throw_with_nested(error(text(e.what())));
   } catch (...) {

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdlib>
+#include <utility>
 
 #include <devplace/place/detail/builtin_thread_team.hpp>
 #include <devplace/place/detail/team_task.hpp>
@@ -79,7 +80,6 @@ struct team_reference {
 };
 
 inline serial_team the_serial_team;
-inline constexpr team_reference serial_team_reference = team_reference::to(the_serial_team);
 
 /// The process's team: started at first use, joined at exit.
 inline builtin_thread_team& process_team() {
@@ -95,18 +95,6 @@ inline const team_reference& current_team() {
   static const team_reference process = team_reference::to(process_team());
   return process;
 }
-
-/// The current thread's operations use `team` while the object lives.
-class chosen_team_guard {
- public:
-  explicit chosen_team_guard(const team_reference& team) noexcept : previous_(chosen_team) { chosen_team = &team; }
-  chosen_team_guard(const chosen_team_guard&) = delete;
-  chosen_team_guard& operator=(const chosen_team_guard&) = delete;
-  ~chosen_team_guard() { chosen_team = previous_; }
-
- private:
-  const team_reference* previous_;
-};
 
 }  // namespace detail
 
@@ -129,14 +117,17 @@ class [[nodiscard]] thread_team_scope {
  public:
   /// Chooses `team` for the calling thread.
   template <thread_team Team>
-  explicit thread_team_scope(Team& team) noexcept : reference_(detail::team_reference::to(team)), guard_(reference_) {}
+  explicit thread_team_scope(Team& team) noexcept
+      : team_(detail::team_reference::to(team)), previous_(std::exchange(detail::chosen_team, &team_)) {}
 
   thread_team_scope(const thread_team_scope&) = delete;
   thread_team_scope& operator=(const thread_team_scope&) = delete;
+  /// Returns to the team before.
+  ~thread_team_scope() { detail::chosen_team = previous_; }
 
  private:
-  detail::team_reference reference_;
-  detail::chosen_team_guard guard_;
+  detail::team_reference team_;
+  const detail::team_reference* previous_;
 };
 
 /// Keeps the members of this thread's team awake between operations while it lives, so that an operation costs a fork

@@ -52,7 +52,7 @@ class builtin_thread_team {
       dispatch(detail::team_task(function), parts);
     } else {
       detail::first_exception errors;
-      const detail::guarded_function<std::remove_reference_t<Function>> guarded{function, errors};
+      const auto guarded = detail::guarded(function, errors);
       dispatch(detail::team_task(guarded), parts);
       errors.rethrow();
     }
@@ -136,19 +136,15 @@ class builtin_thread_team {
     }
     const busy_guard guard{busy_};
     const int members = size();
-    if (members > 1) {
-      task_ = task;
-      parts_ = parts;
-      pending_.store(members - 1, std::memory_order_relaxed);
-      announce();
-    }
+    task_ = task;
+    parts_ = parts;
+    pending_.store(members - 1, std::memory_order_relaxed);
+    announce();
     for (int part = 0; part < parts; part += members)
       task(part);
-    if (members > 1) {
-      detail::spin_wait wait(crowded_);
-      while (pending_.load(std::memory_order_acquire) != 0)
-        wait.step();
-    }
+    detail::spin_wait wait(crowded_);
+    while (pending_.load(std::memory_order_acquire) != 0)
+      wait.step();
   }
 
   void work(int member, unsigned seen) noexcept {

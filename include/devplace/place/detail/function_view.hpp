@@ -12,8 +12,10 @@ namespace devplace::detail {
 template <class... Arguments>
 class function_view {
  public:
+  constexpr function_view() = default;
+
   template <class Function>
-    requires(!std::is_same_v<std::remove_cvref_t<Function>, function_view>)
+    requires(!std::is_base_of_v<function_view, std::remove_cvref_t<Function>>)
   explicit function_view(Function& function) noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))),
         call_([](void* object, Arguments... arguments) { (*static_cast<Function*>(object))(arguments...); }) {}
@@ -21,8 +23,8 @@ class function_view {
   void operator()(Arguments... arguments) const { call_(object_, arguments...); }
 
  private:
-  void* object_;
-  void (*call_)(void*, Arguments...);
+  void* object_ = nullptr;
+  void (*call_)(void*, Arguments...) = nullptr;
 };
 
 }  // namespace devplace::detail

@@ -14,14 +14,11 @@ inline void run_members(int parts, function_view<int> function) {
   if (parts <= 0) return;
   const team_reference& team = current_team();
   first_exception errors;
-  const auto task = [&function, &errors](int part) noexcept {
-    const chosen_team_guard serial(serial_team_reference);
-    try {
-      function(part);
-    } catch (...) {
-      errors.capture(part);
-    }
+  const auto serially = [&function](int part) {
+    const thread_team_scope serial(the_serial_team);
+    function(part);
   };
+  const auto task = guarded(serially, errors);
   if (parts == 1) {
     task(0);
   } else {
@@ -39,12 +36,8 @@ constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size
 inline void run_ranges(std::size_t n, std::size_t grain, function_view<std::size_t, std::size_t> function) {
   if (n == 0) return;
   if (grain == 0) grain = 1;
-  if (n / grain < 2) {
-    function(std::size_t{0}, n);
-    return;
-  }
-  const std::size_t members = static_cast<std::size_t>(thread_count());
   const std::size_t most = n / grain;
+  const std::size_t members = most < 2 ? 1 : static_cast<std::size_t>(thread_count());
   const std::size_t parts = members < most ? members : most;
   if (parts <= 1) {
     function(std::size_t{0}, n);

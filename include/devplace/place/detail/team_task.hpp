@@ -4,29 +4,18 @@
 
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <thread>
-#include <type_traits>
+
+#include <devplace/place/detail/function_view.hpp>
 
 namespace devplace::detail {
 
-/// A type-erased reference to a callable that takes a member's number: two pointers, no allocation. The callable must
-/// outlive the call of run() that it is passed to.
-class team_task {
- public:
-  constexpr team_task() = default;
+/// A function of a member's number that does not throw. It refers to a callable, which must outlive the call of run()
+/// that it is passed to.
+struct team_task : function_view<int> {
+  using function_view::function_view;
 
-  template <class Function>
-    requires(!std::is_same_v<std::remove_cvref_t<Function>, team_task> && std::is_nothrow_invocable_v<Function&, int>)
-  explicit team_task(Function& function) noexcept
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))),
-        call_([](void* object, int member) noexcept { (*static_cast<Function*>(object))(member); }) {}
-
-  void operator()(int member) const noexcept { call_(object_, member); }
-
- private:
-  void* object_ = nullptr;
-  void (*call_)(void*, int) noexcept = nullptr;
+  void operator()(int member) const noexcept { function_view::operator()(member); }
 };
 
 /// Keeps the exception of the lowest member that threw, so that the reported error does not depend on timing.
@@ -53,19 +42,16 @@ class first_exception {
   std::exception_ptr exception_;
 };
 
-/// Calls `function` and passes its exceptions to `errors`.
+/// `function` with its exceptions passed to `errors`.
 template <class Function>
-struct guarded_function {
-  Function& function;
-  first_exception& errors;
-
-  void operator()(int member) const noexcept {
+auto guarded(Function& function, first_exception& errors) {
+  return [&function, &errors](int member) noexcept {
     try {
       function(member);
     } catch (...) {
       errors.capture(member);
     }
-  }
-};
+  };
+}
 
 }  // namespace devplace::detail
