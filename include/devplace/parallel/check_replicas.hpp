@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <span>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -17,16 +19,6 @@
 #include <devplace/place/place.hpp>
 
 namespace devplace::parallel::detail {
-
-/// The first difference between replicas, in the order of the network's parameters and then of its buffers.
-struct replica_difference {
-  const char* what = nullptr;  ///< "parameter" or "buffer"; null if none was found
-  std::string name;
-  nn::parameter_shape shape{};
-  std::size_t position = 0;  ///< in the arena
-  std::size_t element = 0;   ///< in row-major order
-  std::size_t replica = 0;
-};
 
 /// A row-major position as a multi-dimensional index: [1, 2].
 inline std::string index_text(std::size_t element, const nn::parameter_shape& shape) {
@@ -39,94 +31,70 @@ inline std::string index_text(std::size_t element, const nn::parameter_shape& sh
 /// A number with all its digits and its bits, because two NaN can differ.
 template <class T>
 std::string value_text(T value) {
-  std::uint64_t bits = 0;
-  if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-    std::uint32_t narrow = 0;
-    std::memcpy(&narrow, &value, sizeof narrow);
-    bits = narrow;
-  } else {
-    std::memcpy(&bits, &value, sizeof bits);
-  }
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   char text[64];
-  std::snprintf(text, sizeof text, "%.*g (0x%0*llx)", sizeof(T) == 4 ? 9 : 17, static_cast<double>(value),
-                static_cast<int>(2 * sizeof(T)), static_cast<unsigned long long>(bits));
+  std::snprintf(text, sizeof text, "%.*g (0x%0*llx)", std::numeric_limits<T>::max_digits10, static_cast<double>(value),
+                static_cast<int>(2 * sizeof(T)), static_cast<unsigned long long>(std::bit_cast<bits>(value)));
   return text;
 }
 
-/// The first element of an entry in which two arenas differ, or the entry's size.
+/// The first of `count` elements at which two arrays differ, or `count`.
 template <class T>
-std::size_t first_difference(const T* a, const T* b, std::size_t size) {
-  if (std::memcmp(a, b, size * sizeof(T)) == 0) return size;
+std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t count) {
+  if (std::memcmp(a.data(), b.data(), count * sizeof(T)) == 0) return count;
   std::size_t i = 0;
-  while (std::memcmp(a + i, b + i, sizeof(T)) == 0)
+  while (std::memcmp(&a[i], &b[i], sizeof(T)) == 0)
     ++i;
   return i;
 }
 
-/// Copies a device's arena to the host, after all earlier work of the device.
-template <class T, class Backend>
-void read_arena(std::vector<T>& values, int ordinal, const devplace::detail::memory_block& block) {
-  values.resize(block.bytes() / sizeof(T));
-  devplace::detail::copy_out<Backend>(ordinal, values.data(), block.data(), block.bytes());
-}
-
-/// Replaces `best` by an earlier difference, if any. `for_each(f)` calls f(name, shape, offset) for every entry.
-template <class T, class ForEach>
-void find_difference(replica_difference& best, const char* what, std::size_t replica, const std::vector<T>& first,
-                     const std::vector<T>& other, const ForEach& for_each) {
-  for_each([&](const std::string& name, const nn::parameter_shape& shape, std::size_t offset) {
-    if (best.what != nullptr && best.position <= offset) return;
-    const std::size_t element = first_difference(first.data() + offset, other.data() + offset, shape.size());
-    if (element != shape.size() && (best.what == nullptr || offset + element < best.position))
-      best = {what, name, shape, offset + element, element, replica};
-  });
-}
-
+/// Compares one parameter or buffer, at `offset` of the arenas, of all replicas with that of the first one.
 template <class Backend, class T, class S>
-[[noreturn]] void report_difference(const runtime::model_state<S>& state, const replica_difference& found, T first,
-                                    T other) {
+void check_entry(const runtime::model_state<S>& state, T* (runtime::replica<S>::*data)() const, std::size_t offset,
+                 const std::string& name, const nn::parameter_shape& shape) {
+  const auto read = [&](std::size_t k) {
+    std::vector<T> values(shape.size());
+    const auto& r = state.replicas[k];
+    devplace::detail::copy_out<Backend>(r.ordinal, values.data(), (r.*data)() + offset, shape.size() * sizeof(T));
+    return values;
+  };
+  const std::vector<T> first = read(0);
+  std::size_t element = shape.size(), differing = 0;
+  T other{};
+  for (std::size_t k = 1; k < state.replicas.size(); ++k) {
+    const std::vector<T> values = read(k);
+    const std::size_t at = first_difference(first, values, element);
+    if (at == element) continue;
+    element = at;
+    differing = k;
+    other = values[at];
+  }
+  if (differing == 0) return;
   const auto replica = [&](std::size_t k) {
     return "replica " + std::to_string(k) + " (" + devplace::detail::place_name(Backend{}, state.replicas[k].ordinal) +
            ")";
   };
-  std::string text = "replicas differ after " + std::to_string(state.updates) + " updates: ";
-  text.append(found.what).append(" '").append(found.name).append("', ").append(replica(0)).append(" against ");
-  text.append(replica(found.replica)).append(": element ").append(index_text(found.element, found.shape));
-  text.append(" is ").append(value_text(first)).append(" and ").append(value_text(other));
-  text.append(
-      ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the first "
-      "place's copy with to<Where>(to<on<cpu>>(model)).");
-  throw error(text);
-}
-
-/// Compares one kind of arena of all replicas with that of the first replica.
-template <class T, class Backend, class S, class ForEach>
-void check_arenas(const runtime::model_state<S>& state, devplace::detail::memory_block runtime::replica<S>::*arena,
-                  const char* what, const ForEach& for_each) {
-  std::vector<T> first, other, differing;
-  replica_difference best;
-  read_arena<T, Backend>(first, state.replicas[0].ordinal, state.replicas[0].*arena);
-  for (std::size_t k = 1; k < state.replicas.size(); ++k) {
-    read_arena<T, Backend>(other, state.replicas[k].ordinal, state.replicas[k].*arena);
-    find_difference(best, what, k, first, other, for_each);
-    if (best.replica == k) differing.swap(other);
-  }
-  if (best.what != nullptr) report_difference<Backend, T>(state, best, first[best.position], differing[best.position]);
+  throw error("replicas differ after " + std::to_string(state.updates) + " updates: " + name + ", " + replica(0) +
+              " against " + replica(differing) + ": element " + index_text(element, shape) + " is " +
+              value_text(first[element]) + " and " + value_text(other) +
+              ". Every place must do the same to its copy: look for writes to one replica alone, or go on from the "
+              "first place's copy with to<Where>(to<on<cpu>>(model)).");
 }
 
 template <class Net, class Backend, class S>
-void check_replicas(const runtime::model_state<S>& state, std::span<const int> ordinals) {
+void check_replicas(const runtime::model_state<S>& state) {
   using plan = runtime::network_plan<Net>;
-  using T = typename runtime::replica<S>::parameter;
-  devplace::detail::wait_for_replicas<Backend>(ordinals);
+  using replica = runtime::replica<S>;
+  devplace::detail::wait_for_replicas<Backend>(state.ordinals);
   if (state.replicas.size() == 1) return;
-  const auto shapes = [](const auto& f) {
-    return [&f](const std::string& name, auto entry, std::size_t offset) { f(name, entry.info.shape, offset); };
+  const auto check = [&](const char* what, auto data) {
+    return [&state, what, data](const std::string& name, auto entry, std::size_t offset) {
+      check_entry<Backend>(state, data, offset, std::string(what).append(" '").append(name).append("'"),
+                           entry.info.shape);
+    };
   };
-  check_arenas<T, Backend>(state, &runtime::replica<S>::parameters, "parameter",
-                           [&](const auto& f) { plan::for_each_parameter("", 0, shapes(f)); });
-  check_arenas<T, Backend>(state, &runtime::replica<S>::buffers, "buffer",
-                           [&](const auto& f) { plan::for_each_buffer("", 0, shapes(f)); });
+  plan::for_each_parameter("", 0, check("parameter", &replica::parameter_data));
+  plan::for_each_buffer("", 0, check("buffer", &replica::buffer_data));
 }
 
 }  // namespace devplace::parallel::detail
@@ -139,7 +107,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Waits for all places (also for the only one of a model on one place) and copies each replica to the host.
 template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
-  parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state(), detail::mesh_of<Where>::ordinals);
+  parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state());
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

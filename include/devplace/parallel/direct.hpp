@@ -21,10 +21,10 @@ namespace devplace::parallel {
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
 template <class Backend>
-class direct {
+class direct : public detail::rank_devices<Backend> {
  public:
   /// For these devices, rank 0 first. Throws placement_unavailable if two of them lack peer access.
-  explicit direct(std::span<const int> ordinals) : devices_(ordinals) {
+  explicit direct(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals) {
     for (const int a : ordinals)
       for (const int b : ordinals)
         if (const std::string reason = devplace::detail::why_apart<Backend>(a, b); !reason.empty())
@@ -32,89 +32,80 @@ class direct {
                                       ", which collectives by the engine `direct` need; use collective::ring, which "
                                       "copies through the host, as in collective::ring_all_reduce.");
   }
-
-  /// Number of participants, all of which are in this process.
-  ///@{
-  int size() const { return devices_.size(); }
-  int first_rank() const { return 0; }
-  int local_count() const { return size(); }
-  ///@}
+  using detail::rank_devices<Backend>::size;
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    reduce_slices(buffers, count, op, -1);
+    reduce_parts(buffers, even_begins(count, line), op, everyone);
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    devices_.check_root(root);
-    reduce_slices(buffers, count, op, root);
+    check_root(root);
+    reduce_parts(buffers, even_begins(count, line), op, root);
   }
   template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    devices_.check_root(root);
-    const auto table = devices_.table(buffers);
-    devices_.mark(root);
+    check_root(root);
+    check(buffers.size());
+    mark(root);
     for (int rank = 0; rank != size(); ++rank) {
-      devices_.follow(rank, root);
-      if (rank != root) copy(table, rank, root, {0, count});
+      follow(rank, root);
+      if (rank != root) copy(rank, root, buffers, {0, count});
     }
-    devices_.fence();
+    fence();
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    devices_.check(begins);
-    const auto table = devices_.table(buffers);
-    devices_.fence();
-    for (int rank = 0; rank != size(); ++rank)
-      reduce_part(table, rank, detail::part(begins, rank), op, rank);
-    devices_.fence();
+    check(begins);
+    reduce_parts(buffers, begins, op, owner);
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    devices_.check(begins);
-    const auto table = devices_.table(buffers);
-    devices_.fence();
+    check(begins);
+    check(buffers.size());
+    fence();
     for (int rank = 0; rank != size(); ++rank)
       for (int from = 0; from != size(); ++from)
-        if (from != rank) copy(table, rank, from, detail::part(begins, from));
-    devices_.fence();
+        if (from != rank) copy(rank, from, buffers, detail::part(begins, from));
+    fence();
   }
   ///@}
 
  private:
+  using detail::rank_devices<Backend>::check;
+  using detail::rank_devices<Backend>::check_root;
+  using detail::rank_devices<Backend>::copy;
+  using detail::rank_devices<Backend>::even_begins;
+  using detail::rank_devices<Backend>::fence;
+  using detail::rank_devices<Backend>::follow;
+  using detail::rank_devices<Backend>::mark;
+
   /// Elements of one cache line are reduced by one device, to avoid false sharing.
   static constexpr std::size_t line = 16;
   /// Number of elements that justify a thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
+  /// Who gets a reduced part, instead of one rank: all ranks, or the rank whose part it is.
+  static constexpr int everyone = -1, owner = -2;
 
   template <class T>
-  void reduce_slices(std::span<T* const> buffers, std::size_t count, reduction op, int target) {
-    const auto table = devices_.table(buffers);
-    devices_.fence();
-    for (int rank = 0; rank != size(); ++rank)
-      reduce_part(table, rank, detail::part_of(count, size(), rank, line), op, target);
-    devices_.fence();
+  void reduce_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
+    check(buffers.size());
+    detail::rank_table<T> table{};
+    table.ranks = size();
+    std::copy(buffers.begin(), buffers.end(), table.of);
+    fence();
+    for (int rank = 0; rank != size(); ++rank) {
+      const detail::element_range range = detail::part(begins, rank);
+      detail::with_reduction<T>(op, [&]<reduction Op>() {
+        devplace::detail::for_each_index<Backend>(
+            this->ordinal(rank), range.size(), grain,
+            detail::reduce_in_rank_order<T, Op>{table, range.first, target == owner ? rank : target});
+      });
+    }
+    fence();
   }
-
-  template <class T>
-  void reduce_part(const detail::rank_table<T>& table, int rank, detail::element_range range, reduction op,
-                   int target) {
-    detail::with_reduction<T>(op, [&]<reduction Op>() {
-      devplace::detail::for_each_index<Backend>(devices_.ordinal(rank), range.size(), grain,
-                                                detail::reduce_in_rank_order<T, Op>{table, range.first, target});
-    });
-  }
-
-  template <class T>
-  void copy(const detail::rank_table<T>& table, int rank, int from, detail::element_range range) {
-    devplace::detail::copy_from_peer<Backend>(devices_.ordinal(rank), table.of[rank] + range.first,
-                                              devices_.ordinal(from), table.of[from] + range.first,
-                                              range.size() * sizeof(T));
-  }
-
-  detail::rank_devices<Backend> devices_;
 };
 
 }  // namespace devplace::parallel

@@ -2,23 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <devplace/memory/event.hpp>
+#include <devplace/ops/peer_copy.hpp>
 #include <devplace/parallel/detail/combine.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {
 
-/// The devices of this process that an engine uses, with an event for each and the synchronisation between them.
+/// Part of the elements of a buffer, as [first, last).
+struct element_range {
+  std::size_t first;
+  std::size_t last;
+  std::size_t size() const { return last - first; }
+};
+/// Part `part` of elements that are divided at given boundaries.
+inline element_range part(std::span<const std::size_t> begins, int part) {
+  return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
+}
+
+/// The common part of engines: the devices of this process, with an event for each, the synchronisation between them,
+/// and copies.
 template <class Backend>
 class rank_devices {
  public:
-  rank_devices(std::span<const int> ordinals) : ordinals_(ordinals.begin(), ordinals.end()) {
+  /// Number of participants, all of which are in this process.
+  ///@{
+  int size() const { return static_cast<int>(ordinals_.size()); }
+  int first_rank() const { return 0; }
+  int local_count() const { return size(); }
+  ///@}
+
+ protected:
+  explicit rank_devices(std::span<const int> ordinals)
+      : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
                            std::to_string(max_ranks) + ".");
@@ -26,7 +49,6 @@ class rank_devices {
       events_.push_back(devplace::detail::make_event<Backend>(ordinal));
   }
 
-  int size() const { return static_cast<int>(ordinals_.size()); }
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
 
   /// Records each rank's event.
@@ -56,14 +78,25 @@ class rank_devices {
       follow(rank, 0);
   }
 
+  /// The boundaries of parts of `count` elements, one for each rank, whose sizes differ by at most `unit` elements. The
+  /// span refers to a member.
+  std::span<const std::size_t> even_begins(std::size_t count, std::size_t unit) {
+    const std::size_t parts = ordinals_.size(), units = (count + unit - 1) / unit;
+    for (std::size_t part = 0; part != parts; ++part)
+      begins_[part + 1] = std::min(devplace::detail::part_begin(units, parts, part + 1) * unit, count);
+    return begins_;
+  }
+
+  /// Copies a range of a buffer from rank `from` to rank `to`, to `target`.
   template <class T>
-  rank_table<T> table(std::span<T* const> buffers) const {
-    check(buffers.size());
-    rank_table<T> result{};
-    result.ranks = size();
-    for (std::size_t k = 0; k != buffers.size(); ++k)
-      result.of[k] = buffers[k];
-    return result;
+  void copy(int to, T* target, int from, std::span<T* const> buffers, element_range range) {
+    devplace::detail::copy_from_peer<Backend>(ordinal(to), target, ordinal(from), buffers[index(from)] + range.first,
+                                              range.size() * sizeof(T));
+  }
+  /// The same to the same range of rank `to`'s buffer.
+  template <class T>
+  void copy(int to, int from, std::span<T* const> buffers, element_range range) {
+    copy(to, buffers[index(to)] + range.first, from, buffers, range);
   }
 
   void check(std::size_t buffers) const {
@@ -85,31 +118,12 @@ class rank_devices {
                            std::to_string(size()) + ", counted from 0.");
   }
 
- private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
+ private:
   std::vector<int> ordinals_;
   std::vector<devplace::detail::event_handle> events_;
+  std::vector<std::size_t> begins_;
 };
-
-/// Part `part` of `count` elements divided into `parts`, as [first, last): sizes differ by at most `unit` elements.
-struct element_range {
-  std::size_t first;
-  std::size_t last;
-  std::size_t size() const { return last - first; }
-};
-inline element_range part_of(std::size_t count, int parts, int part, std::size_t unit) {
-  const auto begin = [&](int k) {
-    const std::size_t units = (count + unit - 1) / unit;
-    const std::size_t at =
-        devplace::detail::part_begin(units, static_cast<std::size_t>(parts), static_cast<std::size_t>(k)) * unit;
-    return at < count ? at : count;
-  };
-  return {begin(part), begin(part + 1)};
-}
-/// Part `part` of elements that are divided at given boundaries.
-inline element_range part(std::span<const std::size_t> begins, int part) {
-  return {begins[static_cast<std::size_t>(part)], begins[static_cast<std::size_t>(part) + 1]};
-}
 
 }  // namespace devplace::parallel::detail
