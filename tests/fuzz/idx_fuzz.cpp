@@ -23,20 +23,20 @@ void require(bool condition) {
 }
 
 template <class T>
-void decode(const detail::idx_array& array) {
+void decode(const detail::stored_array& array) {
   std::vector<T> elements(array.data.size() / sizeof(T));
   detail::decode_idx(array.data, elements.data());
 }
 
 void read_plain(std::span<const unsigned char> bytes) {
-  const detail::idx_array array = detail::parse_idx(bytes, "input");
-  const auto expected = detail::stored_bytes(array.extents, detail::idx_element_bytes(array.type));
+  const detail::stored_array array = detail::parse_idx(bytes, "input");
+  const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
   require(expected && *expected == array.data.size());
   require(array.data.data() + array.data.size() == bytes.data() + bytes.size());
-  if (array.type == detail::idx_type::uint8) decode<std::uint8_t>(array);
-  if (array.type == detail::idx_type::int32) decode<std::int32_t>(array);
-  if (array.type == detail::idx_type::float32) decode<float>(array);
-  if (array.type == detail::idx_type::float64) decode<double>(array);
+  if (array.type == detail::stored_type_of<std::uint8_t>()) decode<std::uint8_t>(array);
+  if (array.type == detail::stored_type_of<std::int32_t>()) decode<std::int32_t>(array);
+  if (array.type == detail::stored_type_of<float>()) decode<float>(array);
+  if (array.type == detail::stored_type_of<double>()) decode<double>(array);
 }
 
 void read_compressed(std::span<const unsigned char> bytes) {
@@ -49,13 +49,15 @@ void read_compressed(std::span<const unsigned char> bytes) {
 
 /// A valid file: type, rank, extents, elements.
 std::string plain_seed(unsigned number) {
-  constexpr unsigned char types[] = {0x08, 0x0c, 0x0d, 0x0e};
-  const unsigned char type = types[number % 4];
+  const std::vector<const detail::stored_type*> types = {
+      detail::stored_type_of<std::uint8_t>(), detail::stored_type_of<std::int32_t>(), detail::stored_type_of<float>(),
+      detail::stored_type_of<double>()};
+  const detail::stored_type& type = *types[number % 4];
   const unsigned rank = number / 4 % 4;
-  std::string file{'\0', '\0', static_cast<char>(type), static_cast<char>(rank)};
+  std::string file{'\0', '\0', static_cast<char>(type.idx), static_cast<char>(rank)};
   for (unsigned axis = 0; axis < rank; ++axis)
     file += std::string("\0\0\0\2", 4);
-  file.append(detail::idx_element_bytes(detail::idx_type{type}) << rank, '\1');
+  file.append(type.bytes << rank, '\1');
   return file;
 }
 

@@ -20,11 +20,11 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void round_trip(const devplace::detail::npy_array& array) {
-  const std::string header = devplace::detail::npy_header(array.type, array.extents);
+void round_trip(const devplace::detail::stored_array& array) {
+  const std::string header = devplace::detail::npy_header(*array.type, array.extents);
   std::vector<unsigned char> bytes(header.begin(), header.end());
   bytes.insert(bytes.end(), array.data.begin(), array.data.end());
-  const devplace::detail::npy_array again = devplace::detail::parse_npy(bytes, "again");
+  const devplace::detail::stored_array again = devplace::detail::parse_npy(bytes, "again");
   require(again.type == array.type && again.extents == array.extents && again.data.size() == array.data.size());
 }
 
@@ -36,21 +36,22 @@ std::string spelled(char version, const std::string& dict) {
 
 /// Valid files of several types and ranks, and headers that are not spelled as np.save spells them.
 std::string seed_file(unsigned number) {
-  using devplace::detail::npy_type;
-  const auto file = [](npy_type type, const std::vector<std::size_t>& extents, std::size_t bytes) {
-    return devplace::detail::npy_header(type, extents) + std::string(bytes, '\1');
+  const auto file = [](const devplace::detail::stored_type* type, const std::vector<std::size_t>& extents,
+                       std::size_t bytes) {
+    return devplace::detail::npy_header(*type, extents) + std::string(bytes, '\1');
   };
+  using devplace::detail::stored_type_of;
   switch (number % 7) {
     case 0:
-      return file(npy_type::f4, {2, 3}, 24);
+      return file(stored_type_of<float>(), {2, 3}, 24);
     case 1:
-      return file(npy_type::u1, {}, 1);
+      return file(stored_type_of<std::uint8_t>(), {}, 1);
     case 2:
-      return file(npy_type::i8, {0, 3}, 0);
+      return file(stored_type_of<std::int64_t>(), {0, 3}, 0);
     case 3:
-      return file(npy_type::f8, {1, 2, 1}, 16);
+      return file(stored_type_of<double>(), {1, 2, 1}, 16);
     case 4:
-      return file(npy_type::i4, {2}, 8);
+      return file(stored_type_of<std::int32_t>(), {2}, 8);
     case 5:
       return spelled('\2', "{\"shape\":(2L,),\"fortran_order\":False,\"descr\":\"<i4\"}\n") + std::string(8, '\2');
     default:
@@ -62,13 +63,13 @@ std::string seed_file(unsigned number) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const unsigned char> bytes(data, size);
-  devplace::detail::npy_array array;
+  devplace::detail::stored_array array;
   try {
     array = devplace::detail::parse_npy(bytes, "input");
   } catch (const devplace::file_error&) {
     return 0;
   }
-  const auto expected = devplace::detail::stored_bytes(array.extents, devplace::detail::npy_element_bytes(array.type));
+  const auto expected = devplace::detail::stored_bytes(array.extents, array.type->bytes);
   require(expected && *expected == array.data.size());
   require(array.data.data() + array.data.size() == data + size);
   // write_npy refuses a header with more extents than version 1.0 has space for.

@@ -51,11 +51,10 @@ template <detail::idx_element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
   std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
   if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx(bytes, path);
-  const detail::idx_array array = detail::parse_idx(bytes, path);
-  if (array.type != detail::idx_type_of<T>())
-    throw file_error("read_idx: " + detail::in_quotes(path) + " holds elements of type " +
-                     detail::idx_type_name(array.type) + " and " + dtype_name<T>() +
-                     " was asked for; read it with the file's type.");
+  const detail::stored_array array = detail::parse_idx(bytes, path);
+  if (array.type != detail::stored_type_of<T>())
+    detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
+                               " was asked for; read it with the file's type.");
   tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_idx", path));
   detail::decode_idx(array.data, result.data());
   return result;

@@ -27,13 +27,13 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
   const std::vector<unsigned char> bytes = detail::read_file(path, "read_npy");
-  const detail::npy_array array = detail::parse_npy(bytes, path);
-  if (array.type != detail::npy_type_of<T>())
-    throw file_error("read_npy: " + detail::in_quotes(path) + " holds elements of type '" +
-                     std::string(detail::npy_descr(array.type)) + "' and " + dtype_name<T>() + " ('" +
-                     std::string(detail::npy_descr(detail::npy_type_of<T>())) +
-                     "') was asked for; read it with the file's type, or convert the array with .astype(...) before "
-                     "np.save.");
+  const detail::stored_array array = detail::parse_npy(bytes, path);
+  constexpr const detail::stored_type* asked = detail::stored_type_of<T>();
+  if (array.type != asked)
+    detail::fail_npy(path, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() +
+                               " ('" + std::string(asked->npy) +
+                               "') was asked for; read it with the file's type, or convert the array with "
+                               ".astype(...) before np.save.");
   tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_npy", path));
   if (!array.data.empty()) std::memcpy(result.data(), array.data.data(), array.data.size());
   return result;
@@ -53,7 +53,7 @@ void write_npy(const std::string& path, const Source& source) {
     std::vector<std::size_t> extents(Source::rank);
     for (std::size_t axis = 0; axis < extents.size(); ++axis)
       extents[axis] = source.extent(axis);
-    const std::string header = detail::npy_header(detail::npy_type_of<value_type>(), extents);
+    const std::string header = detail::npy_header(*detail::stored_type_of<value_type>(), extents);
     detail::file_written_aside file(path, "write_npy");
     file.write(header.data(), header.size());
     file.write(source.data(), source.size() * sizeof(value_type));

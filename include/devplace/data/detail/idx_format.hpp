@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,56 +26,16 @@
 
 namespace devplace::detail {
 
-/// The supported element types, with their codes in a file.
-enum class idx_type : unsigned char { uint8 = 0x08, int32 = 0x0c, float32 = 0x0d, float64 = 0x0e };
-
 template <class T>
 concept idx_element =
     std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> || std::same_as<T, float> || std::same_as<T, double>;
 
-template <idx_element T>
-constexpr idx_type idx_type_of() {
-  if constexpr (std::same_as<T, std::uint8_t>)
-    return idx_type::uint8;
-  else if constexpr (std::same_as<T, std::int32_t>)
-    return idx_type::int32;
-  else if constexpr (std::same_as<T, float>)
-    return idx_type::float32;
-  else
-    return idx_type::float64;
-}
-
-constexpr std::size_t idx_element_bytes(idx_type type) {
-  return type == idx_type::uint8 ? 1 : type == idx_type::float64 ? 8 : 4;
-}
-
-constexpr const char* idx_type_name(idx_type type) {
-  switch (type) {
-    case idx_type::uint8:
-      return dtype_name<std::uint8_t>();
-    case idx_type::int32:
-      return dtype_name<std::int32_t>();
-    case idx_type::float32:
-      return dtype_name<float>();
-    case idx_type::float64:
-      break;
-  }
-  return dtype_name<double>();
-}
-
 /// The contents of a file's header.
 struct idx_header {
-  idx_type type;
+  const stored_type* type;
   std::vector<std::size_t> extents;
   std::size_t header_bytes;
   std::size_t data_bytes;
-};
-
-/// An array inside the bytes of a file, to which it refers; its elements are big-endian.
-struct idx_array {
-  idx_type type;
-  std::vector<std::size_t> extents;
-  std::span<const unsigned char> data;
 };
 
 [[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
@@ -99,8 +60,9 @@ inline idx_header parse_idx_header(std::span<const unsigned char> bytes, std::st
   if (bytes.size() < 4)
     fail_idx(name, "ends inside its header, after " + bytes_text(bytes.size()) + ". Copy or download it again.");
 
-  const idx_type type{bytes[2]};
-  if (type != idx_type::uint8 && type != idx_type::int32 && type != idx_type::float32 && type != idx_type::float64)
+  const auto type = std::find_if(std::begin(stored_types), std::end(stored_types),
+                                 [&](const stored_type& known) { return known.idx == bytes[2] && bytes[2] != 0; });
+  if (type == std::end(stored_types))
     fail_idx(name, "holds elements of type " + hexadecimal(bytes[2]) +
                        "; devplace reads 0x08 (uint8), 0x0c (int32), 0x0d (float) and 0x0e (double). Convert the "
                        "file.");
@@ -115,14 +77,15 @@ inline idx_header parse_idx_header(std::span<const unsigned char> bytes, std::st
   for (std::size_t axis = 0; axis < rank; ++axis)
     for (std::size_t i = 0; i < 4; ++i)
       extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
-  const auto data_bytes = stored_bytes(extents, idx_element_bytes(type));
+  const auto data_bytes = stored_bytes(extents, type->bytes);
   if (!data_bytes || *data_bytes > static_cast<std::size_t>(-1) - header_bytes)
     fail_idx(name, "announces an array larger than any memory; its header is damaged. Copy or download it again.");
   return {type, std::move(extents), header_bytes, *data_bytes};
 }
 
-/// The array in the bytes of an uncompressed file. Throws file_error as parse_idx_header does.
-inline idx_array parse_idx(std::span<const unsigned char> bytes, std::string_view name) {
+/// The array in the bytes of an uncompressed file; its elements are big-endian. Throws file_error as parse_idx_header
+/// does.
+inline stored_array parse_idx(std::span<const unsigned char> bytes, std::string_view name) {
   idx_header header = parse_idx_header(bytes, name);
   const std::span<const unsigned char> data = bytes.subspan(header.header_bytes);
   if (data.size() < header.data_bytes)

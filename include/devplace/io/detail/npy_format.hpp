@@ -6,15 +6,15 @@
 // 6 bytes of magic, the version (major, minor), the header's length (2 bytes in version 1.0, 4 in 2.0 and 3.0), a
 // Python dict literal padded with spaces and ended by a newline, then the elements.
 
+#include <algorithm>
 #include <bit>
-#include <concepts>
+#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 #include <devplace/io/file.hpp>
 #include <devplace/io/stored_shape.hpp>
@@ -27,52 +27,9 @@ static_assert(std::endian::native == std::endian::little,
               "devplace: .npy files are read and written on little-endian machines only; convert the bytes before "
               "including devplace/io/npy.hpp is of use here.");
 
-/// The supported element types.
-enum class npy_type : unsigned char { f4, f8, i4, i8, u1 };
-
-template <element T>
-constexpr npy_type npy_type_of() {
-  static_assert(!std::same_as<T, bf16>,
-                "devplace: .npy files have no bf16 elements; write cast<float>(x), and convert what was read.");
-  if constexpr (std::same_as<T, float>)
-    return npy_type::f4;
-  else if constexpr (std::same_as<T, double>)
-    return npy_type::f8;
-  else if constexpr (std::same_as<T, std::int32_t>)
-    return npy_type::i4;
-  else if constexpr (std::same_as<T, std::int64_t>)
-    return npy_type::i8;
-  else
-    return npy_type::u1;
+[[noreturn]] inline void fail_npy(std::string_view name, const std::string& found) {
+  throw file_error("read_npy: " + in_quotes(name) + " " + found);
 }
-
-/// The type's `descr` as np.save writes it: '<f4'.
-constexpr std::string_view npy_descr(npy_type type) {
-  switch (type) {
-    case npy_type::f4:
-      return "<f4";
-    case npy_type::f8:
-      return "<f8";
-    case npy_type::i4:
-      return "<i4";
-    case npy_type::i8:
-      return "<i8";
-    case npy_type::u1:
-      break;
-  }
-  return "|u1";
-}
-
-constexpr std::size_t npy_element_bytes(npy_type type) {
-  return static_cast<std::size_t>(npy_descr(type)[2] - '0');
-}
-
-/// An array inside the bytes of a file, to which it refers.
-struct npy_array {
-  npy_type type;
-  std::vector<std::size_t> extents;
-  std::span<const unsigned char> data;
-};
 
 /// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
 class npy_header_parser {
@@ -80,82 +37,70 @@ class npy_header_parser {
   npy_header_parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
   /// Leaves `data` of the result empty.
-  npy_array parse() {
-    expect('{');
-    while (!accept('}')) {
-      entry();
-      if (accept(',')) continue;
-      expect('}');
+  stored_array parse() {
+    bool has_type = false, has_order = false, has_shape = false;
+    expect("{");
+    while (!accept("}")) {
+      const std::string_view key = string_literal("a key");
+      expect(":");
+      if (key == "descr" && !std::exchange(has_type, true))
+        element_type();
+      else if (key == "fortran_order" && !std::exchange(has_order, true))
+        order();
+      else if (key == "shape" && !std::exchange(has_shape, true))
+        shape();
+      else
+        fail("has the header key '" + std::string(key) +
+             "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each");
+      if (accept(",")) continue;
+      expect("}");
       break;
     }
     skip_space();
     if (at_ != text_.size()) fail("has text after its header's dict");
-    if (!has_type_ || !has_order_ || !has_shape_)
+    if (!has_type || !has_order || !has_shape)
       fail("lacks one of the header's three keys 'descr', 'fortran_order' and 'shape'");
     return std::move(result_);
   }
 
  private:
-  void entry() {
-    const std::string_view key = string_literal("a key");
-    expect(':');
-    if (key == "descr" && !has_type_) {
-      result_.type = element_type();
-      has_type_ = true;
-    } else if (key == "fortran_order" && !has_order_) {
-      order();
-      has_order_ = true;
-    } else if (key == "shape" && !has_shape_) {
-      shape();
-      has_shape_ = true;
-    } else {
-      fail("has the header key '" + std::string(key) +
-           "', which is unknown or given twice; the keys are 'descr', 'fortran_order' and 'shape', once each");
-    }
-  }
-
-  npy_type element_type() {
-    if (peek() == '[') fail("holds a structured array; save each of its fields with np.save as a file of its own");
+  void element_type() {
+    if (accept("[")) fail("holds a structured array; save each of its fields with np.save as a file of its own");
     const std::string_view descr = string_literal("the element type");
-    for (const npy_type type : {npy_type::f4, npy_type::f8, npy_type::i4, npy_type::i8, npy_type::u1}) {
-      const std::string_view known = npy_descr(type);
-      if (descr.size() != known.size() || descr.substr(1) != known.substr(1)) continue;
-      if (descr[0] == known[0] || (type == npy_type::u1 && (descr[0] == '<' || descr[0] == '>'))) return type;
-    }
-    fail("holds elements of type '" + std::string(descr) +
-         "'; devplace reads '<f4', '<f8', '<i4', '<i8' and '|u1'. Convert the array with .astype('<f4') before "
-         "np.save");
+    for (const stored_type& type : stored_types)
+      if (descr == type.npy || (type.bytes == 1 && (descr == "<u1" || descr == ">u1"))) result_.type = &type;
+    if (result_.type == nullptr)
+      fail("holds elements of type '" + std::string(descr) +
+           "'; devplace reads '<f4', '<f8', '<i4', '<i8' and '|u1'. Convert the array with .astype('<f4') before "
+           "np.save");
   }
 
   void order() {
-    if (accept_word("False")) return;
-    if (accept_word("True"))
+    if (accept("False")) return;
+    if (accept("True"))
       fail("is in Fortran order and devplace reads C order; save np.ascontiguousarray(array) instead");
     fail_expected("True or False");
   }
 
   void shape() {
-    expect('(');
-    while (!accept(')')) {
+    expect("(");
+    while (!accept(")")) {
       result_.extents.push_back(number());
-      if (accept(',')) continue;
+      if (accept(",")) continue;
       // In Python, (3) is a number and not a tuple.
       if (result_.extents.size() == 1) fail_expected("',', as in (3,)");
-      expect(')');
+      expect(")");
       break;
     }
   }
 
   std::size_t number() {
     skip_space();
-    const std::size_t start = at_;
     std::size_t value = 0;
-    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
-      const std::size_t digit = static_cast<std::size_t>(text_[at_] - '0');
-      if (value > (static_cast<std::size_t>(-1) - digit) / 10) fail("has an extent too large for this machine");
-      value = value * 10 + digit;
-    }
-    if (at_ == start) fail_expected("a non-negative extent");
+    const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (code == std::errc::result_out_of_range) fail("has an extent too large for this machine");
+    if (code != std::errc{}) fail_expected("a non-negative extent");
+    at_ = static_cast<std::size_t>(end - text_.data());
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers as 3L
     return value;
   }
@@ -174,31 +119,17 @@ class npy_header_parser {
     return inside;
   }
 
-  void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
-      ++at_;
-  }
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
 
-  char peek() {
-    skip_space();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  bool accept(char c) {
-    if (peek() != c) return false;
-    ++at_;
-    return true;
-  }
-
-  bool accept_word(std::string_view word) {
+  bool accept(std::string_view word) {
     skip_space();
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
   }
 
-  void expect(char c) {
-    if (!accept(c)) fail_expected(std::string("'") + c + "'");
+  void expect(const char* word) {
+    if (!accept(word)) fail_expected(std::string("'") + word + "'");
   }
 
   [[noreturn]] void fail_expected(const std::string& what) const {
@@ -206,24 +137,17 @@ class npy_header_parser {
          ". Write the file again with np.save");
   }
 
-  [[noreturn]] void fail(const std::string& found) const {
-    throw file_error("read_npy: " + in_quotes(name_) + " " + found + ".");
-  }
+  [[noreturn]] void fail(const std::string& found) const { fail_npy(name_, found + "."); }
 
   std::string_view text_;
   std::string_view name_;
   std::size_t at_ = 0;
-  npy_array result_{};
-  bool has_type_ = false;
-  bool has_order_ = false;
-  bool has_shape_ = false;
+  stored_array result_;
 };
 
 /// The array in the bytes of a .npy file. Throws file_error naming `name`, what was found and what was expected.
-inline npy_array parse_npy(std::span<const unsigned char> bytes, std::string_view name) {
-  const auto fail = [&](const std::string& found) -> void {
-    throw file_error("read_npy: " + in_quotes(name) + " " + found);
-  };
+inline stored_array parse_npy(std::span<const unsigned char> bytes, std::string_view name) {
+  const auto fail = [&](const std::string& found) { fail_npy(name, found); };
   constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   if (bytes.empty()) fail("is empty; a .npy file has at least a header. Write it again with np.save.");
   for (std::size_t i = 0; i < sizeof(magic) && i < bytes.size(); ++i)
@@ -244,9 +168,9 @@ inline npy_array parse_npy(std::span<const unsigned char> bytes, std::string_vie
     fail("ends inside its header, after " + bytes_text(bytes.size()) + ". Copy it again.");
 
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()) + start, length};
-  npy_array result = npy_header_parser(text, name).parse();
+  stored_array result = npy_header_parser(text, name).parse();
   result.data = bytes.subspan(start + length);
-  const auto expected = stored_bytes(result.extents, npy_element_bytes(result.type));
+  const auto expected = stored_bytes(result.extents, result.type->bytes);
   if (!expected) fail("announces an array larger than any memory; its header is damaged.");
   if (result.data.size() < *expected)
     fail("is truncated: its header announces " + bytes_text(*expected) + " of elements and " +
@@ -259,9 +183,9 @@ inline npy_array parse_npy(std::span<const unsigned char> bytes, std::string_vie
 
 /// The header that np.save writes for such an array: version 1.0, padded so that the elements start at a multiple of
 /// 64 bytes.
-inline std::string npy_header(npy_type type, std::span<const std::size_t> extents) {
+inline std::string npy_header(const stored_type& type, std::span<const std::size_t> extents) {
   std::string text = "{'descr': '";
-  text += npy_descr(type);
+  text += type.npy;
   text += "', 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < extents.size(); ++i) {
     text += i == 0 ? "" : " ";
