@@ -252,11 +252,7 @@ TEMPLATE_TEST_CASE("a GPU's reductions of fractions are the CPU's", "[ops]", flo
     dp::column_sum_into(sums, x, 1);
     dp::column_sum_into(sums_there, there, 1);
     CHECK(error(sums_there, sums, smallest) < few_roundings<T>);
-    dp::tensor<T, dp::extents<>, host> squares(dp::extents<>{});
-    dp::tensor<T, dp::extents<>, gpu> squares_there(dp::extents<>{});
-    dp::sum_of_squares_into(squares, x);
-    dp::sum_of_squares_into(squares_there, there);
-    CHECK(error(squares_there, squares, 0) < few_roundings<T>);
+    CHECK(error(dp::sum(dp::square(there)), dp::sum(dp::square(x)), 0) < few_roundings<T>);
     CHECK(support::values_of(dp::argmin(there, dp::axis<1>{})) == support::values_of(dp::argmin(x, dp::axis<1>{})));
     if (of.rows == 0) continue;  // extrema of no elements do not exist
     CHECK(support::values_of(dp::max(there)) == support::values_of(dp::max(x)));
@@ -270,12 +266,8 @@ TEMPLATE_TEST_CASE("a GPU counts the CPU's right predictions", "[ops]", float, d
     const auto x = random_values<TestType>(shape{of.rows, of.columns}, 1);
     const auto labels = labels_of<TestType, std::uint8_t>(of);
     const auto count = [&]<class Where>(Where) {
-      dp::tensor<std::int64_t, dp::extents<dp::dyn>, Where> classes(dp::extents<dp::dyn>{of.rows});
-      dp::tensor<std::int64_t, dp::extents<>, Where> right(dp::extents<>{});
-      dp::fill(right, 5);
-      dp::argmax_into(classes, dp::to<Where>(x));
-      dp::count_equal_into(right, classes, dp::to<Where>(labels), 1);
-      return support::values_of(right);
+      const auto classes = dp::argmax(dp::to<Where>(x), dp::axis<1>{});
+      return support::values_of(dp::sum(classes == dp::cast<std::int64_t>(dp::to<Where>(labels))));
     };
     CHECK(count(gpu{}) == count(host{}));
   }

@@ -81,10 +81,10 @@ void check_bits_of_sums() {
   using backend = backend_of_t<Place>;
   detail::copy_within<backend>(x.view().ordinal(), shifted.data() + 1, x.data(), x.size() * sizeof(float));
   const view<const float, matrix_extents, on<Place>> behind(shifted.data() + 1, matrix_extents{700, 513});
-  tensor<float, extents<>, on<Place>> total(extents<>{});
+  tensor<float, extents<1>, on<Place>> total(extents<1>{});
   tensor<float, extents<dyn>, on<Place>> columns(extents<dyn>{513});
   const auto reduce = [&](const auto& of) {
-    sum_of_squares_into(total, of);
+    column_sum_into(total, of.reshape(matrix_extents{of.size(), 1}));
     column_sum_into(columns, of);
     auto values = support::values_of(columns);
     values.push_back(support::values_of(total)[0]);

@@ -22,7 +22,7 @@ namespace devplace {
 // sum, mean, max, min over all elements, `sum(x)`, or along any set of axes, `sum(x, axis<0>{}, axis<2>{})`; argmax and
 // argmin over all elements or along one axis. Axes may also be numbers, `sum(x, 1)`, negative ones counted from the
 // end; the result's extents are then all dynamic: dextents<rank - 1>. Results are new tensors on x's place; to read one
-// on the CPU: `item(sum(x))`. reduce_into.hpp has reductions into existing memory. Sums are accumulated in double
+// on the CPU: `item(sum(x))`. reduce_into.hpp adds column sums to existing memory. Sums are accumulated in double
 // (int64 for integers) in blocks of fixed size, so that their error grows with the logarithm of the number of elements
 // and their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are
 // evaluated into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
