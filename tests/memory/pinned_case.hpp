@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/memory/copy_rows.hpp>
 #include <devplace/memory/report.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/item.hpp>
@@ -59,23 +59,21 @@ TEST_CASE("pinned tensors go to every place and come back", "[memory][pinned]") 
   CHECK(dp::to<pinned>(std::move(d)).data() == memory);
 }
 
-TEST_CASE("blocks of rows go between pinned memory and the others", "[memory][pinned]") {
-  using dp::detail::copy_rows;
-  using pinned = dp::backend::pinned;
-  using cpu = dp::backend::cpu;
-  using cuda = dp::backend::cuda;
-  const auto source = dp::to<dp::on<dp::pinned>>(support::counted<float>(dp::extents<3, 4>{}));
-  dp::tensor<float, dp::extents<3, 2>, dp::on<dp::cuda<0>>> device{dp::extents<3, 2>{}};
-  dp::tensor<float, dp::extents<3, 2>, dp::on<dp::pinned>> back{dp::extents<3, 2>{}};
-  const std::size_t f = sizeof(float);
-  copy_rows<cuda, pinned>(0, device.data(), 0, source.data() + 1, {2 * f, 3, 2 * f, 4 * f});
-  copy_rows<pinned, cuda>(0, back.data(), 0, device.data(), {1 * f, 3, 2 * f, 2 * f});
-  CHECK((back(0, 0) == 1 && back(1, 0) == 5 && back(2, 0) == 9));
-  std::vector<float> host(6);
-  copy_rows<cpu, pinned>(0, host.data(), 0, source.data() + 2, {2 * f, 3, 2 * f, 4 * f});
-  CHECK(host == std::vector<float>{2, 3, 6, 7, 10, 11});
-  copy_rows<pinned, cpu>(0, back.data() + 1, 0, host.data(), {1 * f, 3, 2 * f, 2 * f});
-  CHECK((back(0, 1) == 2 && back(1, 1) == 6 && back(2, 1) == 10));
+TEST_CASE("columns of matrices go between pinned memory and the others", "[memory][pinned]") {
+  using wide = dp::extents<3, 4>;
+  using narrow = dp::extents<3, 2>;
+  constexpr dp::axis<1> column;
+  const auto source = dp::to<dp::on<dp::pinned>>(support::counted<float>(wide{}));
+  dp::tensor<float, narrow, dp::on<dp::cuda<0>>> device{narrow{}};
+  dp::tensor<float, wide, dp::on<dp::pinned>> back{wide{}};
+  dp::tensor<float, narrow, dp::on<dp::cpu>> host{narrow{}};
+  dp::copy(device, source.slice(column, 1, 3));
+  dp::copy(back.slice(column, 2, 4), device);
+  CHECK((back(0, 2) == 1 && back(0, 3) == 2 && back(1, 2) == 5 && back(2, 3) == 10));
+  dp::copy(host, source.slice(column, 2, 4));
+  CHECK(support::values_of(host) == std::vector<float>{2, 3, 6, 7, 10, 11});
+  dp::copy(back.slice(column, 0, 2), host);
+  CHECK((back(0, 1) == 3 && back(1, 0) == 6 && back(2, 1) == 11));
 }
 
 TEST_CASE("pinned memory has a count of its own", "[memory][pinned]") {

@@ -9,7 +9,6 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/memory/row_block.hpp>
 #include <devplace/memory/stream.hpp>
 #include <devplace/place/device_info.hpp>
 
@@ -22,8 +21,7 @@ namespace devplace {
 /// `implementation<B, Op>` with a static `run(ordinal, arguments...)` (place/backend.hpp); using an operation without
 /// one on the backend's places does not compile. docs/backends.md describes each function.
 template <class B>
-concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state,
-                                  const detail::row_block& rows) {
+concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state) {
   // Devices.
   { implementation<B, op::device_query>::count() } -> std::same_as<int>;
   { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
@@ -36,10 +34,6 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
   implementation<B, op::memory>::copy_out(ordinal, to, from, bytes);
   implementation<B, op::memory>::copy_within(ordinal, to, from, bytes);
   implementation<B, op::memory>::copy_between(ordinal, to, ordinal, from, bytes);
-  implementation<B, op::memory>::copy_rows_in(ordinal, to, from, rows);
-  implementation<B, op::memory>::copy_rows_out(ordinal, to, from, rows);
-  implementation<B, op::memory>::copy_rows_within(ordinal, to, from, rows);
-  implementation<B, op::memory>::copy_rows_between(ordinal, to, ordinal, from, rows);
   implementation<B, op::memory>::synchronize(ordinal);
   { implementation<B, op::memory>::trim(ordinal) } -> std::same_as<std::size_t>;
   // Streams.

@@ -14,8 +14,8 @@
 
 namespace devplace::op {
 
-/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, the same for blocks of rows
-/// (`copy_rows_in`, ...; memory/copy_rows.hpp), `synchronize`, `trim`; of devices `copy_in_async`, `copy_out_async`.
+/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, `synchronize`, `trim`; of
+/// devices `copy_in_async`, `copy_out_async`.
 struct memory {};
 
 }  // namespace devplace::op
@@ -161,6 +161,22 @@ void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
 template <class Backend>
 void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (bytes != 0) memory_of<Backend>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
+}
+
+/// Copies within a device, between devices of one backend, or between a device and host memory, as the functions above.
+template <class ToBackend, class FromBackend>
+void copy_bytes(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  if constexpr (std::is_same_v<ToBackend, FromBackend>) {
+    if (to_ordinal == from_ordinal)
+      copy_within<ToBackend>(to_ordinal, to, from, bytes);
+    else
+      copy_between<ToBackend>(to_ordinal, to, from_ordinal, from, bytes);
+  } else if constexpr (in_host_memory<FromBackend>) {
+    copy_in<ToBackend>(to_ordinal, to, from, bytes);
+  } else {
+    static_assert(in_host_memory<ToBackend>);
+    copy_out<FromBackend>(from_ordinal, to, from, bytes);
+  }
 }
 
 /// Waits for all work of the device; throws its failure.

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>

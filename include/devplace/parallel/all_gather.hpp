@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 

@@ -11,9 +11,10 @@
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/parallel/detail/summands.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -21,28 +22,33 @@
 namespace devplace::parallel::detail {
 
 /// Combines the summands and leaves each place its part of the result; instantiated per backend and element type.
-/// `begins` divides the axis; `writable` are the same summands if they may be overwritten, otherwise empty.
+/// `begins` divides the axis that is counted in `of`; `writable` are the same summands if they may be overwritten,
+/// otherwise empty.
 template <class Backend, class T>
 void reduce_to_parts(std::span<const int> ordinals, std::span<const T* const> summands, std::span<T* const> writable,
-                     std::span<T* const> parts, const devplace::detail::axis_geometry& geometry,
+                     std::span<T* const> parts, const devplace::detail::reduction_extents& of,
                      std::span<const std::size_t> begins, reduction op) {
   namespace d = devplace::detail;
   const std::size_t places = ordinals.size();
-  const std::size_t per_index = geometry.rows * geometry.index_bytes / sizeof(T);
+  const std::size_t per_index = of.outer * of.inner;
+  using where = here<Backend>;
   std::vector<std::size_t> first(begins.begin(), begins.end());
   for (std::size_t& position : first)
     position *= per_index;
   std::vector<T*> buffers(writable.begin(), writable.end());
   std::vector<d::memory_block> packed(places);
   // The communicator needs summands whose parts are contiguous, and overwrites them.
-  if (buffers.empty() || geometry.rows > 1) {
+  if (buffers.empty() || of.outer > 1) {
     buffers.resize(places);
     for (std::size_t k = 0; k < places; ++k) {
       packed[k] = d::allocate<Backend>(ordinals[k], first.back() * sizeof(T), memory_purpose::workspace);
       buffers[k] = static_cast<T*>(packed[k].data());
-      for (std::size_t part = 0; part < places; ++part)
-        d::copy_to_part<Backend, Backend>(ordinals[k], buffers[k] + first[part], ordinals[k], summands[k], geometry,
-                                          begins[part], begins[part + 1]);
+      const d::device_of<where> device{ordinals[k]};
+      const view<const T, dextents<3>, where> whole(summands[k], dextents<3>(of.outer, of.count, of.inner), device);
+      for (std::size_t part = 0; part < places; ++part) {
+        const auto from = whole.slice(axis<1>{}, begins[part], begins[part + 1]);
+        copy(view<T, dextents<3>, where>(buffers[k] + first[part], from.extents(), device), from);
+      }
     }
   }
   direct<Backend>(ordinals).reduce_scatter(std::span<T* const>(buffers), std::span<const std::size_t>(first), op);
@@ -98,7 +104,9 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
       }
       parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
           detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
-          parallel::detail::buffers_of(result), detail::along<detail::rules_of<To>::axis, value_type>(source.extents()),
+          parallel::detail::buffers_of(result),
+          detail::reduction_extents_of(detail::sizes_of(source.extents()),
+                                       detail::reduced_axes<from_type::rank>(axis<detail::rules_of<To>::axis>{})),
           begins, detail::rules_of<where>::op);
       return result;
     }

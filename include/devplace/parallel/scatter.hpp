@@ -3,8 +3,8 @@
 #pragma once
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/tensor/copy.hpp>
-#include <devplace/tensor/detail/part_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/memory/copy_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/pass.hpp>
@@ -42,9 +41,7 @@ devplace::detail::memory_block zeros(int ordinal, std::size_t elements, memory_p
 template <class Backend, class FromBackend>
 void copy_arena(const devplace::detail::memory_block& to, int ordinal, const devplace::detail::memory_block& from,
                 int from_ordinal) {
-  const std::size_t bytes = from.bytes();
-  devplace::detail::copy_rows<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(),
-                                                    {bytes, 1, bytes, bytes});
+  devplace::detail::copy_bytes<Backend, FromBackend>(ordinal, to.data(), from_ordinal, from.data(), from.bytes());
 }
 
 /// Stores a loss's sums after the gradients, the sum of weights first; `add`: adds them.

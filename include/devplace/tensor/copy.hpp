@@ -83,27 +83,18 @@ void copy(To&& destination, const From& source) {
   detail::require_copyable(to, from);
   using to_backend = typename to_view::backend_type;
   using from_backend = typename from_view::backend_type;
-  const std::size_t bytes = to.size() * sizeof(typename to_view::value_type);
-  if constexpr (!to_view::is_row_major || !from_view::is_row_major) {
-    if (std::is_same_v<to_backend, from_backend> && to.ordinal() == from.ordinal()) {
-      if constexpr (std::is_same_v<to_backend, from_backend>) assign(detail::computable(to), detail::computable(from));
-    } else if (to.is_contiguous()) {
-      copy(detail::as_contiguous(to), detail::packed(from).view);
-    } else {
+  if constexpr (to_view::is_row_major && from_view::is_row_major) {
+    detail::copy_bytes<to_backend, from_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(),
+                                                 to.size() * sizeof(typename to_view::value_type));
+  } else {
+    if constexpr (std::is_same_v<to_backend, from_backend>)
+      if (to.ordinal() == from.ordinal()) return assign(detail::computable(to), detail::computable(from));
+    if (to_view::is_row_major || to.is_contiguous()) return copy(detail::as_contiguous(to), detail::packed(from).view);
+    if constexpr (!to_view::is_row_major) {
       const auto arrived = detail::packed_beside(to);
       copy(arrived.view, detail::packed(from).view);
       assign(detail::computable(to), detail::computable(arrived.view));
     }
-  } else if constexpr (std::is_same_v<to_backend, from_backend>) {
-    if (to.ordinal() == from.ordinal())
-      detail::copy_within<to_backend>(to.ordinal(), to.data(), from.data(), bytes);
-    else
-      detail::copy_between<to_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(), bytes);
-  } else if constexpr (detail::in_host_memory<from_backend>) {
-    detail::copy_in<to_backend>(to.ordinal(), to.data(), from.data(), bytes);
-  } else {
-    static_assert(detail::in_host_memory<to_backend>);
-    detail::copy_out<from_backend>(from.ordinal(), to.data(), from.data(), bytes);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <devplace/backend/cuda/memory.hpp>
-#include <devplace/memory/copy_rows.hpp>
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/device_map.hpp>
@@ -104,18 +103,6 @@ TEST_CASE("without peer access CUDA stages the copy, by the same call", "[backen
   CHECK(count_of("cudaDeviceCanAccessPeer") == 1);
   CHECK(count_of("cudaMemPoolSetAccess") == 0);
   CHECK(count_of("cudaMemcpyPeerAsync device 1 0 to 1") == 2);
-}
-
-TEST_CASE("blocks of rows are copied between devices in one call", "[backend]") {
-  const all_is_well check;
-  const auto a = dp::to<first>(support::counted<float>(dp::extents<3, 4>{}));
-  dp::tensor<float, dp::extents<3, 2>, second> b{dp::extents<3, 2>{}};
-  const std::size_t f = sizeof(float);
-  for (int i = 0; i < 2; ++i)
-    dp::detail::copy_rows<cuda, cuda>(1, b.data(), 0, a.data() + 1, {2 * f, 3, 2 * f, 4 * f});
-  CHECK(support::values_of(b) == std::vector<float>{1, 2, 5, 6, 9, 10});
-  CHECK(count_of("cudaMemcpy3DPeerAsync device 1 0 to 1") == 2);
-  CHECK(count_of("cudaMemPoolSetAccess device 0 pool of 0 for 1") == 1);
 }
 
 TEST_CASE("logical devices that share a GPU count their memory separately", "[backend]") {

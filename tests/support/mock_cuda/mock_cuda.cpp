@@ -149,26 +149,21 @@ const char* direction(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice ? "to device" : kind == cudaMemcpyDeviceToHost ? "to host" : "within";
 }
 
-/// A copy of rows; a plain copy is one row.
-void copy_rows(const char* call, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-               std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (width == 0 || rows == 0) return;
+void copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  constexpr const char* call = "cudaMemcpyAsync";
+  if (bytes == 0) return;
   const int device = of_process().current;
-  const std::size_t to_bytes = (rows - 1) * to_pitch + width;
-  const std::size_t from_bytes = (rows - 1) * from_pitch + width;
   if (kind == cudaMemcpyDeviceToHost)
     require_host_memory(call, to);
   else
-    require_device_memory(call, to, to_bytes, device);
+    require_device_memory(call, to, bytes, device);
   if (kind == cudaMemcpyHostToDevice)
     require_host_memory(call, from);
   else
-    require_device_memory(call, from, from_bytes, device);
-  use(call, stream, from, from_bytes, false);
-  use(call, stream, to, to_bytes, true);
-  if (!of_process().violations.empty()) return;
-  for (std::size_t row = 0; row < rows; ++row)
-    std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+    require_device_memory(call, from, bytes, device);
+  use(call, stream, from, bytes, false);
+  use(call, stream, to, bytes, true);
+  if (of_process().violations.empty()) std::memmove(to, from, bytes);
 }
 
 std::string bytes_of(std::size_t bytes) {
@@ -525,15 +520,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
       mock::begin_on("cudaMemcpyAsync", stream, std::string(mock::direction(kind)) + ", " + mock::bytes_of(bytes));
   const auto x = reinterpret_cast<std::uintptr_t>(to), y = reinterpret_cast<std::uintptr_t>(from);
   if ((x < y ? y - x : x - y) < bytes) mock::violate("cudaMemcpyAsync: the ranges overlap");
-  if (code == cudaSuccess) mock::copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, stream);
-  return code;
-}
-
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
-  const cudaError_t code = mock::begin_on("cudaMemcpy2DAsync", stream, mock::direction(kind));
-  if (code == cudaSuccess)
-    mock::copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, kind, stream);
+  if (code == cudaSuccess) mock::copy_bytes(to, from, bytes, kind, stream);
   return code;
 }
 
@@ -547,22 +534,6 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   mock::use("cudaMemcpyPeerAsync", stream, from, bytes, false);
   mock::use("cudaMemcpyPeerAsync", stream, to, bytes, true);
   if (mock::violations().empty()) std::memmove(to, from, bytes);
-  return code;
-}
-
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_t stream) {
-  const cudaError_t code = mock::begin_on("cudaMemcpy3DPeerAsync", stream,
-                                          std::to_string(copy->srcDevice) + " to " + std::to_string(copy->dstDevice));
-  const std::size_t width = copy->extent.width, rows = copy->extent.height;
-  if (code != cudaSuccess || width == 0 || rows == 0) return code;
-  const cudaPitchedPtr &to = copy->dstPtr, &from = copy->srcPtr;
-  mock::require_device_memory("cudaMemcpy3DPeerAsync", to.ptr, (rows - 1) * to.pitch + width, copy->dstDevice);
-  mock::require_device_memory("cudaMemcpy3DPeerAsync", from.ptr, (rows - 1) * from.pitch + width, copy->srcDevice);
-  mock::use("cudaMemcpy3DPeerAsync", stream, from.ptr, (rows - 1) * from.pitch + width, false);
-  mock::use("cudaMemcpy3DPeerAsync", stream, to.ptr, (rows - 1) * to.pitch + width, true);
-  for (std::size_t row = 0; row < rows && mock::violations().empty(); ++row)
-    std::memmove(static_cast<char*>(to.ptr) + row * to.pitch, static_cast<const char*>(from.ptr) + row * from.pitch,
-                 width);
   return code;
 }
 

@@ -12,7 +12,6 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/detail/share_memory.hpp>
-#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
@@ -70,40 +69,6 @@ struct implementation<backend::cuda, op::memory> {
     detail::cuda_scope(from_ordinal).wait();
     detail::copy_from_cuda_peer(to_ordinal, to, from_ordinal, from, bytes);
     detail::cuda_scope(to_ordinal).wait();
-  }
-  static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
-                                         cudaMemcpyHostToDevice, device.stream()),
-                       "cudaMemcpy2DAsync to the device", ordinal);
-    device.wait();
-  }
-  static void copy_rows_out(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
-                                         cudaMemcpyDeviceToHost, device.stream()),
-                       "cudaMemcpy2DAsync to the host", ordinal);
-    device.wait();
-  }
-  static void copy_rows_within(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpy2DAsync(to, block.to_pitch, from, block.from_pitch, block.width, block.rows,
-                                         cudaMemcpyDeviceToDevice, device.stream()),
-                       "cudaMemcpy2DAsync", ordinal);
-  }
-  static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
-                                const detail::row_block& block) {
-    detail::cuda_scope(from_ordinal).wait();
-    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
-    const detail::cuda_scope device(to_ordinal);
-    cudaMemcpy3DPeerParms copy{};
-    copy.dstDevice = device.visible();
-    copy.dstPtr = cudaPitchedPtr{to, block.to_pitch, block.width, block.rows};
-    copy.srcDevice = detail::cuda_visible_device(from_ordinal);
-    copy.srcPtr = cudaPitchedPtr{const_cast<void*>(from), block.from_pitch, block.width, block.rows};
-    copy.extent = cudaExtent{block.width, block.rows, 1};
-    detail::check_cuda(cudaMemcpy3DPeerAsync(&copy, device.stream()), "cudaMemcpy3DPeerAsync", to_ordinal);
-    device.wait();
   }
   static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }
   /// Waits for all streams first, because the pool can release only memory that no pending work uses.

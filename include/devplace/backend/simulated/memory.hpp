@@ -11,7 +11,6 @@
 #include <devplace/backend/simulated/pool.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
-#include <devplace/memory/row_block.hpp>
 
 namespace devplace {
 
@@ -59,23 +58,6 @@ struct implementation<backend::cuda, op::memory> {
   }
   static std::size_t trim(int ordinal) {
     return detail::simulated_pool::of_process().trim(ordinal, detail::counters(backend::cuda{}, ordinal));
-  }
-  static void copy_rows_in(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    copy_rows_within(ordinal, to, from, block);
-    synchronize(ordinal);
-  }
-  static void copy_rows_out(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    copy_rows_within(ordinal, to, from, block);
-    synchronize(ordinal);
-  }
-  static void copy_rows_within(int ordinal, void* to, const void* from, const detail::row_block& block) {
-    detail::simulated_devices::at(ordinal).submit([=] { detail::copy_row_block(to, from, block); });
-  }
-  static void copy_rows_between(int to_ordinal, void* to, int from_ordinal, const void* from,
-                                const detail::row_block& block) {
-    synchronize(from_ordinal);
-    copy_rows_within(to_ordinal, to, from, block);
-    synchronize(to_ordinal);
   }
   static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
 
