@@ -64,31 +64,32 @@ TEST_CASE("adam checks its hyperparameters", "[optim]") {
 
 namespace {
 
-/// Compares one step by the functor's scalar form, which GPUs run, and by one set of vector loops.
+/// Compares one step by the formula for single elements, which GPUs run, and by one set of vector loops.
 template <class T, class Loop>
 double difference_of_forms(const Loop& loop) {
   constexpr std::size_t n = 103;
   optimizer_case<T> a(n), b(n);
-  const auto numbers = [](optimizer_case<T>& c) {
-    return dp::runtime::adam_numbers<T>{.source = {c.gradients.data(), nullptr, nullptr},
-                                        .parameters = c.parameters.data(),
-                                        .first_moments = c.first_state.data(),
-                                        .second_moments = c.second_state.data(),
-                                        .by = {.beta1 = T(0.9),
-                                               .rest1 = T(0.1),
-                                               .beta2 = T(0.99),
-                                               .rest2 = T(0.01),
-                                               .kept = T(0.999),
-                                               .l2 = T(0.01),
-                                               .step_size = T(0.02),
-                                               .root_scale = T(3),
-                                               .epsilon = T(1e-6)}};
+  using record_type = dp::runtime::step_record<dp::optim::detail::adam_formula, T>;
+  record_type record{};
+  record.next = {.beta1 = T(0.9),
+                 .rest1 = T(0.1),
+                 .beta2 = T(0.99),
+                 .rest2 = T(0.01),
+                 .kept = T(0.999),
+                 .l2 = T(0.01),
+                 .step_size = T(0.02),
+                 .root_scale = T(3),
+                 .epsilon = T(1e-6)};
+  const auto update = [&record](optimizer_case<T>& c) {
+    return dp::runtime::update<dp::optim::detail::adam_formula, T, 3>{
+        {c.gradients.data(), nullptr, nullptr},
+        {c.parameters.data(), c.first_state.data(), c.second_state.data()},
+        &record};
   };
-  const dp::detail::update_functor<dp::runtime::adam_numbers<T>> scalar{numbers(a)};
   for (std::size_t i = 0; i < n; ++i)
-    scalar(i);
-  loop(numbers(b), std::size_t{0}, std::size_t{50});
-  loop(numbers(b), std::size_t{50}, n);
+    update(a).element(record.next, T{1}, i);
+  loop(update(b), std::size_t{0}, std::size_t{50});
+  loop(update(b), std::size_t{50}, n);
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i)
     largest = std::max(largest, std::abs(static_cast<double>(a.parameters[i] - b.parameters[i])));
@@ -99,15 +100,16 @@ double difference_of_forms(const Loop& loop) {
 
 TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", float, double) {
   namespace loops = dp::detail;
+  constexpr std::make_index_sequence<3> arrays;
   const double tolerance = sizeof(TestType) == sizeof(float) ? 3e-7 : 3e-16;
-  CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::generic_loops::update(u, b, e); }) <=
-        tolerance);
+  CHECK(difference_of_forms<TestType>(
+            [&](const auto& u, auto b, auto e) { loops::generic_loops::update(u, b, e, arrays); }) <= tolerance);
 #if defined(__x86_64__)
   if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx2)
-    CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::avx2_loops::update(u, b, e); }) <=
-          tolerance);
+    CHECK(difference_of_forms<TestType>(
+              [&](const auto& u, auto b, auto e) { loops::avx2_loops::update(u, b, e, arrays); }) <= tolerance);
   if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx512)
-    CHECK(difference_of_forms<TestType>([](const auto& u, auto b, auto e) { loops::avx512_loops::update(u, b, e); }) <=
-          tolerance);
+    CHECK(difference_of_forms<TestType>(
+              [&](const auto& u, auto b, auto e) { loops::avx512_loops::update(u, b, e, arrays); }) <= tolerance);
 #endif
 }

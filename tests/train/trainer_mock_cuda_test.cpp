@@ -140,7 +140,7 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   const batch_of<dp::on<dp::cuda<0>>> batch(64), smaller(37);
   step.prepare(64);
   step(batch.images, batch.labels);
-  const names expected = forward_and_backward + clip + names{"adam_update"};
+  const names expected = forward_and_backward + clip + names{"adam_formula"};
   std::vector<unsigned> blocks;
   for (int i = 0; i < 20; ++i) {
     mock::clear_calls();
@@ -166,7 +166,7 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
   step(batch.images, batch.labels);
-  const names update{"adam_update"};
+  const names update{"adam_formula"};
   for (const double learning_rate : {1e-3, 0.5, 0.5, 0.25}) {
     const bool changes = learning_rate != step.optimizer().rule().learning_rate;
     step.optimizer().rule().learning_rate = learning_rate;
@@ -205,8 +205,8 @@ TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits f
 
 TEST_CASE("an update on CUDA is launched with the same bytes in every step, so that it can be launched again",
           "[train]") {
-  using kernel = dp::detail::update_kernel<dp::runtime::adam_update<float>>;
-  mock::keep_arguments("adam_update", sizeof(kernel));
+  using kernel = dp::detail::update_kernel<dp::optim::detail::adam_formula, float, 3>;
+  mock::keep_arguments("adam_formula", sizeof(kernel));
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
@@ -217,7 +217,7 @@ TEST_CASE("an update on CUDA is launched with the same bytes in every step, so t
   }
   std::vector<std::vector<unsigned char>> updates;
   for (const mock::launch& l : mock::launches())
-    if (head(l.name) == "adam_update") updates.push_back(l.argument);
+    if (head(l.name) == "adam_formula") updates.push_back(l.argument);
   REQUIRE(updates.size() == 3);
   CHECK(updates[0].size() == sizeof(kernel));
   CHECK(updates[1] == updates[0]);
@@ -251,7 +251,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names update = clip + names{"sgd_update"};
+    const names update = clip + names{"sgd"};
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }
@@ -267,7 +267,7 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_update"};
+    const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + names{"adam_formula"};
     CHECK(launched_on(0) == expected);
     CHECK(launched_on(1) == expected);
     CHECK(only_launches(8));  // before and after the reduction each records an event and waits for the other's, twice

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-#include <devplace/optim/detail/adam_step.hpp>
+#include <devplace/optim/detail/adam_formula.hpp>
+#include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 
 namespace devplace::optim {
@@ -27,7 +28,8 @@ struct adamw {
   /// One update; see optimizer_rule.
   template <class Backend, class T>
   void step(const step_arguments<T>& arguments) const {
-    detail::adam_step<Backend>({learning_rate, beta1, beta2, epsilon, 0, weight_decay}, arguments);
+    const detail::adam_formula formula{learning_rate, beta1, beta2, epsilon, 0, weight_decay};
+    detail::update_by_formula<state_arenas, Backend>(formula, arguments);
   }
 };
 

@@ -34,7 +34,7 @@ struct step_arguments {
 };
 
 /// Requirements on an optimizer's hyperparameters, the library's and a user's (optim/rmsprop.hpp is a complete example,
-/// a formula for one element that runs on every backend): a copyable struct with
+/// a formula for one element that runs on every backend, with vectors where it has them): a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that it needs;
 /// - `void validate() const`: throws argument_error for invalid values;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous, without

@@ -2,73 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include <devplace/optim/detail/record_of_steps.hpp>
+#include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/runtime/update.hpp>
 
 namespace devplace::optim {
 
 namespace detail {
 
-/// The factors of a step of RMSprop, which are equal for all steps.
+/// The factors of a step of RMSprop, which are equal for all steps, and its formulas with and without momentum.
 template <class T>
 struct rmsprop_factors {
   T kept, added;  ///< factors of the mean of squares and of the new square: alpha and 1 - alpha
   T l2, momentum, epsilon, learning_rate;
-};
 
-struct rmsprop_hyper {
-  double learning_rate, alpha, epsilon, weight_decay, momentum;
-
-  friend bool operator==(const rmsprop_hyper&, const rmsprop_hyper&) = default;
-
-  template <class T>
-  using factors = rmsprop_factors<T>;
-
-  template <class T>
-  DEVPLACE_HD void set(rmsprop_factors<T>& to, std::int64_t) const {
-    to = {static_cast<T>(alpha),    static_cast<T>(1 - alpha), static_cast<T>(weight_decay),
-          static_cast<T>(momentum), static_cast<T>(epsilon),   static_cast<T>(learning_rate)};
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter,
+                                                     V& square) const {
+    V direction;
+    find_direction(direction, with, raw, parameter, square);
+    parameter = parameter - learning_rate * direction;
   }
-};
-
-template <class T>
-struct rmsprop_numbers {
-  runtime::gradient_source<T> source;
-  T* parameters;
-  T* squares;
-  T* momenta;
-  rmsprop_factors<T> by;
-
-  DEVPLACE_HD void element(std::size_t i, T factor) const {
-    const T gradient = source.gradients[i] * factor + by.l2 * parameters[i];
-    const T square = by.kept * squares[i] + by.added * gradient * gradient;
-    squares[i] = square;
-    T direction = gradient / (std::sqrt(square) + by.epsilon);
-    if (by.momentum != T{0}) {
-      direction = by.momentum * momenta[i] + direction;
-      momenta[i] = direction;
-    }
-    parameters[i] -= by.learning_rate * direction;
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter, V& square,
+                                                     V& moment) const {
+    V direction;
+    find_direction(direction, with, raw, parameter, square);
+    moment = momentum * moment + direction;
+    parameter = parameter - learning_rate * moment;
   }
-};
 
-template <class T>
-struct rmsprop_update {
-  using value_type = T;
-
-  runtime::gradient_source<T> source;
-  T* parameters;
-  T* squares;
-  T* momenta;
-  runtime::step_record<rmsprop_hyper, T>* steps;
-
-  DEVPLACE_HD rmsprop_numbers<T> numbers() const { return {source, parameters, squares, momenta, steps->next}; }
+ private:
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void find_direction(V& direction, const Arithmetic& with, const V& raw,
+                                                         const V& parameter, V& square) const {
+    const V gradient = raw * with.factor + l2 * parameter;
+    square = kept * square + added * gradient * gradient;
+    direction = square;
+    with.take_root(direction);
+    direction = gradient / (direction + epsilon);
+  }
 };
 
 }  // namespace detail
@@ -97,15 +73,25 @@ struct rmsprop {
 
   /// One update; see optimizer_rule.
   template <class Backend, class T>
-  void step(const step_arguments<T>& a) const {
-    const detail::rmsprop_hyper hyper{learning_rate, alpha, epsilon, weight_decay, momentum};
-    runtime::run_update<Backend>(a.ordinal, a.n,
-                                 detail::rmsprop_update<T>{{a.gradients, a.divisor, a.gradient_factor},
-                                                           a.parameters,
-                                                           a.state[0],
-                                                           a.state[1],
-                                                           detail::record_of_steps<Backend>(a, hyper)});
+  void step(const step_arguments<T>& arguments) const {
+    if (momentum != 0)
+      detail::update_by_formula<2, Backend>(*this, arguments);
+    else
+      detail::update_by_formula<1, Backend>(*this, arguments);
   }
+
+  /// The factors of a step.
+  ///@{
+  template <class T>
+  using factors = detail::rmsprop_factors<T>;
+  template <class T>
+  DEVPLACE_HD void set(detail::rmsprop_factors<T>& to, std::int64_t) const {
+    to = {static_cast<T>(alpha),    static_cast<T>(1 - alpha), static_cast<T>(weight_decay),
+          static_cast<T>(momentum), static_cast<T>(epsilon),   static_cast<T>(learning_rate)};
+  }
+  ///@}
+
+  friend bool operator==(const rmsprop&, const rmsprop&) = default;
 };
 
 }  // namespace devplace::optim

@@ -3,13 +3,42 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-#include <devplace/optim/detail/record_of_steps.hpp>
+#include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
-#include <devplace/runtime/update.hpp>
 
 namespace devplace::optim {
+
+namespace detail {
+
+/// The factors of one step of stochastic gradient descent, and its formulas with and without momentum.
+template <class T>
+struct sgd_factors {
+  T l2;        ///< weight decay that is added to the gradient
+  T kept;      ///< factor of the old momentum
+  T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step
+  T direct;    ///< factor of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
+  T inertial;  ///< factor of the momentum in the step
+  T learning_rate;
+
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter) const {
+    const V gradient = raw * with.factor + l2 * parameter;
+    parameter = parameter - learning_rate * gradient;
+  }
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter,
+                                                     V& momentum) const {
+    const V gradient = raw * with.factor + l2 * parameter;
+    momentum = kept * momentum + added * gradient;
+    const V direction = direct * gradient + inertial * momentum;
+    parameter = parameter - learning_rate * direction;
+  }
+};
+
+}  // namespace detail
 
 /// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
 /// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
@@ -40,16 +69,30 @@ struct sgd {
 
   /// One update; see optimizer_rule.
   template <class Backend, class T>
-  void step(const step_arguments<T>& a) const {
-    const runtime::sgd_hyper hyper{learning_rate, momentum, dampening, weight_decay, nesterov};
-    const runtime::gradient_source<T> source{a.gradients, a.divisor, a.gradient_factor};
-    auto* const steps = detail::record_of_steps<Backend>(a, hyper);
+  void step(const step_arguments<T>& arguments) const {
     if (momentum != 0)
-      runtime::run_update<Backend>(a.ordinal, a.n,
-                                   runtime::sgd_update<T, true>{source, a.parameters, a.state[0], steps});
+      detail::update_by_formula<1, Backend>(*this, arguments);
     else
-      runtime::run_update<Backend>(a.ordinal, a.n, runtime::sgd_update<T, false>{source, a.parameters, nullptr, steps});
+      detail::update_by_formula<0, Backend>(*this, arguments);
   }
+
+  /// The factors of step `t`, the first of which has no momentum yet.
+  ///@{
+  template <class T>
+  using factors = detail::sgd_factors<T>;
+  template <class T>
+  DEVPLACE_HD void set(detail::sgd_factors<T>& to, std::int64_t t) const {
+    const bool first = t <= 1;
+    to.l2 = static_cast<T>(weight_decay);
+    to.kept = first ? T{0} : static_cast<T>(momentum);
+    to.added = first ? T{1} : static_cast<T>(1 - dampening);
+    to.direct = nesterov ? T{1} : T{0};
+    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
+    to.learning_rate = static_cast<T>(learning_rate);
+  }
+  ///@}
+
+  friend bool operator==(const sgd&, const sgd&) = default;
 };
 
 }  // namespace devplace::optim

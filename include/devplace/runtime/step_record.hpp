@@ -3,110 +3,83 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <devplace/config.hpp>
-#include <devplace/runtime/update_formulas.hpp>
 
 namespace devplace::runtime {
 
-/// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
-/// factors here and stores those of the next step, so that the same launch can be repeated. `Hyper` contains the
-/// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
-template <class Hyper, class T>
-struct step_record {
-  Hyper hyper;
-  std::int64_t step;                         ///< the next step; the first one is 1
-  typename Hyper::template factors<T> next;  ///< its factors
-  unsigned ticket;                           ///< blocks of the running update that are done; 0 between updates
+/// Scales gradients before they are used. A divisor of 0 means a batch in which all samples are ignored: its gradients
+/// are 0, and dividing would make them NaN.
+template <class T>
+struct gradient_source {
+  const T* gradients;
+  const T* divisor;
+  const T* gradient_factor;
 
-  DEVPLACE_HD void begin(const Hyper& with, std::int64_t at) {
-    hyper = with;
+  DEVPLACE_HD T factor() const {
+    const T factor = gradient_factor == nullptr ? T{1} : *gradient_factor;
+    if (divisor == nullptr) return factor;
+    return *divisor == T{0} ? T{0} : factor / *divisor;
+  }
+};
+
+/// A place's record of its optimizer's steps, in the memory that step_arguments provides to a rule. An update reads its
+/// factors here and stores those of the next step, so that the same launch can be repeated. `Rule` contains the
+/// hyperparameters in double; its `set(factors, t)` computes the factors of step t.
+template <class Rule, class T>
+struct step_record {
+  using factors = typename Rule::template factors<T>;
+
+  Rule rule;
+  std::int64_t step;  ///< the next step; the first one is 1
+  factors next;       ///< its factors
+  unsigned ticket;    ///< blocks of the running update that are done; 0 between updates
+
+  DEVPLACE_HD void begin(const Rule& with, std::int64_t at) {
+    rule = with;
     step = at;
-    hyper.set(next, at);
+    rule.set(next, at);
     ticket = 0;
   }
   DEVPLACE_HD void advance() {
     ++step;
-    hyper.set(next, step);
+    rule.set(next, step);
   }
 };
 
-/// Hyperparameters of Adam and AdamW. Weight decay is added to the gradient or acts on the parameter (Loshchilov and
-/// Hutter 2019); the other of the two is 0.
-struct adam_hyper {
-  double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
-
-  friend bool operator==(const adam_hyper&, const adam_hyper&) = default;
-
-  template <class T>
-  using factors = adam_factors<T>;
-
-  /// Bias corrections are computed in double. Each factor is stored when it is computed, to save a GPU's registers.
-  template <class T>
-  DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
-    to.beta1 = static_cast<T>(beta1);
-    to.rest1 = static_cast<T>(1 - beta1);
-    to.beta2 = static_cast<T>(beta2);
-    to.rest2 = static_cast<T>(1 - beta2);
-    to.kept = static_cast<T>(1 - learning_rate * decay_of_parameter);
-    to.l2 = static_cast<T>(decay_of_gradient);
-    to.epsilon = static_cast<T>(epsilon);
-    to.step_size = static_cast<T>(learning_rate / (1 - std::pow(beta1, static_cast<double>(t))));
-    to.root_scale = static_cast<T>(1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t))));
-  }
-};
-
-/// Hyperparameters of stochastic gradient descent.
-struct sgd_hyper {
-  double learning_rate, momentum, dampening, weight_decay;
-  bool nesterov;
-
-  friend bool operator==(const sgd_hyper&, const sgd_hyper&) = default;
-
-  template <class T>
-  using factors = sgd_factors<T>;
-
-  /// The first step has no momentum yet.
-  template <class T>
-  DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
-    const bool first = t <= 1;
-    to.l2 = static_cast<T>(weight_decay);
-    to.kept = first ? T{0} : static_cast<T>(momentum);
-    to.added = first ? T{1} : static_cast<T>(1 - dampening);
-    to.direct = nesterov ? T{1} : T{0};
-    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
-    to.learning_rate = static_cast<T>(learning_rate);
-  }
-};
-
-/// An enqueued update by Adam or AdamW: its factors are those in the record when it runs.
+/// The first argument of a formula for one element: the factor of its gradient, and square roots. Backends call the
+/// formula for vectors of elements, too, with an arithmetic of their own.
 template <class T>
-struct adam_update {
-  using value_type = T;
+struct element_arithmetic {
+  T factor;
 
-  gradient_source<T> source;
-  T* parameters;
-  T* first_moments;
-  T* second_moments;
-  step_record<adam_hyper, T>* steps;
-
-  DEVPLACE_HD adam_numbers<T> numbers() const {
-    return {source, parameters, first_moments, second_moments, steps->next};
-  }
+  DEVPLACE_HD static void take_root(T& x) { x = std::sqrt(x); }
 };
 
-/// The same for stochastic gradient descent.
-template <class T, bool Momentum>
-struct sgd_update {
+/// An enqueued update: the factors that `steps` has when it runs are a formula, which is called for each element as
+/// `factors(arithmetic, gradient, parameter, state...)` and changes the parameter and the state.
+template <class Rule, class T, std::size_t Arrays>
+struct update {
   using value_type = T;
+  using factors = typename Rule::template factors<T>;
+  using array_numbers = std::make_index_sequence<Arrays>;
 
   gradient_source<T> source;
-  T* parameters;
-  T* momenta;
-  step_record<sgd_hyper, T>* steps;
+  T* arrays[Arrays];  ///< parameters, then state
+  step_record<Rule, T>* steps;
 
-  DEVPLACE_HD sgd_numbers<T, Momentum> numbers() const { return {source, parameters, momenta, steps->next}; }
+  DEVPLACE_HD void element(const factors& formula, T factor, std::size_t i) const {
+    call(formula, factor, i, array_numbers{});
+  }
+
+ private:
+  template <std::size_t... Array>
+  DEVPLACE_HD void call(const factors& formula, T factor, std::size_t i, std::index_sequence<Array...>) const {
+    formula(element_arithmetic<T>{factor}, source.gradients[i], arrays[Array][i]...);
+  }
 };
 
 }  // namespace devplace::runtime

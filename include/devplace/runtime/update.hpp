@@ -12,7 +12,7 @@ namespace devplace {
 namespace op {
 
 /// `run(ordinal, n, update)`: an optimizer's update of n elements with the factors of its step, followed by the factors
-/// of the next step (runtime/step_record.hpp). `update.numbers()` is defined in runtime/update_formulas.hpp.
+/// of the next step (runtime::update in runtime/step_record.hpp).
 struct update {};
 
 }  // namespace op

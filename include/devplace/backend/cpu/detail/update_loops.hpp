@@ -4,10 +4,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
-#include <devplace/runtime/update_formulas.hpp>
+#include <devplace/runtime/step_record.hpp>
 
 namespace devplace::detail {
 
@@ -51,17 +52,18 @@ inline constexpr std::size_t vector_bytes = 64;
 #endif
 
 /// Elements [begin, end) of an update, with the widest vectors that this process may use.
-template <class Numbers>
-void update_range(const Numbers& numbers, std::size_t begin, std::size_t end) {
+template <class Update>
+void update_range(const Update& enqueued, std::size_t begin, std::size_t end) {
+  constexpr typename Update::array_numbers arrays;
   switch (current_isa()) {
 #if defined(__x86_64__)
     case cpu_isa::avx512:
-      return avx512_loops::update(numbers, begin, end);
+      return avx512_loops::update(enqueued, begin, end, arrays);
     case cpu_isa::avx2:
-      return avx2_loops::update(numbers, begin, end);
+      return avx2_loops::update(enqueued, begin, end, arrays);
 #endif
     default:
-      return generic_loops::update(numbers, begin, end);
+      return generic_loops::update(enqueued, begin, end, arrays);
   }
 }
 

@@ -4,84 +4,47 @@
 // Not a standalone header, and without #pragma once: update_loops.hpp includes it once per instruction set, inside its
 // own namespace, with DEVPLACE_OPTIM_TARGET defined as the attribute that selects the instruction set,
 // DEVPLACE_OPTIM_ROOT as the instruction for square roots (empty: scalar ones) and `vector_bytes`. The attribute must
-// be on the function that contains the vector operations, and cannot depend on a template argument. The arithmetic is
-// that of `element` in runtime/update_formulas.hpp, which processes the elements after the last whole vector.
+// be on the function that contains the vector operations, and cannot depend on a template argument.
 
-/// The correctly rounded square root of every lane. Written as an instruction because neither compiler vectorises
-/// std::sqrt, which may set errno.
+/// For the formulas of optimizers (runtime/step_record.hpp).
 template <class T>
-DEVPLACE_OPTIM_TARGET inline void take_root(typename vector_of<T, vector_bytes>::type& x) {
+struct vector_arithmetic {
+  T factor;
+
+  /// The correctly rounded square root of every lane. Written as an instruction because neither compiler vectorises
+  /// std::sqrt, which may set errno.
+  DEVPLACE_OPTIM_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
 #if defined(DEVPLACE_OPTIM_ROOT)
-  if constexpr (sizeof(T) == sizeof(float))
-    __asm__(DEVPLACE_OPTIM_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
-  else
-    __asm__(DEVPLACE_OPTIM_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
+    if constexpr (sizeof(T) == sizeof(float))
+      __asm__(DEVPLACE_OPTIM_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
+    else
+      __asm__(DEVPLACE_OPTIM_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
 #else
-  for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
-    x[lane] = std::sqrt(x[lane]);
+    for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
+      x[lane] = std::sqrt(x[lane]);
 #endif
-}
+  }
+};
 
-/// A formula without a vectorised form, element by element.
-template <class Numbers>
-DEVPLACE_OPTIM_TARGET inline void update(const Numbers& numbers, std::size_t begin, std::size_t end) {
-  const Numbers u = numbers;
-  const auto factor = u.source.factor();
-  for (std::size_t i = begin; i < end; ++i)
-    u.element(i, factor);
-}
-
-template <class T>
-DEVPLACE_OPTIM_TARGET inline void update(const runtime::adam_numbers<T>& numbers, std::size_t begin, std::size_t end) {
+template <class Update, std::size_t... Array>
+DEVPLACE_OPTIM_TARGET inline void update(const Update& enqueued, std::size_t begin, std::size_t end,
+                                         std::index_sequence<Array...>) {
+  using T = typename Update::value_type;
   using vector = typename vector_of<T, vector_bytes>::type;
   using stored = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const runtime::adam_numbers<T> u = numbers;  // a local copy that no store can alias
-  const T factor = u.source.factor();
+  const Update u = enqueued;  // local copies that no store can alias
+  const auto formula = u.steps->next;
+  const vector_arithmetic<T> arithmetic{u.source.factor()};
   const std::size_t whole = begin + (end - begin) / lanes * lanes;
   for (std::size_t i = begin; i < whole; i += lanes) {
-    vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
-    vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
-    vector first = *reinterpret_cast<const stored*>(u.first_moments + i);
-    vector second = *reinterpret_cast<const stored*>(u.second_moments + i);
-    gradient = gradient * factor + u.by.l2 * parameter;
-    first = u.by.beta1 * first + u.by.rest1 * gradient;
-    second = u.by.beta2 * second + u.by.rest2 * gradient * gradient;
-    *reinterpret_cast<stored*>(u.first_moments + i) = first;
-    *reinterpret_cast<stored*>(u.second_moments + i) = second;
-    take_root<T>(second);
-    const vector denominator = second * u.by.root_scale + u.by.epsilon;
-    parameter = parameter * u.by.kept - u.by.step_size * first / denominator;
-    *reinterpret_cast<stored*>(u.parameters + i) = parameter;
+    const vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
+    vector x[] = {*reinterpret_cast<const stored*>(u.arrays[Array] + i)...};
+    formula(arithmetic, gradient, x[Array]...);
+    ((*reinterpret_cast<stored*>(u.arrays[Array] + i) = x[Array]), ...);
   }
   for (std::size_t i = whole; i < end; ++i)
-    u.element(i, factor);
-}
-
-template <class T, bool Momentum>
-DEVPLACE_OPTIM_TARGET inline void update(const runtime::sgd_numbers<T, Momentum>& numbers, std::size_t begin,
-                                         std::size_t end) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using stored = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  const runtime::sgd_numbers<T, Momentum> u = numbers;
-  const T factor = u.source.factor();
-  const std::size_t whole = begin + (end - begin) / lanes * lanes;
-  for (std::size_t i = begin; i < whole; i += lanes) {
-    vector parameter = *reinterpret_cast<const stored*>(u.parameters + i);
-    vector gradient = *reinterpret_cast<const stored*>(u.source.gradients + i);
-    gradient = gradient * factor + u.by.l2 * parameter;
-    if constexpr (Momentum) {
-      vector momentum = *reinterpret_cast<const stored*>(u.momenta + i);
-      momentum = u.by.kept * momentum + u.by.added * gradient;
-      *reinterpret_cast<stored*>(u.momenta + i) = momentum;
-      gradient = u.by.direct * gradient + u.by.inertial * momentum;
-    }
-    parameter = parameter - u.by.learning_rate * gradient;
-    *reinterpret_cast<stored*>(u.parameters + i) = parameter;
-  }
-  for (std::size_t i = whole; i < end; ++i)
-    u.element(i, factor);
+    u.element(formula, arithmetic.factor, i);
 }
 
 /// sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, which lets the compilers

@@ -3,83 +3,21 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/runtime/step_record.hpp>
 
 namespace devplace::detail {
 
-/// For formulas without a wide form, which are computed element by element: has_wide_arrays is false, so never called.
-template <class Numbers, class Thread, class T>
-DEVPLACE_DEVICE void update_elements(const Numbers&, const Thread&, std::size_t, T) {}
-
-/// Adam's update of the elements i to i + width - 1: one access per array; the formula is evaluated per element in
-/// registers.
-template <class T, class Thread>
-DEVPLACE_DEVICE void update_elements(const runtime::adam_numbers<T>& u, const Thread& t, std::size_t i, T factor) {
-  constexpr unsigned width = widest_access<T>;
-  const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
-  pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
-  pack<T, width> first = t.template load<T, width>(u.first_moments + i);
-  pack<T, width> second = t.template load<T, width>(u.second_moments + i);
-  runtime::adam_numbers<T> copies = u;
-  copies.source.gradients = gradients.value;
-  copies.parameters = parameters.value;
-  copies.first_moments = first.value;
-  copies.second_moments = second.value;
-  DEVPLACE_DEVICE_UNROLL
-  for (unsigned k = 0; k < width; ++k)
-    copies.element(k, factor);
-  t.store(u.parameters + i, parameters);
-  t.store(u.first_moments + i, first);
-  t.store(u.second_moments + i, second);
-}
-
-/// The same for stochastic gradient descent.
-template <class T, bool Momentum, class Thread>
-DEVPLACE_DEVICE void update_elements(const runtime::sgd_numbers<T, Momentum>& u, const Thread& t, std::size_t i,
-                                     T factor) {
-  constexpr unsigned width = widest_access<T>;
-  const pack<T, width> gradients = t.template load<T, width>(u.source.gradients + i);
-  pack<T, width> parameters = t.template load<T, width>(u.parameters + i);
-  pack<T, width> momenta{};
-  if constexpr (Momentum) momenta = t.template load<T, width>(u.momenta + i);
-  runtime::sgd_numbers<T, Momentum> copies = u;
-  copies.source.gradients = gradients.value;
-  copies.parameters = parameters.value;
-  copies.momenta = momenta.value;
-  DEVPLACE_DEVICE_UNROLL
-  for (unsigned k = 0; k < width; ++k)
-    copies.element(k, factor);
-  t.store(u.parameters + i, parameters);
-  if constexpr (Momentum) t.store(u.momenta + i, momenta);
-}
-
-/// Whether the address is aligned for a wide access.
-inline bool is_wide(const void* data) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
-}
-template <class Update>
-bool has_wide_arrays(const Update&) {
-  return false;
-}
-template <class T>
-bool has_wide_arrays(const runtime::adam_update<T>& u) {
-  return is_wide(u.source.gradients) && is_wide(u.parameters) && is_wide(u.first_moments) && is_wide(u.second_moments);
-}
-template <class T, bool Momentum>
-bool has_wide_arrays(const runtime::sgd_update<T, Momentum>& u) {
-  return is_wide(u.source.gradients) && is_wide(u.parameters) && (!Momentum || is_wide(u.momenta));
-}
-
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the others one by one. The
 /// last block writes the numbers of the next step, after all blocks have read those of this one.
-template <class Update>
+template <class Rule, class T, std::size_t Arrays>
 struct update_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned width = widest_access<typename Update::value_type>;
+  static constexpr unsigned width = widest_access<T>;
 
   static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
@@ -88,7 +26,7 @@ struct update_kernel {
 
   std::size_t n;
   std::size_t groups;
-  Update update;
+  runtime::update<Rule, T, Arrays> update;
 
   std::size_t blocks() const {
     const std::size_t rounds = groups + (n - groups * width);  // each is the work of one thread
@@ -98,21 +36,38 @@ struct update_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    const auto numbers = update.numbers();
-    const auto factor = numbers.source.factor();
+    const auto formula = update.steps->next;
+    const T factor = update.source.factor();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride)
-      update_elements(numbers, t, i * width, factor);
+      several(t, formula, factor, i * width, std::make_index_sequence<Arrays>{});
     for (std::size_t i = groups * width + first; i < n; i += stride)
-      numbers.element(i, factor);
+      update.element(formula, factor, i);
     if (is_last_block(t, &update.steps->ticket, t.grid_size()) && t.thread_index() == 0) update.steps->advance();
+  }
+
+ private:
+  /// Elements i to i + width - 1: one access per array; the formula is evaluated per element in registers.
+  template <class Thread, class Formula, std::size_t... Array>
+  DEVPLACE_DEVICE void several(const Thread& t, const Formula& formula, T factor, std::size_t i,
+                               std::index_sequence<Array...>) const {
+    const pack<T, width> gradients = t.template load<T, width>(update.source.gradients + i);
+    pack<T, width> x[] = {t.template load<T, width>(update.arrays[Array] + i)...};
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned k = 0; k < width; ++k)
+      formula(runtime::element_arithmetic<T>{factor}, gradients.value[k], x[Array].value[k]...);
+    (t.store(update.arrays[Array] + i, x[Array]), ...);
   }
 };
 
-template <class Update>
-update_kernel<Update> make_update_kernel(std::size_t n, const Update& update) {
-  return {n, has_wide_arrays(update) ? n / update_kernel<Update>::width : 0, update};
+template <class Rule, class T, std::size_t Arrays>
+update_kernel<Rule, T, Arrays> make_update_kernel(std::size_t n, const runtime::update<Rule, T, Arrays>& update) {
+  using kernel = update_kernel<Rule, T, Arrays>;
+  bool wide = begins_wide<kernel::width>(update.source.gradients);
+  for (const T* const array : update.arrays)
+    wide = wide && begins_wide<kernel::width>(array);
+  return {n, wide ? n / kernel::width : 0, update};
 }
 
 }  // namespace devplace::detail

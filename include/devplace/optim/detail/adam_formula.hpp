@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/optim/detail/validation.hpp>
+
+namespace devplace::optim::detail {
+
+/// The factors of one step of Adam or AdamW, and its formula with the order and terms of torch.optim.Adam, so that
+/// results agree up to rounding: denominator = sqrt(v) / sqrt(1 - beta2^t) + epsilon, step = learning_rate / (1 -
+/// beta1^t).
+template <class T>
+struct adam_factors {
+  T beta1, rest1;  ///< rest1 = 1 - beta1, rounded from double
+  T beta2, rest2;
+  T kept;        ///< factor of the parameter before the step: 1 - learning_rate * weight_decay in AdamW
+  T l2;          ///< weight decay that is added to the gradient, in Adam
+  T step_size;   ///< learning_rate / (1 - beta1^t)
+  T root_scale;  ///< 1 / sqrt(1 - beta2^t)
+  T epsilon;
+
+  template <class Arithmetic, class V>
+  [[gnu::always_inline]] DEVPLACE_HD void operator()(const Arithmetic& with, const V& raw, V& parameter, V& first,
+                                                     V& second) const {
+    const V gradient = raw * with.factor + l2 * parameter;
+    first = beta1 * first + rest1 * gradient;
+    second = beta2 * second + rest2 * gradient * gradient;
+    V root = second;
+    with.take_root(root);
+    const V denominator = root * root_scale + epsilon;
+    parameter = parameter * kept - step_size * first / denominator;
+  }
+};
+
+/// Hyperparameters of Adam and AdamW. Weight decay is added to the gradient or acts on the parameter (Loshchilov and
+/// Hutter 2019); the other of the two is 0.
+struct adam_formula {
+  double learning_rate, beta1, beta2, epsilon, decay_of_gradient, decay_of_parameter;
+
+  friend bool operator==(const adam_formula&, const adam_formula&) = default;
+
+  template <class T>
+  using factors = adam_factors<T>;
+
+  /// Bias corrections are computed in double. Each factor is stored when it is computed, to save a GPU's registers.
+  template <class T>
+  DEVPLACE_HD void set(adam_factors<T>& to, std::int64_t t) const {
+    to.beta1 = static_cast<T>(beta1);
+    to.rest1 = static_cast<T>(1 - beta1);
+    to.beta2 = static_cast<T>(beta2);
+    to.rest2 = static_cast<T>(1 - beta2);
+    to.kept = static_cast<T>(1 - learning_rate * decay_of_parameter);
+    to.l2 = static_cast<T>(decay_of_gradient);
+    to.epsilon = static_cast<T>(epsilon);
+    to.step_size = static_cast<T>(learning_rate / (1 - std::pow(beta1, static_cast<double>(t))));
+    to.root_scale = static_cast<T>(1 / std::sqrt(1 - std::pow(beta2, static_cast<double>(t))));
+  }
+};
+
+template <class Rule>
+void validate_adam(const Rule& rule, const char* name) {
+  require_not_negative(rule.learning_rate, name, "learning_rate");
+  require_decay_rate(rule.beta1, name, "beta1");
+  require_decay_rate(rule.beta2, name, "beta2");
+  require_not_negative(rule.epsilon, name, "epsilon");
+  require_not_negative(rule.weight_decay, name, "weight_decay");
+}
+
+}  // namespace devplace::optim::detail
