@@ -110,18 +110,21 @@
 
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/simulated/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/cuda/kernels/name.hpp>
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
 #elif defined(DEVPLACE_WITH_CUDA)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/cuda/memory.hpp>
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
@@ -129,6 +132,8 @@
 #else
   /// The header that implements operation `name` on cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
+  /// The header with special kernels for the functors that operation `name` passes to for_each; likewise.
+  #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
   /// The header that allocates and copies memory of cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_MEMORY <devplace/backend/none/kernels.hpp>
   /// The header that counts and describes the devices of cuda places; an empty one if there can be none.

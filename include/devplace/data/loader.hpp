@@ -73,7 +73,7 @@ class loader {
   /// Throws argument_error if an option is out of its range or the numbers of samples and labels differ.
   template <detail::configured = detail::configuration>
   loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, detail::provided<backend_type, op::scale_bytes>),
+      : maker_(source::views(data), options, {}, detail::provided<backend_type, op::for_each>),
         on_devices_(maker_, options.split) {
     connect();
   }
@@ -85,7 +85,7 @@ class loader {
   template <class Transform, detail::configured = detail::configuration>
   loader(const Source& data, const loader_options& options, Transform transform)
       : maker_(source::views(data), options, erased(std::move(transform)),
-               detail::provided<backend_type, op::scale_bytes>),
+               detail::provided<backend_type, op::for_each>),
         on_devices_(maker_, options.split) {
     connect();
   }

@@ -9,7 +9,7 @@
 #include <devplace/ops/detail/assign_body.hpp>
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
-#include <devplace/place/backend.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
@@ -114,7 +114,7 @@ void run_strided(int ordinal, const Target& destination, const Expression& expre
       destination, tree, {}, rows_are_linear(of.axes, of.layouts, Count + 1)};
   for (std::size_t axis = 0; axis < Rank; ++axis)
     body.extents[axis] = of.axes.aligned(axis, Rank);
-  dispatch<op::assign, Backend>(ordinal, of.destination().size, body);
+  for_each_index<Backend>(ordinal, of.destination().size, elementwise_grain, body);
 }
 
 /// One pass over the operands. `Layout` is the destination's; `Strides`: whether the types allow strides.
@@ -135,8 +135,8 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
   }
   make_linear_leaf make;
   const auto tree = expression.tree(make);
-  dispatch<op::assign, Backend>(ordinal, of.destination().size,
-                                assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
+  for_each_index<Backend>(ordinal, of.destination().size, elementwise_grain,
+                          assign_linear<T, std::remove_const_t<decltype(tree)>>{destination, tree});
 }
 
 }  // namespace devplace::detail
@@ -221,5 +221,4 @@ void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) 
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include <devplace/backend/cpu/assign.hpp>
-#include DEVPLACE_CUDA_BACKEND(assign)
+#include DEVPLACE_CUDA_KERNELS(assign)

@@ -225,4 +225,4 @@ auto cross_entropy(const Logits& logits, const Labels& labels,
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include DEVPLACE_CUDA_BACKEND(cross_entropy)
+#include DEVPLACE_CUDA_KERNELS(cross_entropy)

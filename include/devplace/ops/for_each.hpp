@@ -19,17 +19,21 @@ struct for_each {};
 
 namespace detail {
 
+/// The CPU calls this instead of the functor for each index, if it exists.
+template <class F>
+concept range_functor = requires(const F& f, std::size_t i) {
+  f.range(i, i);
+};
+
 /// A body that runs once per index, written once for all backends: a trivially copyable struct of pointers and numbers
 /// whose const `operator()(std::size_t)` is marked DEVPLACE_HD. Its template arguments are only element types, functors
 /// and integers, never a model's or a placement's type (nvcc does not accept some of these in kernels).
 template <class F>
-concept index_functor = std::is_trivially_copyable_v<F> && requires(const F& f, std::size_t i) {
-  f(i);
-};
+concept index_functor = std::is_trivially_copyable_v<F> &&
+    (range_functor<F> || requires(const F& f, std::size_t i) { f(i); });
 
 /// Runs `f(i)` for every i below `n` on a backend's device, in the order of its current stream. `grain` is the number
-/// of indices that justify a thread on the CPU. If the functor also has `range(begin, end)`, the CPU calls that
-/// instead.
+/// of indices that justify a thread on the CPU.
 template <class Backend, index_functor F>
 void for_each_index(int ordinal, std::size_t n, std::size_t grain, const F& f) {
   if (n != 0) dispatch<op::for_each, Backend>(ordinal, n, grain, f);

@@ -4,29 +4,27 @@
 
 #include <cstddef>
 
+#include <devplace/config.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/place/backend.hpp>
 
-namespace devplace {
+namespace devplace::detail {
 
-namespace op {
+/// A functor of rows of `columns` elements, as the index functor that for_each gets.
+template <class F>
+struct row_functor {
+  F f;
+  std::size_t columns;
 
-/// `run(ordinal, rows, columns, grain, f)`: f(row) for every row below `rows`, in any order and concurrently.
-struct for_each_row {};
-
-}  // namespace op
-
-namespace detail {
+  void operator()(std::size_t row) const { f(row); }
+};
 
 /// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices on which one
 /// thread for a row is too little have an overload of `by_group` for `f` (backend/cuda/kernels/rows.hpp).
 template <class Backend, index_functor F>
 void for_each_row(int ordinal, std::size_t rows, std::size_t columns, std::size_t grain, const F& f) {
-  if (rows != 0) dispatch<op::for_each_row, Backend>(ordinal, rows, columns, grain, f);
+  for_each_index<Backend>(ordinal, rows, grain, row_functor<F>{f, columns});
 }
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail
 
-#include <devplace/backend/cpu/for_each_row.hpp>
-#include DEVPLACE_CUDA_BACKEND(for_each_row)
+#include DEVPLACE_CUDA_KERNELS(rows)

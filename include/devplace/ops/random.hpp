@@ -24,16 +24,6 @@
 // the number of threads nor on the place, and is bitwise equal on CPUs and GPUs, with and without FMA instructions.
 // Streams of one seed are independent: use one for each parameter or purpose.
 
-namespace devplace::op {
-
-/// `run(ordinal, n, body)`: n random elements, by one of the distributions of ops/detail/random_body.hpp.
-struct random_fill {};
-
-/// `run(ordinal, n, body)`: dropout of n elements, by the body of ops/detail/random_body.hpp.
-struct dropout {};
-
-}  // namespace devplace::op
-
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <tensor_like To>
@@ -50,7 +40,7 @@ auto random_destination(To& destination) {
 
 template <class View, class Body>
 void fill_randomly(const View& to, const Body& body) {
-  if (to.size() != 0) dispatch<op::random_fill, typename View::backend_type>(to.ordinal(), to.size(), body);
+  for_each_index<typename View::backend_type>(to.ordinal(), Body::indices(to.size()), Body::grain, body);
 }
 
 template <class Destination>
@@ -137,8 +127,8 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   // Layer and step are mixed into the key here, because the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
-  detail::dispatch<op::dropout, typename to_view::backend_type>(
-      to.ordinal(), to.size(),
+  detail::for_each_index<typename to_view::backend_type>(
+      to.ordinal(), to.size(), detail::random_grain,
       detail::dropout_body<value_type>{to.data(),
                                        from.data(),
                                        to.size() / to.extent(0),
@@ -159,5 +149,4 @@ inline void permutation_into(std::int64_t* order, std::size_t n, seed start, std
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include <devplace/backend/cpu/random.hpp>
-#include DEVPLACE_CUDA_BACKEND(random)
+#include DEVPLACE_CUDA_KERNELS(random)

@@ -8,17 +8,10 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
-#include <devplace/place/backend.hpp>
+#include <devplace/ops/for_each.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
-
-namespace devplace::op {
-
-/// `run(ordinal, n, to, from, scale)`: to[i] = scale.of[from[i]] for n bytes.
-struct scale_bytes {};
-
-}  // namespace devplace::op
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -45,12 +38,11 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
                       detail::to_string(from.extents()) + "; they must have the same extents.");
   if (to.ordinal() != from.ordinal())
     throw argument_error("scale_bytes: y and x live on different devices; move x with to<placement>(x) first.");
-  if (to.size() != 0)
-    detail::dispatch<op::scale_bytes, typename to_view::backend_type>(to.ordinal(), to.size(), to.data(), from.data(),
-                                                                      scale);
+  constexpr std::size_t grain = 32768;  // bytes that justify a thread
+  detail::for_each_index<typename to_view::backend_type>(
+      to.ordinal(), to.size(), grain, detail::byte_scaler<typename to_view::value_type>{to.data(), from.data(), scale});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
-#include <devplace/backend/cpu/scale_bytes.hpp>
-#include DEVPLACE_CUDA_BACKEND(scale_bytes)
+#include DEVPLACE_CUDA_KERNELS(scale_bytes)

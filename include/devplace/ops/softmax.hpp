@@ -169,4 +169,4 @@ auto log_softmax(const X& x) {
 
 #include <devplace/ops/distributed_softmax.hpp>
 
-#include DEVPLACE_CUDA_BACKEND(softmax)
+#include DEVPLACE_CUDA_KERNELS(softmax)

@@ -14,7 +14,6 @@
 #include <devplace/backend/cuda/kernels/take_rows.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/ops/for_each_row.hpp>
 
 #include "support/simt/emulator.hpp"
 
@@ -30,42 +29,30 @@ inline std::string place_name(backend, int) {
   return "the emulator";
 }
 
-/// Launches fewer blocks than on a GPU, so that blocks loop over their work.
-template <class Kernel>
-void launch_some(std::size_t blocks, const Kernel& kernel) {
-  launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 7)), kernel, 1);
-}
-
 }  // namespace devplace::test::simt
 
 namespace devplace {
+
+namespace detail {
+
+/// Launches fewer blocks than on a GPU, so that blocks loop over their work.
+struct some_blocks {
+  template <class Kernel>
+  void operator()(std::size_t blocks, const Kernel& kernel) const {
+    test::simt::launch(static_cast<unsigned>(std::min<std::size_t>(blocks, 7)), kernel, 1);
+  }
+};
+
+}  // namespace detail
 
 template <>
 struct implementation<test::simt::backend, op::memory> : implementation<backend::cpu, op::memory> {};
 
 template <>
-struct implementation<test::simt::backend, op::assign> {
-  template <class Body>
-  static void run(int, std::size_t n, const Body& body) {
-    const auto kernel = detail::make_assign_kernel(n, body);
-    test::simt::launch_some(kernel.blocks(), kernel);
-  }
-};
-
-template <>
 struct implementation<test::simt::backend, op::for_each> {
   template <class F>
   static void run(int, std::size_t n, std::size_t, const F& f) {
-    test::simt::launch_some(n, detail::for_each_kernel<F>{n, f});
-  }
-};
-
-template <>
-struct implementation<test::simt::backend, op::for_each_row> {
-  template <class F>
-  static void run(int, std::size_t rows, std::size_t columns, std::size_t, const F& f) {
-    detail::with_row_kernel(rows, columns, f,
-                            [](std::size_t blocks, const auto& kernel) { test::simt::launch_some(blocks, kernel); });
+    with_kernel(n, f, detail::some_blocks{});
   }
 };
 
@@ -86,7 +73,7 @@ struct implementation<test::simt::backend, op::reduce> {
     std::vector<typename Kernel::accumulator> partials(detail::most_partial_blocks * detail::most_block_columns);
     kernel.tickets = tickets.data();
     kernel.partials = partials.data();
-    test::simt::launch_some(kernel.layout.blocks(), kernel);
+    detail::some_blocks{}(kernel.layout.blocks(), kernel);
   }
 };
 
@@ -95,7 +82,7 @@ struct implementation<test::simt::backend, op::take_rows> {
   template <class T, class Index>
   static void run(int, const detail::row_taker<T, Index>& take) {
     const auto kernel = detail::make_take_rows_kernel(take);
-    if (kernel.n != 0) test::simt::launch_some(kernel.blocks(), kernel);
+    if (kernel.n != 0) detail::some_blocks{}(kernel.blocks(), kernel);
   }
 };
 

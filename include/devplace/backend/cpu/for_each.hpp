@@ -14,7 +14,7 @@ struct implementation<backend::cpu, op::for_each> {
   template <class F>
   static void run(int, std::size_t n, std::size_t grain, const F& f) {
     detail::parallel_for(n, grain, [&f](std::size_t begin, std::size_t end) {
-      if constexpr (requires { f.range(begin, end); }) {
+      if constexpr (detail::range_functor<F>) {
         f.range(begin, end);
       } else {
         for (std::size_t i = begin; i != end; ++i)

@@ -14,8 +14,7 @@ template <>
 struct implementation<backend::cuda, op::for_each> {
   template <class F>
   static void run(int ordinal, std::size_t n, std::size_t, const F& f) {
-    using kernel = detail::for_each_kernel<F>;
-    if (n != 0) detail::launch(ordinal, (n + kernel::threads - 1) / kernel::threads, kernel{n, f});
+    with_kernel(n, f, detail::kernel_launch{ordinal});
   }
 };
 

@@ -26,18 +26,22 @@ __global__ void __launch_bounds__(Kernel::threads, least_blocks<Kernel>()) simt_
   kernel(thread);
 }
 
-/// Launches a kernel on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
+/// Launches kernels on the current stream of the place `ordinal`, with at most 2^20 blocks of Kernel::threads: kernels
 /// loop over their work with the grid size as stride.
-template <class Kernel>
-void launch(int ordinal, std::size_t blocks, const Kernel& kernel) {
-  constexpr std::size_t most_blocks = std::size_t{1} << 20;
-  const cuda_scope device(ordinal);
-  cudaLaunchConfig_t configuration{};
-  configuration.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
-  configuration.blockDim = dim3(Kernel::threads);
-  configuration.stream = device.stream();
-  check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
-  after_launch(device, ordinal, kernel_name<Kernel>());
-}
+struct kernel_launch {
+  int ordinal;
+
+  template <class Kernel>
+  void operator()(std::size_t blocks, const Kernel& kernel) const {
+    constexpr std::size_t most_blocks = std::size_t{1} << 20;
+    const cuda_scope device(ordinal);
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
+    configuration.blockDim = dim3(Kernel::threads);
+    configuration.stream = device.stream();
+    check_cuda(cudaLaunchKernelEx(&configuration, simt_kernel<Kernel>, kernel), "cudaLaunchKernelEx", ordinal);
+    after_launch(device, ordinal, kernel_name<Kernel>());
+  }
+};
 
 }  // namespace devplace::detail

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/backend/cuda/launch.cuh>
 #include <devplace/backend/cuda/product_gradients.hpp>
 #include <devplace/ops/linear_gradients.hpp>
@@ -14,9 +12,7 @@ template <>
 struct implementation<backend::cuda, op::linear_gradients> {
   template <class T>
   static void run(int ordinal, const detail::gemm_arguments<T>& g, T* bias_gradient) {
-    detail::multiply_with_sums(ordinal, g, bias_gradient, [ordinal](std::size_t blocks, const auto& kernel) {
-      detail::launch(ordinal, blocks, kernel);
-    });
+    detail::multiply_with_sums(ordinal, g, bias_gradient, detail::kernel_launch{ordinal});
   }
 };
 
@@ -24,8 +20,7 @@ template <>
 struct implementation<backend::cuda, op::relu_gradient> {
   template <class T>
   static void run(int ordinal, const detail::relu_gradient_arguments<T>& g) {
-    detail::relu_gradient(
-        ordinal, g, [ordinal](std::size_t blocks, const auto& kernel) { detail::launch(ordinal, blocks, kernel); });
+    detail::relu_gradient(ordinal, g, detail::kernel_launch{ordinal});
   }
 };
 

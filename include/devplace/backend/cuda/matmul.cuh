@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include <devplace/backend/cuda/launch.cuh>
 #include <devplace/backend/cuda/product.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
@@ -16,8 +14,7 @@ struct implementation<backend::cuda, op::matmul> {
   /// For gemm_arguments or a gemm_batch.
   template <class Products>
   static void run(int ordinal, const Products& g) {
-    detail::multiply(ordinal, g,
-                     [ordinal](std::size_t blocks, const auto& kernel) { detail::launch(ordinal, blocks, kernel); });
+    detail::multiply(ordinal, g, detail::kernel_launch{ordinal});
   }
 };
 

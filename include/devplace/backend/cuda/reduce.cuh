@@ -38,7 +38,7 @@ struct implementation<backend::cuda, op::reduce> {
       kernel.tickets = reinterpret_cast<unsigned*>(workspace);
       kernel.partials = reinterpret_cast<accumulator*>(workspace + detail::cuda_reduction_workspace::ticket_bytes);
     }
-    detail::launch(ordinal, kernel.layout.blocks(), kernel);
+    detail::kernel_launch{ordinal}(kernel.layout.blocks(), kernel);
   }
 };
 

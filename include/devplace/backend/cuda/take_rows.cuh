@@ -13,7 +13,7 @@ struct implementation<backend::cuda, op::take_rows> {
   template <class T, class Index>
   static void run(int ordinal, const detail::row_taker<T, Index>& take) {
     const auto kernel = detail::make_take_rows_kernel(take);
-    if (kernel.n != 0) detail::launch(ordinal, kernel.blocks(), kernel);
+    if (kernel.n != 0) detail::kernel_launch{ordinal}(kernel.blocks(), kernel);
   }
 };
 

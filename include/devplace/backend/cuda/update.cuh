@@ -15,7 +15,7 @@ struct implementation<backend::cuda, op::update> {
   template <class Update>
   static void run(int ordinal, std::size_t n, const Update& update) {
     const auto kernel = detail::make_update_kernel(n, update);
-    detail::launch(ordinal, kernel.blocks(), kernel);
+    detail::kernel_launch{ordinal}(kernel.blocks(), kernel);
   }
 };
 

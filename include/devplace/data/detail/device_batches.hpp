@@ -120,7 +120,7 @@ class device_batches {
   template <class Images, class Bytes, class Whole, configured = configuration>
   static void upload_bytes(const Images& images, const Bytes& bytes, const Whole& whole, std::size_t first,
                            const byte_scale<T>& scale) {
-    if constexpr (provided<backend_type, op::scale_bytes>) {
+    if constexpr (provided<backend_type, op::for_each>) {
       copy_rows(bytes, whole, first);
       scale_bytes_into(images, bytes, scale);
     } else {

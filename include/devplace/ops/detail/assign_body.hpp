@@ -8,16 +8,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
-namespace devplace {
-
-namespace op {
-
-/// `run(ordinal, n, body)`: assigns n elements with one of the bodies below.
-struct assign {};
-
-}  // namespace op
-
-namespace detail {
+namespace devplace::detail {
 
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
@@ -104,5 +95,4 @@ struct assign_strided {
   }
 };
 
-}  // namespace detail
-}  // namespace devplace
+}  // namespace devplace::detail

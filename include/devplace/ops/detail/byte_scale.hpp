@@ -56,5 +56,17 @@ void scale_byte_range(T* to, const std::uint8_t* from, std::size_t count, const 
     to[i] = table[from[i]];
 }
 
+/// The same as a body of for_each: to[i] = scale.of[from[i]].
+template <class T>
+struct byte_scaler {
+  T* to;
+  const std::uint8_t* from;
+  byte_scale<T> scale;
+
+  void range(std::size_t begin, std::size_t end) const {
+    scale_byte_range(to + begin, from + begin, end - begin, scale);
+  }
+};
+
 }  // namespace detail
 }  // namespace devplace

@@ -31,10 +31,10 @@ unsigned width = 0;
 }  // namespace
 
 template <>
-struct devplace::implementation<emulated, devplace::op::assign> {
+struct devplace::implementation<emulated, devplace::op::for_each> {
   template <class Body>
-  static void run(int, std::size_t n, const Body& body) {
-    const auto kernel = detail::make_assign_kernel(n, body);
+  static void run(int, std::size_t n, std::size_t, const Body& body) {
+    const auto kernel = make_kernel(n, body);
     was_wide = kernel.groups != 0;
     width = kernel.body.width;
     REQUIRE(kernel.groups * width <= n);
@@ -179,7 +179,7 @@ TEST_CASE("assignment in place and filling by the kernel", "[cuda]") {
   dp::assign(expected.out(), expected.in() * 3.0F + expected.in());
   CHECK(by_kernel.elements == expected.elements);
   const dp::detail::assign_linear<float, dp::detail::scalar_leaf<float>> body{by_kernel.out().data(), {2.5F}};
-  dp::implementation<emulated, dp::op::assign>::run(0, 1001, body);
+  dp::implementation<emulated, dp::op::for_each>::run(0, 1001, 1, body);
   CHECK(was_wide);
   for (std::size_t i = 0; i < 1001; ++i)
     REQUIRE(by_kernel.elements[i] == 2.5F);

@@ -35,12 +35,13 @@ struct twice {
 template <class T>
 void check_fills(std::size_t n, std::size_t offset) {
   INFO(n << " elements of " << sizeof(T) << " bytes, offset " << offset);
-  using cpu = dp::implementation<dp::backend::cpu, dp::op::random_fill>;
   const dp::detail::random_sequence random(5, 6);
   const auto check = [&](const auto& body_for) {
     twice<T> result;
-    cpu::run(0, n, body_for(result.by_cpu.data() + offset));
-    const auto kernel = dp::detail::make_random_kernel(n, body_for(result.by_kernel.data() + offset));
+    const auto body = body_for(result.by_cpu.data() + offset);
+    const std::size_t indices = body.indices(n);
+    dp::detail::for_each_index<dp::backend::cpu>(0, indices, body.grain, body);
+    const auto kernel = make_kernel(indices, body_for(result.by_kernel.data() + offset));
     CHECK(kernel.wide == (offset == 0));
     simt::launch(2, kernel, 1);
     CHECK(result.same_bits());
@@ -53,7 +54,6 @@ void check_fills(std::size_t n, std::size_t offset) {
 template <class T>
 void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
   INFO(rows << " times " << columns << " elements of " << sizeof(T) << " bytes, offset " << offset);
-  using cpu = dp::implementation<dp::backend::cpu, dp::op::dropout>;
   const std::size_t n = rows * columns;
   alignas(16) std::array<T, room> x{};
   for (std::size_t i = 0; i < room; ++i)
@@ -62,15 +62,15 @@ void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
   const auto body_for = [&](std::array<T, room>& y, const T* from) {
     return dp::detail::dropout_body<T>{y.data() + offset, from, columns, 1000, {{3, 4}}, 1ULL << 30, T{1.25}};
   };
-  cpu::run(0, n, body_for(result.by_cpu, x.data() + offset));
-  const auto kernel = dp::detail::make_dropout_kernel(n, body_for(result.by_kernel, x.data() + offset));
+  dp::detail::for_each_index<dp::backend::cpu>(0, n, 100, body_for(result.by_cpu, x.data() + offset));
+  const auto kernel = make_kernel(n, body_for(result.by_kernel, x.data() + offset));
   CHECK(kernel.wide == (offset == 0 && columns % 4 == 0));
   simt::launch(2, kernel, 1);
   CHECK(result.same_bits());
   CHECK(std::count(result.by_cpu.begin(), result.by_cpu.end(), T{0}) > 0);
   // The gradient is the same function, here in place.
   std::copy_n(x.data() + offset, n, result.by_kernel.data() + offset);
-  simt::launch(3, dp::detail::make_dropout_kernel(n, body_for(result.by_kernel, result.by_kernel.data() + offset)), 2);
+  simt::launch(3, make_kernel(n, body_for(result.by_kernel, result.by_kernel.data() + offset)), 2);
   CHECK(result.same_bits());
 }
 

@@ -26,7 +26,7 @@ void check_kernel(std::size_t n, std::size_t offset) {
   by_kernel.fill(T{-1});
   by_loop.fill(T{-1});
   const dp::byte_scale<T> scale({}, 0.1307, 0.3081);
-  const auto kernel = dp::detail::make_scale_bytes_kernel(n, by_kernel.data(), from.data() + offset, scale);
+  const auto kernel = make_kernel(n, dp::detail::byte_scaler<T>{by_kernel.data(), from.data() + offset, scale});
   CHECK(kernel.groups == (offset == 0 ? n / 16 : 0));
   simt::launch(3, kernel, 1);
   dp::detail::scale_byte_range(by_loop.data(), from.data() + offset, n, scale);

@@ -162,10 +162,13 @@ struct wide_assignment<assign_strided<Target, Tree, Rank>> {
   }
 };
 
-template <class Body>
-wide_kernel<wide_assignment<Body>> make_assign_kernel(std::size_t n, const Body& body) {
-  const wide_assignment<Body> wide{body};
-  return {n, wide.is_wide() ? n / wide.width : 0, wide};
+template <class T, class Tree>
+auto make_kernel(std::size_t n, const assign_linear<T, Tree>& body) {
+  return make_wide_kernel(n, wide_assignment<assign_linear<T, Tree>>{body});
+}
+template <class Target, class Tree, std::size_t Rank>
+auto make_kernel(std::size_t n, const assign_strided<Target, Tree, Rank>& body) {
+  return make_wide_kernel(n, wide_assignment<assign_strided<Target, Tree, Rank>>{body});
 }
 
 }  // namespace devplace::detail

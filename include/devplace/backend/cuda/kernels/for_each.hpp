@@ -16,6 +16,8 @@ struct for_each_kernel {
   std::size_t n;
   F f;
 
+  std::size_t blocks() const { return (n + threads - 1) / threads; }
+
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
@@ -23,5 +25,19 @@ struct for_each_kernel {
       f(i);
   }
 };
+
+/// The kernel of a functor. Those that read or write several elements with one access have overloads in
+/// kernels/<operation>.hpp, which take the place of for_each_kernel.
+template <class F>
+for_each_kernel<F> make_kernel(std::size_t n, const F& f) {
+  return {n, f};
+}
+
+/// Calls `launch(blocks, kernel)` with the kernel of `f` for n indices.
+template <class F, class Launch>
+void with_kernel(std::size_t n, const F& f, const Launch& launch) {
+  const auto kernel = make_kernel(n, f);
+  launch(kernel.blocks(), kernel);
+}
 
 }  // namespace devplace::detail

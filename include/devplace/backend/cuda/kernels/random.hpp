@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/random_body.hpp>
@@ -23,8 +23,7 @@ struct random_kernel {
   bool wide;
   Body body;
 
-  /// Number of rounds, each of which is the work of one thread.
-  std::size_t rounds() const { return (n + width - 1) / width; }
+  std::size_t blocks() const { return (n + threads * width - 1) / (threads * width); }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -45,9 +44,13 @@ struct random_kernel {
   }
 };
 
-template <class Body>
-random_kernel<Body> make_random_kernel(std::size_t n, const Body& body) {
-  return {n, reinterpret_cast<std::uintptr_t>(body.destination) % 16 == 0, body};
+template <class T>
+random_kernel<uniform_body<T>> make_kernel(std::size_t n, const uniform_body<T>& body) {
+  return {n, begins_wide<widest_access<T>>(body.destination), body};
+}
+template <class T>
+random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& body) {
+  return {body.size, begins_wide<widest_access<T>>(body.destination), body};
 }
 
 /// Dropout of `rows` samples: a thread handles the four elements of a sample that share a block of random words, with
@@ -64,6 +67,7 @@ struct dropout_kernel {
 
   DEVPLACE_HD std::size_t groups_of_row() const { return (body.columns + group - 1) / group; }
   DEVPLACE_HD std::size_t groups() const { return rows * groups_of_row(); }
+  std::size_t blocks() const { return (groups() + threads - 1) / threads; }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
@@ -93,10 +97,10 @@ struct dropout_kernel {
 };
 
 template <class T>
-dropout_kernel<T> make_dropout_kernel(std::size_t n, const dropout_body<T>& body) {
-  const auto addresses =
-      reinterpret_cast<std::uintptr_t>(body.destination) | reinterpret_cast<std::uintptr_t>(body.source);
-  return {n / body.columns, addresses % 16 == 0 && body.columns % 4 == 0, body};
+dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
+  constexpr unsigned width = widest_access<T>;
+  const bool wide = begins_wide<width>(body.destination) && begins_wide<width>(body.source) && body.columns % 4 == 0;
+  return {n / body.columns, wide, body};
 }
 
 }  // namespace devplace::detail

@@ -6,6 +6,7 @@
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
 #include <devplace/backend/cuda/kernels/row_values.hpp>
+#include <devplace/ops/for_each_row.hpp>
 
 namespace devplace::detail {
 
@@ -71,11 +72,13 @@ struct long_rows_kernel {
   }
 };
 
-/// Calls `launch(blocks, kernel)` with the kernel for rows of this length. Short rows are held in registers, so they
+/// The kernel depends on the length of the rows. Short rows are held in registers, so they
 /// are read once: 4 lanes for up to 16 elements, a warp for up to 1,024. Longer rows get a block each and are read once
 /// per pass.
 template <class Row, class Launch>
-void with_row_kernel(std::size_t rows, std::size_t columns, const Row& functor, const Launch& launch) {
+void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
+  const std::size_t columns = of_rows.columns;
+  const Row& functor = of_rows.f;
   const auto launch_short = [&](const auto& kernel) {
     launch((rows + kernel.rows_per_block - 1) / kernel.rows_per_block, kernel);
   };

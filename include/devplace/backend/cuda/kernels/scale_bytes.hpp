@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/backend/cuda/kernels/wide.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
@@ -21,43 +22,39 @@ struct scale_bytes_kernel {
 
   std::size_t n;
   std::size_t groups;
-  T* to;
-  const std::uint8_t* from;
-  byte_scale<T> scale;
+  byte_scaler<T> body;
 
-  /// Number of rounds, each of which is the work of one thread.
-  std::size_t rounds() const { return groups + (n - groups * group); }
+  std::size_t blocks() const { return (groups + (n - groups * group) + threads - 1) / threads; }
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
     const auto table = t.template shared<T, 256>();
-    table.store(t.thread_index(), scale.of[t.thread_index()]);
+    table.store(t.thread_index(), body.scale.of[t.thread_index()]);
     t.sync();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride) {
-      const pack<std::uint8_t, group> bytes = t.template load<std::uint8_t, group>(from + i * group);
+      const pack<std::uint8_t, group> bytes = t.template load<std::uint8_t, group>(body.from + i * group);
       DEVPLACE_DEVICE_UNROLL
       for (unsigned k = 0; k < group; k += width) {
         pack<T, width> numbers;
         DEVPLACE_DEVICE_UNROLL
         for (unsigned j = 0; j < width; ++j)
           numbers.value[j] = table.load(bytes.value[k + j]);
-        t.store(to + i * group + k, numbers);
+        t.store(body.to + i * group + k, numbers);
       }
     }
     for (std::size_t i = groups * group + first; i < n; i += stride)
-      to[i] = table.load(from[i]);
+      body.to[i] = table.load(body.from[i]);
   }
 };
 
 template <class T>
-scale_bytes_kernel<T> make_scale_bytes_kernel(std::size_t n, T* to, const std::uint8_t* from,
-                                              const byte_scale<T>& scale) {
+scale_bytes_kernel<T> make_kernel(std::size_t n, const byte_scaler<T>& body) {
   using kernel = scale_bytes_kernel<T>;
   static_assert(sizeof(kernel) <= 4096, "a kernel's arguments are 4 KiB at most");
-  const bool wide = (reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % 16 == 0;
-  return {n, wide ? n / kernel::group : 0, to, from, scale};
+  const bool wide = begins_wide<kernel::width>(body.to) && begins_wide<kernel::group>(body.from);
+  return {n, wide ? n / kernel::group : 0, body};
 }
 
 }  // namespace devplace::detail

@@ -41,10 +41,8 @@ struct wide_row_taker {
 };
 
 template <class T, class Index>
-wide_kernel<wide_row_taker<T, Index>> make_take_rows_kernel(const row_taker<T, Index>& take) {
-  const wide_row_taker<T, Index> wide{take};
-  const std::size_t n = take.count * take.columns;
-  return {n, wide.is_wide() ? n / wide.width : 0, wide};
+auto make_take_rows_kernel(const row_taker<T, Index>& take) {
+  return make_wide_kernel(take.count * take.columns, wide_row_taker<T, Index>{take});
 }
 
 }  // namespace devplace::detail

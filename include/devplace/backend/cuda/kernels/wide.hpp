@@ -17,7 +17,7 @@ bool begins_wide(const T* data) {
 }
 
 /// n elements: `groups` groups of Body::width with wide accesses, the others one by one. A Body has `one(i)` for a
-/// single element and `several(thread, i)` for `width` of them.
+/// single element, `several(thread, i)` for `width` of them, and `is_wide()`: whether it can be called.
 template <class Body>
 struct wide_kernel {
   static constexpr unsigned threads = 256;
@@ -38,5 +38,10 @@ struct wide_kernel {
       body.one(i);
   }
 };
+
+template <class Body>
+wide_kernel<Body> make_wide_kernel(std::size_t n, const Body& body) {
+  return {n, body.is_wide() ? n / Body::width : 0, body};
+}
 
 }  // namespace devplace::detail

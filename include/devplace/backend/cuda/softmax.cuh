@@ -1,5 +1,0 @@
-// SPDX-FileCopyrightText: 2026 The devplace authors
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#pragma once
-
-#include <devplace/backend/cuda/kernels/softmax.hpp>
