@@ -20,7 +20,6 @@ struct devplace::implementation<memory_alone, devplace::op::memory>
 
 TEST_CASE("the CPU is a device backend; pinned memory and a backend without streams are not", "[memory]") {
   STATIC_REQUIRE(dp::device_backend<dp::backend::cpu>);
-  STATIC_REQUIRE_FALSE(dp::asynchronous_backend<dp::backend::cpu>);
   STATIC_REQUIRE_FALSE(dp::device_backend<dp::backend::pinned>);
   STATIC_REQUIRE_FALSE(dp::device_backend<dp::backend::cuda>);  // no component is linked
   STATIC_REQUIRE_FALSE(dp::device_backend<memory_alone>);

@@ -22,7 +22,7 @@ void count_release(const dp::detail::block_record& given_back) noexcept {
   ++released;
   released_as = given_back.purpose;
   streams_in_use = {reinterpret_cast<std::size_t>(given_back.stream)};
-  for (const auto* use = given_back.uses->get(); use != nullptr; use = use->next.get())
+  for (const auto* use = given_back.uses.get(); use != nullptr; use = use->next.get())
     streams_in_use.push_back(reinterpret_cast<std::size_t>(use->stream));
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
   released = 0;
   int storage = 0;
   {
-    block a(&storage, sizeof storage, 0, dp::memory_purpose::gradients, &count_release);
+    block a({&storage, sizeof storage, 0, dp::memory_purpose::gradients, &count_release});
     block b(std::move(a));
     block c;
     c = std::move(b);
@@ -88,7 +88,7 @@ TEST_CASE("a block records each stream that uses it once, and keeps the record w
   int storage = 0, stream[3] = {};
   const auto number = [&](int i) { return reinterpret_cast<std::size_t>(&stream[i]); };
   {
-    block a(&storage, sizeof storage, 0, dp::memory_purpose::tensors, &count_release, &stream[0]);
+    block a({&storage, sizeof storage, 0, dp::memory_purpose::tensors, &count_release, &stream[0]});
     for (const int i : {1, 0, 2, 1})
       a.record_stream(&stream[i]);
     block b;

@@ -21,19 +21,20 @@ namespace devplace {
 /// `implementation<B, Op>` with a static `run(ordinal, arguments...)` (place/backend.hpp); using an operation without
 /// one on the backend's places does not compile. docs/backends.md describes each function.
 template <class B>
-concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state) {
+concept device_backend = requires(int ordinal, void* to, const void* from, std::size_t bytes, void* state,
+                                  detail::copy_kind kind) {
   // Devices.
   { implementation<B, op::device_query>::count() } -> std::same_as<int>;
   { implementation<B, op::device_query>::why_unavailable(ordinal) } -> std::convertible_to<std::string>;
   { implementation<B, op::device_query>::describe(ordinal) } -> std::same_as<device_information>;
-  // Memory. copy_in, copy_out and copy_between wait; copy_within need not.
+  // Memory. copy and copy_from_peer only enqueue where work is asynchronous; wait: for the current stream.
   {
     implementation<B, op::memory>::allocate(ordinal, bytes, memory_purpose::tensors)
     } -> std::same_as<detail::memory_block>;
-  implementation<B, op::memory>::copy_in(ordinal, to, from, bytes);
-  implementation<B, op::memory>::copy_out(ordinal, to, from, bytes);
-  implementation<B, op::memory>::copy_within(ordinal, to, from, bytes);
-  implementation<B, op::memory>::copy_between(ordinal, to, ordinal, from, bytes);
+  implementation<B, op::memory>::copy(kind, ordinal, to, from, bytes);
+  implementation<B, op::memory>::copy_from_peer(ordinal, to, ordinal, from, bytes);
+  { implementation<B, op::memory>::why_apart(ordinal, ordinal) } -> std::convertible_to<std::string>;
+  implementation<B, op::memory>::wait(ordinal);
   implementation<B, op::memory>::synchronize(ordinal);
   { implementation<B, op::memory>::trim(ordinal) } -> std::same_as<std::size_t>;
   // Streams.
@@ -51,15 +52,7 @@ concept device_backend = requires(int ordinal, void* to, const void* from, std::
   { implementation<B, op::events>::failures(ordinal) } -> std::same_as<std::uint64_t>;
 };
 
-/// A backend that copies between its devices and pinned memory without blocking the host.
-template <class B>
-concept asynchronous_backend = device_backend<B> &&
-    requires(int ordinal, void* to, const void* from, std::size_t bytes) {
-  implementation<B, op::memory>::copy_in_async(ordinal, to, from, bytes);
-  implementation<B, op::memory>::copy_out_async(ordinal, to, from, bytes);
-};
-
 static_assert(device_backend<backend::cpu>);
-static_assert(!detail::provided<backend::cuda, op::memory> || asynchronous_backend<backend::cuda>);
+static_assert(!detail::provided<backend::cuda, op::memory> || device_backend<backend::cuda>);
 
 }  // namespace devplace

@@ -14,8 +14,8 @@
 
 namespace devplace::op {
 
-/// Memory of a backend: `allocate`, `copy_in`, `copy_out`, `copy_within`, `copy_between`, `synchronize`, `trim`; of
-/// devices `copy_in_async`, `copy_out_async`.
+/// Memory of a backend: `allocate`, `copy`, `copy_from_peer`, `why_apart`, `wait`, `synchronize`, `trim`
+/// (memory/backend.hpp).
 struct memory {};
 
 }  // namespace devplace::op
@@ -35,75 +35,53 @@ struct stream_use {
   std::unique_ptr<stream_use> next;
 };
 
-/// What a release function needs to know of a block.
+/// What a block owns, and how to free it.
 struct block_record {
   void* data = nullptr;
   std::size_t bytes = 0;
   int ordinal = 0;
   memory_purpose purpose = memory_purpose::tensors;
-  void* stream = nullptr;                             ///< on which it was allocated; null: the place's own stream
-  const std::unique_ptr<stream_use>* uses = nullptr;  ///< by other streams; head of a list
+  void (*release)(const block_record& block) noexcept = nullptr;
+  void* stream = nullptr;                      ///< on which it was allocated; null: the place's own stream
+  std::unique_ptr<stream_use> uses = nullptr;  ///< by other streams
 };
 
 /// Sole owner of untyped memory on one device. It stores its release function, so that size and destructor are the same
 /// in every translation unit, whatever its components; and the stream in whose order it is freed.
 class memory_block {
  public:
-  using release_function = void (*)(const block_record& block) noexcept;
-
   memory_block() = default;
-  memory_block(void* data, std::size_t bytes, int ordinal, memory_purpose purpose, release_function release,
-               void* stream = nullptr)
-      : data_(data), bytes_(bytes), ordinal_(ordinal), purpose_(purpose), release_(release), stream_(stream) {}
-  memory_block(memory_block&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)),
-        ordinal_(other.ordinal_),
-        purpose_(other.purpose_),
-        release_(std::exchange(other.release_, nullptr)),
-        stream_(other.stream_),
-        uses_(std::move(other.uses_)) {}
+  explicit memory_block(block_record&& record) : record_(std::move(record)) {}
+  memory_block(memory_block&& other) noexcept : record_(std::exchange(other.record_, {})) {}
   memory_block& operator=(memory_block&& other) noexcept {
-    memory_block(std::move(other)).swap(*this);
+    memory_block taken(std::move(other));
+    std::swap(record_, taken.record_);
     return *this;
   }
   ~memory_block() {
-    if (release_ != nullptr) release_({data_, bytes_, ordinal_, purpose_, stream_, &uses_});
+    if (record_.release != nullptr) record_.release(record_);
   }
 
-  void* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
+  void* data() const { return record_.data; }
+  std::size_t bytes() const { return record_.bytes; }
 
   /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
-  void give_back_on(void* stream) { stream_ = stream; }
+  void give_back_on(void* stream) { record_.stream = stream; }
 
   /// Delays the release until after all work that `stream` has been given when the block is freed.
   void record_stream(void* stream) const {
-    if (release_ == nullptr || stream == stream_) return;
-    for (const stream_use* use = uses_.get(); use != nullptr; use = use->next.get())
+    if (record_.release == nullptr || stream == record_.stream) return;
+    for (const stream_use* use = record_.uses.get(); use != nullptr; use = use->next.get())
       if (use->stream == stream) return;
-    uses_.reset(new stream_use{stream, std::move(uses_)});
+    record_.uses.reset(new stream_use{stream, std::move(record_.uses)});
   }
 
  private:
-  void swap(memory_block& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(ordinal_, other.ordinal_);
-    std::swap(purpose_, other.purpose_);
-    std::swap(release_, other.release_);
-    std::swap(stream_, other.stream_);
-    std::swap(uses_, other.uses_);
-  }
-
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  int ordinal_ = 0;
-  memory_purpose purpose_ = memory_purpose::tensors;  // placed in what would be padding
-  release_function release_ = nullptr;
-  void* stream_ = nullptr;
-  mutable std::unique_ptr<stream_use> uses_;  // mutable: recording a stream does not change the elements
+  mutable block_record record_;  // mutable: recording a stream does not change the elements
 };
+
+/// The ends of a copy: from host memory to the device, from the device to host memory, or both on the device.
+enum class copy_kind : unsigned char { in, out, within };
 
 /// A backend's memory functions, or an error that says how to get them.
 template <class Backend>
@@ -126,41 +104,53 @@ memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = m
   return memory_of<Backend>().allocate(ordinal, bytes, purpose);
 }
 
+/// Enqueues a copy on the device's current stream. The host's end must be pinned memory. Source and destination must
+/// exist, and the result must not be read, until the copy has been executed.
+///@{
+template <class Backend>
+void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend>().copy(copy_kind::in, ordinal, to, from, bytes);
+}
+template <class Backend>
+void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend>().copy(copy_kind::out, ordinal, to, from, bytes);
+}
+///@}
+
 /// Copies from host memory to a device; the source may be changed after the call.
 template <class Backend>
 void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_in(ordinal, to, from, bytes);
+  copy_in_async<Backend>(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
 
 /// Copies from a device to host memory, after all work that was enqueued on the device before.
 template <class Backend>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_out(ordinal, to, from, bytes);
+  copy_out_async<Backend>(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
-
-/// As copy_in and copy_out, but only enqueued on the device's current stream. The host's end must be pinned memory.
-/// Source and destination must exist, and the result must not be read, until the copy has been executed.
-///@{
-template <class Backend>
-void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_in_async(ordinal, to, from, bytes);
-}
-template <class Backend>
-void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_out_async(ordinal, to, from, bytes);
-}
-///@}
 
 /// Copies within a device, in the order of its current stream; the ranges may overlap.
 template <class Backend>
 void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_within(ordinal, to, from, bytes);
+  if (bytes != 0) memory_of<Backend>().copy(copy_kind::within, ordinal, to, from, bytes);
+}
+
+/// Enqueues a copy between two devices of one backend on the destination's current stream; events order it with the
+/// source's work.
+template <class Backend>
+void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  if (bytes != 0) memory_of<Backend>().copy_from_peer(to_ordinal, to, from_ordinal, from, bytes);
 }
 
 /// Copies between two devices of one backend; complete when the call returns.
 template <class Backend>
 void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-  if (bytes != 0) memory_of<Backend>().copy_between(to_ordinal, to, from_ordinal, from, bytes);
+  if (bytes == 0) return;
+  memory_of<Backend>().wait(from_ordinal);
+  copy_from_peer<Backend>(to_ordinal, to, from_ordinal, from, bytes);
+  memory_of<Backend>().wait(to_ordinal);
 }
 
 /// Copies within a device, between devices of one backend, or between a device and host memory, as the functions above.

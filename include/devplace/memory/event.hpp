@@ -46,14 +46,14 @@ event_handle make_event(int ordinal) {
 /// The event completes when the work enqueued on its device so far is done.
 template <class Backend>
 void record_event(const event_handle& e) {
-  events_of<Backend>().record(e.ordinal(), e.state());
+  events_of<Backend>().record(e.get_deleter().ordinal, e.get());
 }
 
 /// Orders future work of device `ordinal` after the event as last recorded. If the event's device failed before it,
 /// device `ordinal` fails too.
 template <class Backend>
 void follow_event(int ordinal, const event_handle& e) {
-  events_of<Backend>().follow(ordinal, e.state());
+  events_of<Backend>().follow(ordinal, e.get());
 }
 
 /// Waits for all work of a device and returns, and clears, the failure that the host has not seen yet.
@@ -97,13 +97,13 @@ class event {
   /// Whether the recorded work is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
-    return detail::events_of<backend_of_t<P>>().ready(handle_.state(), handle_.ordinal());
+    return detail::events_of<backend_of_t<P>>().ready(handle_.get(), place_traits<P>::ordinal);
   }
 
   /// Waits on the host until the recorded work is done; throws if `P` failed before the event.
   template <detail::configured = detail::configuration>
   void wait() const {
-    detail::events_of<backend_of_t<P>>().wait(handle_.state(), handle_.ordinal());
+    detail::events_of<backend_of_t<P>>().wait(handle_.get(), place_traits<P>::ordinal);
   }
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`

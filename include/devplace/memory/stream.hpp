@@ -88,20 +88,20 @@ class stream {
   static stream current() {
     if constexpr (std::is_same_v<backend_of_t<P>, backend::cuda>)
       if (void* const scoped = detail::current_stream(place_traits<P>::ordinal); scoped != nullptr)
-        return stream(detail::stream_handle(scoped, place_traits<P>::ordinal, nullptr));
+        return stream(detail::stream_handle(scoped, {place_traits<P>::ordinal, nullptr}));
     return own();
   }
 
   /// Waits on the host for all work of the stream; throws its failure.
   template <detail::configured = detail::configuration>
   void synchronize() const {
-    detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.state());
+    detail::streams_of<backend_of_t<P>>().synchronize(place_traits<P>::ordinal, handle_.get());
   }
 
   /// Whether all work of the stream is done, or has failed.
   template <detail::configured = detail::configuration>
   bool ready() const {
-    return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.state());
+    return detail::streams_of<backend_of_t<P>>().ready(place_traits<P>::ordinal, handle_.get());
   }
 
   /// Orders the stream's future work after this event of its place (memory/event.hpp), without blocking the host.
@@ -115,7 +115,7 @@ class stream {
 
   /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
   /// and on simulated devices.
-  void* native_handle() const { return handle_.state(); }
+  void* native_handle() const { return handle_.get(); }
 
  private:
   explicit stream(detail::stream_handle&& handle) : handle_(std::move(handle)) {}

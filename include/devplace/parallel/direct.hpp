@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
+#include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
-#include <devplace/ops/peer_copy.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
 
@@ -27,7 +27,7 @@ class direct : public detail::rank_devices<Backend> {
   explicit direct(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals) {
     for (const int a : ordinals)
       for (const int b : ordinals)
-        if (const std::string reason = devplace::detail::why_apart<Backend>(a, b); !reason.empty())
+        if (const std::string reason = devplace::detail::memory_of<Backend>().why_apart(a, b); !reason.empty())
           throw placement_unavailable(reason +
                                       ", which collectives by the engine `direct` need; use collective::ring, which "
                                       "copies through the host, as in collective::ring_all_reduce.");

@@ -19,7 +19,7 @@ struct implementation<backend::cpu, op::memory> : detail::host_copies {
     if (data == nullptr)
       throw out_of_memory(detail::out_of_memory_text({"cpu", bytes, memory_statistics<cpu>(), {}, {}}));
     detail::count_allocation(bytes, purpose);
-    return {data, bytes, 0, purpose, &release};
+    return detail::memory_block({data, bytes, 0, purpose, &release});
   }
 
  private:

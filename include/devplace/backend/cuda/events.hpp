@@ -19,7 +19,7 @@ struct implementation<backend::cuda, op::events> {
     const detail::cuda_device_guard device(ordinal);
     cudaEvent_t created = nullptr;
     detail::check_cuda(cudaEventCreateWithFlags(&created, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
-    return {created, ordinal, &release};
+    return {created, {ordinal, &release}};
   }
   static void record(int ordinal, void* state) {
     const detail::cuda_scope device(ordinal);

@@ -16,7 +16,7 @@
 namespace devplace {
 
 /// Memory of CUDA devices: allocated from the place's pool and freed in the order of the stream on which it was
-/// allocated; copies are in the order of the current stream. copy_in and copy_out wait until the copy is complete.
+/// allocated; copies are in the order of the current stream.
 template <>
 struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
@@ -33,43 +33,43 @@ struct implementation<backend::cuda, op::memory> {
     detail::check_cuda(code, "cudaMallocFromPoolAsync", ordinal);
     detail::count_allocation(counters, bytes, purpose);
     count_reserved(counters, device.pool());
-    return {data, bytes, ordinal, purpose, &release, detail::current_stream(ordinal)};
+    return detail::memory_block({data, bytes, ordinal, purpose, &release, detail::current_stream(ordinal)});
   }
-  static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_in_async(ordinal, to, from, bytes);
-    detail::cuda_scope(ordinal).wait();
-  }
-  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_out_async(ordinal, to, from, bytes);
-    detail::cuda_scope(ordinal).wait();
-  }
-  static void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, device.stream()),
-                       "cudaMemcpyAsync to the device", ordinal);
-  }
-  static void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-    const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, device.stream()),
-                       "cudaMemcpyAsync to the host", ordinal);
-  }
-  static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
-    if (to == from) return;
-    if (detail::share_memory(to, bytes, from, bytes)) {  // overlapping ranges are undefined behaviour in CUDA
+  static void copy(detail::copy_kind kind, int ordinal, void* to, const void* from, std::size_t bytes) {
+    using detail::copy_kind;
+    if (kind == copy_kind::within && to == from) return;
+    if (kind == copy_kind::within && detail::share_memory(to, bytes, from, bytes)) {  // undefined behaviour in CUDA
       const detail::memory_block between = allocate(ordinal, bytes, memory_purpose::workspace);
-      copy_within(ordinal, between.data(), from, bytes);
-      copy_within(ordinal, to, between.data(), bytes);
+      copy(kind, ordinal, between.data(), from, bytes);
+      copy(kind, ordinal, to, between.data(), bytes);
       return;
     }
     const detail::cuda_scope device(ordinal);
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device.stream()), "cudaMemcpyAsync",
-                       ordinal);
+    struct native_kind {
+      cudaMemcpyKind kind;
+      const char* call;
+    };
+    static constexpr native_kind kinds[] = {{cudaMemcpyHostToDevice, "cudaMemcpyAsync to the device"},
+                                            {cudaMemcpyDeviceToHost, "cudaMemcpyAsync to the host"},
+                                            {cudaMemcpyDeviceToDevice, "cudaMemcpyAsync"}};
+    const native_kind native = kinds[static_cast<std::size_t>(kind)];
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, native.kind, device.stream()), native.call, ordinal);
   }
-  static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    detail::cuda_scope(from_ordinal).wait();
-    detail::copy_from_cuda_peer(to_ordinal, to, from_ordinal, from, bytes);
-    detail::cuda_scope(to_ordinal).wait();
+  /// Direct over NVLink or PCIe if the devices have peer access; otherwise CUDA stages it through its own pinned
+  /// memory.
+  static void copy_from_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+    static_cast<void>(detail::cuda_reaches(to_ordinal, from_ordinal));
+    const detail::cuda_scope device(to_ordinal);
+    detail::check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, detail::cuda_visible_device(from_ordinal), bytes,
+                                           device.stream()),
+                       "cudaMemcpyPeerAsync", to_ordinal);
   }
+  static std::string why_apart(int ordinal, int other) {
+    if (detail::cuda_reaches(ordinal, other)) return {};
+    return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
+           detail::place_name(backend::cuda{}, other);
+  }
+  static void wait(int ordinal) { detail::cuda_scope(ordinal).wait(); }
   static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }
   /// Waits for all streams first, because the pool can release only memory that no pending work uses.
   static std::size_t trim(int ordinal) {
@@ -131,7 +131,7 @@ struct implementation<backend::cuda, op::memory> {
       return named == nullptr ? queue.stream : static_cast<cudaStream_t>(named);
     };
     const cudaStream_t stream = stream_of(block.stream);
-    for (const detail::stream_use* use = block.uses->get(); use != nullptr; use = use->next.get())
+    for (const detail::stream_use* use = block.uses.get(); use != nullptr; use = use->next.get())
       if (stream_of(use->stream) != stream) detail::order_behind(stream, stream_of(use->stream));
     static_cast<void>(cudaFreeAsync(block.data, stream));
   }

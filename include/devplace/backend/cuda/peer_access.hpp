@@ -39,13 +39,4 @@ inline bool cuda_reaches(int ordinal, int other) {
   return reachable != 0;
 }
 
-/// Enqueues a copy between devices on the current stream of the destination's place. It is direct if the devices have
-/// peer access; otherwise CUDA stages it through its own pinned memory.
-inline void copy_from_cuda_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-  static_cast<void>(cuda_reaches(to_ordinal, from_ordinal));
-  const cuda_scope device(to_ordinal);
-  check_cuda(cudaMemcpyPeerAsync(to, device.visible(), from, cuda_visible_device(from_ordinal), bytes, device.stream()),
-             "cudaMemcpyPeerAsync", to_ordinal);
-}
-
 }  // namespace devplace::detail

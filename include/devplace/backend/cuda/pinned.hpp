@@ -38,7 +38,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(code, bytes);
     detail::check_cuda(code, "cudaHostAlloc for pinned memory", home);
     detail::count_allocation(detail::counters(backend::pinned{}, 0), bytes, purpose);
-    return {data, bytes, home, purpose, &release};
+    return detail::memory_block({data, bytes, home, purpose, &release});
   }
 
  private:

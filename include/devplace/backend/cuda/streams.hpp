@@ -15,11 +15,11 @@ template <>
 struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     const detail::cuda_scope device(ordinal);
-    return {detail::cuda_stream_pool::of(ordinal).take(ordinal), ordinal, &release};
+    return {detail::cuda_stream_pool::of(ordinal).take(ordinal), {ordinal, &release}};
   }
   static detail::stream_handle own(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
-    return {detail::cuda_queue_of(ordinal, device.visible()).stream, ordinal, nullptr};
+    return {detail::cuda_queue_of(ordinal, device.visible()).stream, {ordinal, nullptr}};
   }
   static void synchronize(int ordinal, void* native) {
     const detail::cuda_device_guard device(ordinal);

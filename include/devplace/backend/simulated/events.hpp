@@ -89,7 +89,7 @@ template <>
 struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
-    return {new detail::simulated_event, ordinal, &release};
+    return {new detail::simulated_event, {ordinal, &release}};
   }
   static void record(int ordinal, void* state) { of(state).record(detail::simulated_devices::at(ordinal)); }
   static void follow(int ordinal, void* state) { of(state).follow(detail::simulated_devices::at(ordinal)); }

@@ -32,34 +32,20 @@ struct implementation<backend::cuda, op::memory> {
            bytes, detail::usage_of(counters), pool.limit_text(physical),
            pool.limited() ? "set DEVPLACE_SIMULATED_MEMORY to more where a larger device is meant" : ""}));
     detail::count_allocation(counters, bytes, purpose);
-    return {data, bytes, ordinal, purpose, &release};
+    return detail::memory_block({data, bytes, ordinal, purpose, &release});
   }
-  static void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_within(ordinal, to, from, bytes);
-    synchronize(ordinal);
-  }
-  static void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_within(ordinal, to, from, bytes);
-    synchronize(ordinal);
-  }
-  static void copy_in_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_within(ordinal, to, from, bytes);
-  }
-  static void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) {
-    copy_within(ordinal, to, from, bytes);
-  }
-  static void copy_within(int ordinal, void* to, const void* from, std::size_t bytes) {
+  static void copy(detail::copy_kind, int ordinal, void* to, const void* from, std::size_t bytes) {
     detail::simulated_devices::at(ordinal).submit([=] { std::memmove(to, from, bytes); });
   }
-  static void copy_between(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
-    synchronize(from_ordinal);
-    copy_within(to_ordinal, to, from, bytes);
-    synchronize(to_ordinal);
+  static void copy_from_peer(int to_ordinal, void* to, int, const void* from, std::size_t bytes) {
+    copy(detail::copy_kind::within, to_ordinal, to, from, bytes);
   }
+  static std::string why_apart(int, int) { return {}; }
+  static void wait(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
+  static void synchronize(int ordinal) { wait(ordinal); }
   static std::size_t trim(int ordinal) {
     return detail::simulated_pool::of_process().trim(ordinal, detail::counters(backend::cuda{}, ordinal));
   }
-  static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
 
  private:
   /// The device caches the block for later allocations. Pending work may still use the block, but it precedes all work

@@ -27,7 +27,7 @@ struct implementation<backend::pinned, op::memory> : detail::host_copies {
                                                       "Use fewer or smaller pinned tensors, one staging tensor again "
                                                       "and again, or on<cpu>"}));
     detail::count_allocation(detail::counters(backend::pinned{}, 0), bytes, purpose);
-    return {data, bytes, 0, purpose, &release};
+    return detail::memory_block({data, bytes, 0, purpose, &release});
   }
 
  private:

@@ -12,7 +12,7 @@ template <>
 struct implementation<backend::cuda, op::streams> {
   static detail::stream_handle create(int ordinal) {
     static_cast<void>(detail::simulated_devices::at(ordinal));
-    return {nullptr, ordinal, nullptr};
+    return {nullptr, {ordinal, nullptr}};
   }
   static detail::stream_handle own(int ordinal) { return create(ordinal); }
   static void synchronize(int ordinal, void*) { detail::simulated_devices::at(ordinal).wait(); }

@@ -49,7 +49,7 @@ class copy_lane {
   void send(std::size_t slot, std::size_t buffer, const Copies& copies) {
     record_event<Backend>(used_[1 - buffer]);
     {
-      const current_stream_change own_stream(Backend{}, ordinal_, stream_.state());
+      const current_stream_change own_stream(Backend{}, ordinal_, stream_.get());
       follow_event<Backend>(ordinal_, used_[buffer]);
       try {
         copies();
@@ -73,7 +73,7 @@ class copy_lane {
     try {
       record_event<Backend>(copied_[slot]);
     } catch (...) {  // wait_for() cannot wait for these copies through the event
-      streams_of<Backend>().synchronize(ordinal_, stream_.state());
+      streams_of<Backend>().synchronize(ordinal_, stream_.get());
       throw;
     }
   }
@@ -81,8 +81,8 @@ class copy_lane {
   template <class Backend>
   static void wait(const event_handle& copied) noexcept {
     try {
-      if (!events_of<Backend>().ready(copied.state(), copied.ordinal()))
-        events_of<Backend>().wait(copied.state(), copied.ordinal());
+      if (!events_of<Backend>().ready(copied.get(), copied.get_deleter().ordinal))
+        events_of<Backend>().wait(copied.get(), copied.get_deleter().ordinal);
     } catch (...) {  // the error is reported to whoever waits for the device's results
     }
   }

@@ -4,15 +4,18 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
+
+#include <devplace/memory/block.hpp>
 
 namespace devplace::detail {
 
 /// Synchronous copies within host memory, ordinary or pinned, by the calling thread.
 struct host_copies {
-  static void copy_in(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-  static void copy_out(int, void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-  static void copy_within(int, void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
-  static void copy_between(int, void* to, int, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  static void copy(copy_kind, int, void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
+  static void copy_from_peer(int, void* to, int, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+  static std::string why_apart(int, int) { return {}; }
+  static void wait(int) {}
   static void synchronize(int) {}
   static std::size_t trim(int) { return 0; }
 };

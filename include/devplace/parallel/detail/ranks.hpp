@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
-#include <devplace/ops/peer_copy.hpp>
 #include <devplace/parallel/detail/combine.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
