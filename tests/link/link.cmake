@@ -5,6 +5,8 @@
 # files. A source may name the component that it is compiled with: main.cpp=simulated_cuda. A .cu source always has
 # component cuda; a .cpp source with =cuda is C++ that links it.
 
+add_custom_target(devplace_link_tests)
+
 # Sets `out` to object libraries of the given <source>[=<component>], one each, so that each has its own component.
 function(devplace_object_libraries out name)
   set(libraries "")
@@ -21,9 +23,7 @@ function(devplace_object_libraries out name)
     if(component)
       target_link_libraries(${library} PRIVATE devplace::${component})
     endif()
-    if(label STREQUAL "cuda")
-      add_dependencies(devplace_cuda_tests ${library})
-    endif()
+    add_dependencies(devplace_${label}_tests ${library})
     list(APPEND libraries ${library})
   endforeach()
   set(${out} ${libraries} PARENT_SCOPE)
@@ -32,7 +32,7 @@ endfunction()
 # Sets `label`, or skips the caller's test if this build lacks something that a source needs: .cu needs nvcc
 # (DEVPLACE_BUILD_CUDA) and =cuda needs the toolkit.
 macro(devplace_link_label name)
-  set(label unit)
+  set(label link)
   set(sources "${ARGN}")
   if(sources MATCHES "\\.cu(;|$)")
     set(label cuda)
@@ -59,9 +59,7 @@ function(devplace_add_link_test name)
     endif()
   endforeach()
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
-  if(label STREQUAL "cuda")
-    add_dependencies(devplace_cuda_tests ${name})
-  endif()
+  add_dependencies(devplace_${label}_tests ${name})
   add_test(NAME "link: ${name}" COMMAND ${name})
   set_tests_properties("link: ${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endfunction()
