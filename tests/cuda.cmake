@@ -41,7 +41,7 @@ foreach(architecture IN ITEMS sm_80 sm_90)
   set_tests_properties("compiled code of kernels: ${architecture}" PROPERTIES LABELS cuda TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
 endforeach()
 
-# g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file per area is enough.
+# g++ checks that each header compiles alone; nvcc needs to see each of them once, so one file is enough.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
 # Not with component cuda, and the stand-in for an absent component next to the present one.
@@ -54,24 +54,12 @@ foreach(component IN ITEMS cblas zlib)
     list(FILTER headers EXCLUDE REGEX "_${component}\\.hpp$")
   endif()
 endforeach()
-set(groups "")
-foreach(header IN LISTS headers)
-  string(REGEX REPLACE "^devplace/(backend/[^/]+|[^/]+)/.*$" "\\1" group ${header})
-  string(MAKE_C_IDENTIFIER ${group} group)
-  if(header MATCHES "^devplace/[^/]+$")
-    set(group umbrella)
-  endif()
-  list(APPEND groups ${group})
-  string(APPEND includes_of_${group} "#include <${header}>\n")
-endforeach()
-list(REMOVE_DUPLICATES groups)
-add_library(devplace_headers_as_cuda OBJECT)
+list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
+list(JOIN headers "" includes)
+file(GENERATE OUTPUT headers_as_cuda.cu CONTENT "${includes}")
+add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda.cu)
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
-foreach(group IN LISTS groups)
-  file(GENERATE OUTPUT headers_as_cuda/${group}.cu CONTENT "${includes_of_${group}}")
-  target_sources(devplace_headers_as_cuda PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda/${group}.cu)
-endforeach()
 
 # The same sources that examples/ compiles as C++. The property that makes a source CUDA is set per directory.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
