@@ -99,17 +99,15 @@ double difference_of_forms(const Loop& loop) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the loops of every instruction set agree with the scalar form", "[optim]", float, double) {
-  namespace loops = dp::detail;
-  constexpr std::make_index_sequence<3> arrays;
   const double tolerance = sizeof(TestType) == sizeof(float) ? 3e-7 : 3e-16;
   CHECK(difference_of_forms<TestType>(
-            [&](const auto& u, auto b, auto e) { loops::generic_loops::update(u, b, e, arrays); }) <= tolerance);
+            [](const auto& u, auto b, auto e) { dp::detail::generic::code::update(u, b, e); }) <= tolerance);
 #if defined(__x86_64__)
   if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx2)
     CHECK(difference_of_forms<TestType>(
-              [&](const auto& u, auto b, auto e) { loops::avx2_loops::update(u, b, e, arrays); }) <= tolerance);
+              [](const auto& u, auto b, auto e) { dp::detail::avx2::code::update(u, b, e); }) <= tolerance);
   if (dp::detail::supported_isa() >= dp::detail::cpu_isa::avx512)
     CHECK(difference_of_forms<TestType>(
-              [&](const auto& u, auto b, auto e) { loops::avx512_loops::update(u, b, e, arrays); }) <= tolerance);
+              [](const auto& u, auto b, auto e) { dp::detail::avx512::code::update(u, b, e); }) <= tolerance);
 #endif
 }

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/update_loops.hpp>
+#include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/clip.hpp>
 
@@ -37,7 +37,8 @@ struct lane_squares {
       for (std::size_t lane = 0; lane < count; ++lane)
         sums[first + lane] = 0;
       for (std::size_t i = first; i < n; i += lanes)
-        add_squares(sums + first, values + i, n - i < count ? n - i : count);
+        with_instruction_set(
+            [&](auto code) { code.add_squares(sums + first, values + i, n - i < count ? n - i : count); });
     }
   }
 };

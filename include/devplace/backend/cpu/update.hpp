@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <devplace/backend/cpu/detail/update_loops.hpp>
+#include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/update.hpp>
 
@@ -17,8 +17,9 @@ struct implementation<backend::cpu, op::update> {
     // Elements that justify a thread: a multiple of every vector width, so that the same elements remain after whole
     // vectors, and the bits are the same, for every number of threads.
     constexpr std::size_t grain = 8192;
-    detail::parallel_for(n, grain,
-                         [&update](std::size_t begin, std::size_t end) { detail::update_range(update, begin, end); });
+    detail::parallel_for(n, grain, [&update](std::size_t begin, std::size_t end) {
+      detail::with_instruction_set([&](auto code) { code.update(update, begin, end); });
+    });
     update.steps->advance();
   }
 };

@@ -7,44 +7,15 @@
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
-#include <devplace/config.hpp>
+#include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/thread_team.hpp>
 
-DEVPLACE_HOST_PRAGMAS_BEGIN
-#include <devplace/backend/cpu/detail/gemm_kernel_generic.hpp>
-#if defined(__x86_64__)
-  #include <devplace/backend/cpu/detail/gemm_kernel_avx2.hpp>
-  #include <devplace/backend/cpu/detail/gemm_kernel_avx512.hpp>
-#endif
-DEVPLACE_HOST_PRAGMAS_END
-
 namespace devplace::detail {
-
-/// The functions and tile sizes of one instruction set.
-template <class T>
-struct gemm_kernels {
-  void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
-  void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
-  std::size_t tile_rows;
-  std::size_t lanes;
-};
 
 template <class T>
 gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
-#if defined(__x86_64__)
-  if (isa == cpu_isa::avx512) {
-    return {gemm_avx512::multiply_range<T>, gemm_avx512::dot_range<T>, gemm_avx512::tile_rows,
-            gemm_avx512::vector_bytes / sizeof(T)};
-  }
-  if (isa == cpu_isa::avx2) {
-    return {gemm_avx2::multiply_range<T>, gemm_avx2::dot_range<T>, gemm_avx2::tile_rows,
-            gemm_avx2::vector_bytes / sizeof(T)};
-  }
-#endif
-  static_cast<void>(isa);
-  return {gemm_generic::multiply_range<T>, gemm_generic::dot_range<T>, gemm_generic::tile_rows,
-          gemm_generic::vector_bytes / sizeof(T)};
+  return with_instruction_set([](auto code) { return code.template gemm<T>(); }, isa);
 }
 
 /// devplace's own engine. The bits of a result depend on the arguments and the instruction set but not on the number of

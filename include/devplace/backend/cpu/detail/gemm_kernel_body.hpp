@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Not a standalone header, and without #pragma once: each gemm_kernel_<instruction set>.hpp includes it once, inside
-// its own namespace, with DEVPLACE_GEMM_TARGET defined as the attribute that selects the instruction set. (Every
-// function needs the attribute: the compiler would lower the vector operations of an inlined function without it for
-// the baseline processor. And an attribute cannot depend on a template argument.)
+// Included by instruction_sets.hpp only.
 //
 // The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): blocks of
 // op(B) and op(A) that stay in the second-level cache, and a register tile of rows x columns of C. Every element of C
@@ -15,27 +12,19 @@
 /// source[i * stride_i + p * stride_p], and one of the strides is 1. Only `count` rows exist; the rest of a panel is
 /// filled with zeros.
 template <class T, std::size_t Width>
-DEVPLACE_GEMM_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
-                                            std::size_t stride_p, std::size_t count, std::size_t depth) {
+DEVPLACE_TARGET inline void pack_panel(T* __restrict target, const T* __restrict source, std::size_t stride_i,
+                                       std::size_t stride_p, std::size_t count, std::size_t depth) {
   constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(T), Width));
-  using block = transpose_block<T, lanes>;
   if (stride_i == 1 && count == Width) {
-    for (std::size_t p = 0; p < depth; ++p) {
-      const T* const from = source + p * stride_p;
-      DEVPLACE_UNROLL
-      for (std::size_t i = 0; i + lanes <= Width; i += lanes)
-        block::copy(target + p * Width + i, from + i);
-      DEVPLACE_UNROLL
-      for (std::size_t i = Width / lanes * lanes; i < Width; ++i)
-        target[p * Width + i] = from[i];
-    }
+    for (std::size_t p = 0; p < depth; ++p)
+      std::memcpy(target + p * Width, source + p * stride_p, Width * sizeof(T));
     return;
   }
   const std::size_t whole = stride_p == 1 ? count / lanes * lanes : 0;
   const std::size_t whole_depth = whole == 0 ? 0 : depth / lanes * lanes;
   for (std::size_t i = 0; i < whole; i += lanes) {
     for (std::size_t p = 0; p < whole_depth; p += lanes) {
-      block::transpose(target + p * Width + i, Width, source + i * stride_i + p, stride_i);
+      transpose<T, lanes>(target + p * Width + i, Width, source + i * stride_i + p, stride_i);
     }
     for (std::size_t p = whole_depth; p < depth; ++p) {
       for (std::size_t l = i; l < i + lanes; ++l)
@@ -61,9 +50,9 @@ struct tile_update {
 
 /// One register tile of C, Rows x (Vectors * lanes). Step p reads A at a + p * stride_a and B at b + p * stride_b.
 template <class T, std::size_t Rows, std::size_t Vectors>
-[[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t stride_a,
-                                                        const T* __restrict b, std::size_t stride_b, T* __restrict c,
-                                                        std::size_t ldc, const tile_update<T>& update) {
+[[gnu::noinline]] DEVPLACE_TARGET inline void tile(std::size_t depth, const T* __restrict a, std::size_t stride_a,
+                                                   const T* __restrict b, std::size_t stride_b, T* __restrict c,
+                                                   std::size_t ldc, const tile_update<T>& update) {
   using vector = typename vector_of<T, vector_bytes>::type;
   using loaded = typename vector_of<T, vector_bytes>::unaligned;
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
@@ -107,9 +96,9 @@ template <class T, std::size_t Rows, std::size_t Vectors>
 
 /// A tile of which only `rows` x `columns` lie in C: at C's edges the full tile is computed in a local buffer.
 template <class T, std::size_t Rows, std::size_t Vectors>
-DEVPLACE_GEMM_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
-                                             std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
-                                             std::size_t rows, std::size_t columns) {
+DEVPLACE_TARGET inline void tile_within(std::size_t depth, const T* a, std::size_t stride_a, const T* b,
+                                        std::size_t stride_b, T* c, std::size_t ldc, tile_update<T> update,
+                                        std::size_t rows, std::size_t columns) {
   constexpr std::size_t width = Vectors * vector_bytes / sizeof(T);
   const bool whole = rows == Rows && columns == width;
   T aside[Rows * width];
@@ -151,8 +140,8 @@ constexpr std::size_t panel_width(std::size_t left, std::size_t full, std::size_
 inline constexpr std::size_t few_rows = 2;
 
 template <class T, std::size_t Vectors>
-DEVPLACE_GEMM_TARGET inline void choose_rows(std::size_t depth, panel_view<T> a, panel_view<T> b, T* c, std::size_t ldc,
-                                             const tile_update<T>& update, std::size_t rows, std::size_t columns) {
+DEVPLACE_TARGET inline void choose_rows(std::size_t depth, panel_view<T> a, panel_view<T> b, T* c, std::size_t ldc,
+                                        const tile_update<T>& update, std::size_t rows, std::size_t columns) {
   if (rows > few_rows) {
     tile_within<T, tile_rows, Vectors>(depth, a.data, a.stride, b.data, b.stride, c, ldc, update, rows, columns);
   } else {
@@ -162,7 +151,7 @@ DEVPLACE_GEMM_TARGET inline void choose_rows(std::size_t depth, panel_view<T> a,
 
 /// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
 template <class T>
-DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) {
+DEVPLACE_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_range& range, void* buffer) {
   constexpr std::size_t lanes = vector_bytes / sizeof(T);
   constexpr std::size_t tile_columns = 2 * lanes;
   constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
@@ -224,109 +213,4 @@ DEVPLACE_GEMM_TARGET void multiply_range(const gemm_arguments<T>& g, const gemm_
       }
     }
   }
-}
-
-/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous, without
-/// packing. `a` and `b` point to the rows; the sums are written to `out`.
-template <class T, std::size_t Rows, std::size_t Columns>
-[[gnu::noinline]] DEVPLACE_GEMM_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
-                                                            T (&out)[Rows][4]) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sum[Rows][4];
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i) {
-    DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < 4; ++j)
-      sum[i][j] = vector{};
-  }
-  const std::size_t whole = depth / lanes * lanes;
-  for (std::size_t p = 0; p < whole; p += lanes) {
-    vector from_b[Columns];
-    DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < Columns; ++j)
-      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i) {
-      const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
-      DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Columns; ++j)
-        sum[i][j] += from_a * from_b[j];
-    }
-  }
-  if (whole < depth) {
-    T rest[Rows + Columns][lanes] = {};
-    for (std::size_t p = whole; p < depth; ++p) {
-      for (std::size_t i = 0; i < Rows; ++i)
-        rest[i][p - whole] = a[i][p];
-      for (std::size_t j = 0; j < Columns; ++j)
-        rest[Rows + j][p - whole] = b[j][p];
-    }
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i) {
-      DEVPLACE_UNROLL
-      for (std::size_t j = 0; j < Columns; ++j) {
-        sum[i][j] += *reinterpret_cast<const loaded*>(rest[i]) * *reinterpret_cast<const loaded*>(rest[Rows + j]);
-      }
-    }
-  }
-  DEVPLACE_UNROLL
-  for (std::size_t i = 0; i < Rows; ++i)
-    add_lanes<T, vector_bytes>::run(sum[i], out[i]);
-}
-
-/// Stores up to 4 neighbouring elements of a row of C.
-template <class T>
-DEVPLACE_GEMM_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&sum)[4], T* c, std::size_t column,
-                                             std::size_t count) {
-  if (count < 4) {
-    for (std::size_t j = 0; j < count; ++j) {
-      T x = g.alpha * sum[j];
-      if (g.beta != T{0}) x += g.beta * c[j];
-      c[j] = gemm_finish(g, x, column + j);
-    }
-    return;
-  }
-  using vector = typename vector_of<T, 4 * sizeof(T)>::type;
-  using loaded = typename vector_of<T, 4 * sizeof(T)>::unaligned;
-  const vector zero{};
-  vector x = g.alpha * *reinterpret_cast<const loaded*>(sum);
-  if (g.beta != T{0}) x += g.beta * *reinterpret_cast<const loaded*>(c);
-  if (g.bias != nullptr) x += *reinterpret_cast<const loaded*>(g.bias + column);
-  if (g.then == epilogue::relu) x = x < zero ? zero : x;
-  *reinterpret_cast<loaded*>(c) = x;
-}
-
-template <class T, std::size_t Rows>
-DEVPLACE_GEMM_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_range& range, std::size_t row) {
-  const T* a[Rows];
-  for (std::size_t i = 0; i < Rows; ++i)
-    a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
-  for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
-    const std::size_t columns = smaller(4, range.column_end - j0);
-    const T* b[4];
-    for (std::size_t j = 0; j < 4; ++j)
-      b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
-    T sum[Rows][4];
-    if (columns > 2) {
-      dot_tile<T, Rows, 4>(g.k, a, b, sum);
-    } else {
-      dot_tile<T, Rows, 2>(g.k, a, b, sum);
-    }
-    for (std::size_t i = 0; i < Rows && row + i < range.row_end; ++i) {
-      finish_dots(g, sum[i], g.c + (row + i) * g.ldc + j0, j0, columns);
-    }
-  }
-}
-
-/// The same product as dot products along k: for few rows or columns, where packing costs more than it saves. Requires
-/// that A is not transposed and B is.
-template <class T>
-DEVPLACE_GEMM_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
-  std::size_t i = range.row_begin;
-  for (; i + 2 < range.row_end; i += 4)
-    dot_rows<T, 4>(g, range, i);
-  for (; i < range.row_end; ++i)
-    dot_rows<T, 1>(g, range, i);
 }

@@ -1,98 +1,59 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Transposition and horizontal sums for gemm_kernel_body.hpp, included in the same way.
+// Included by instruction_sets.hpp only: transposition and horizontal sums for the matrix engine.
 
-/// An L x L block of a matrix: copies a row of it, or transposes it.
+/// Transposes an L x L block: target[p * target_stride + i] = source[i * source_stride + p].
 template <class T, std::size_t L>
-struct transpose_block {
-  DEVPLACE_GEMM_TARGET static void copy(T* target, const T* source) {
-    for (std::size_t i = 0; i < L; ++i)
-      target[i] = source[i];
-  }
-  /// target[p * target_stride + i] = source[i * source_stride + p]
-  DEVPLACE_GEMM_TARGET static void transpose(T* target, std::size_t target_stride, const T* source,
-                                             std::size_t source_stride) {
+DEVPLACE_TARGET inline void transpose(T* target, std::size_t target_stride, const T* source,
+                                      std::size_t source_stride) {
+  if constexpr (L < 4) {
     for (std::size_t i = 0; i < L; ++i)
       for (std::size_t p = 0; p < L; ++p)
         target[p * target_stride + i] = source[i * source_stride + p];
-  }
-};
-
-template <class T>
-struct transpose_block_of_4 {
-  using vector = typename vector_of<T, 4 * sizeof(T)>::type;
-  using loaded = typename vector_of<T, 4 * sizeof(T)>::unaligned;
-
-  DEVPLACE_GEMM_TARGET static void copy(T* target, const T* source) {
-    *reinterpret_cast<loaded*>(target) = *reinterpret_cast<const loaded*>(source);
-  }
-  DEVPLACE_GEMM_TARGET static void transpose(T* target, std::size_t target_stride, const T* source,
-                                             std::size_t source_stride) {
-    vector r[4], pairs[4];
+  } else {
+    using vector = typename vector_of<T, L * sizeof(T)>::type;
+    using loaded = typename vector_of<T, L * sizeof(T)>::unaligned;
+    vector r[L], pairs[L];
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t i = 0; i < L; ++i)
       r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
     DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 4; i += 2) {
-      pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 4, 1, 5);
-      pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 6, 3, 7);
+    for (std::size_t i = 0; i < L; i += 2) {
+      if constexpr (L == 4) {
+        pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 4, 1, 5);
+        pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 6, 3, 7);
+      } else {
+        pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+      }
     }
     DEVPLACE_UNROLL
-    for (std::size_t p = 0; p < 2; ++p) {
-      r[2 * p] = __builtin_shufflevector(pairs[p], pairs[p + 2], 0, 1, 4, 5);
-      r[2 * p + 1] = __builtin_shufflevector(pairs[p], pairs[p + 2], 2, 3, 6, 7);
-    }
-    DEVPLACE_UNROLL
-    for (std::size_t p = 0; p < 4; ++p)
-      *reinterpret_cast<loaded*>(target + p * target_stride) = r[p];
-  }
-};
-
-template <>
-struct transpose_block<float, 4> : transpose_block_of_4<float> {};
-template <>
-struct transpose_block<double, 4> : transpose_block_of_4<double> {};
-
-template <class T>
-struct transpose_block_of_8 {
-  using vector = typename vector_of<T, 8 * sizeof(T)>::type;
-  using loaded = typename vector_of<T, 8 * sizeof(T)>::unaligned;
-
-  DEVPLACE_GEMM_TARGET static void copy(T* target, const T* source) {
-    *reinterpret_cast<loaded*>(target) = *reinterpret_cast<const loaded*>(source);
-  }
-  DEVPLACE_GEMM_TARGET static void transpose(T* target, std::size_t target_stride, const T* source,
-                                             std::size_t source_stride) {
-    vector r[8], pairs[8];
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 8; ++i)
-      r[i] = *reinterpret_cast<const loaded*>(source + i * source_stride);
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 8; i += 2) {
-      pairs[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-      pairs[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-    }
-    DEVPLACE_UNROLL
-    for (std::size_t i = 0; i < 8; i += 4) {
+    for (std::size_t i = 0; i < L; i += 4) {
       DEVPLACE_UNROLL
       for (std::size_t p = 0; p < 2; ++p) {
-        r[i + 2 * p] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        r[i + 2 * p + 1] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        if constexpr (L == 4) {
+          r[2 * p] = __builtin_shufflevector(pairs[p], pairs[p + 2], 0, 1, 4, 5);
+          r[2 * p + 1] = __builtin_shufflevector(pairs[p], pairs[p + 2], 2, 3, 6, 7);
+        } else {
+          r[i + 2 * p] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+          r[i + 2 * p + 1] = __builtin_shufflevector(pairs[i + p], pairs[i + p + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
       }
     }
     DEVPLACE_UNROLL
     for (std::size_t p = 0; p < 4; ++p) {
-      *reinterpret_cast<loaded*>(target + p * target_stride) =
-          __builtin_shufflevector(r[p], r[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-      *reinterpret_cast<loaded*>(target + (p + 4) * target_stride) =
-          __builtin_shufflevector(r[p], r[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+      loaded* const first = reinterpret_cast<loaded*>(target + p * target_stride);
+      if constexpr (L == 4) {
+        *first = r[p];
+      } else {
+        *first = __builtin_shufflevector(r[p], r[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        *reinterpret_cast<loaded*>(target + (p + 4) * target_stride) =
+            __builtin_shufflevector(r[p], r[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+      }
     }
   }
-};
-
-template <>
-struct transpose_block<float, 8> : transpose_block_of_8<float> {};
+}
 
 /// out[j] = the sum of v[j]'s lanes, in an order that depends only on the vector's size.
 template <class T, std::size_t Bytes>
@@ -100,7 +61,7 @@ struct add_lanes {
   using vector = typename vector_of<T, Bytes>::type;
   static constexpr std::size_t lanes = Bytes / sizeof(T);
 
-  DEVPLACE_GEMM_TARGET static void run(const vector (&v)[4], T (&out)[4]) {
+  DEVPLACE_TARGET static void run(const vector (&v)[4], T (&out)[4]) {
     if constexpr (lanes == 2) {
       DEVPLACE_UNROLL
       for (std::size_t j = 0; j < 4; ++j)

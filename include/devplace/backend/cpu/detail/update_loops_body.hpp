@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Not a standalone header, and without #pragma once: update_loops.hpp includes it once per instruction set, inside its
-// own namespace, with DEVPLACE_OPTIM_TARGET defined as the attribute that selects the instruction set,
-// DEVPLACE_OPTIM_ROOT as the instruction for square roots (empty: scalar ones) and `vector_bytes`. The attribute must
-// be on the function that contains the vector operations, and cannot depend on a template argument.
+// Included by instruction_sets.hpp only: loops of optimizers.
 
 /// For the formulas of optimizers (runtime/step_record.hpp).
 template <class T>
@@ -13,12 +10,12 @@ struct vector_arithmetic {
 
   /// The correctly rounded square root of every lane. Written as an instruction because neither compiler vectorises
   /// std::sqrt, which may set errno.
-  DEVPLACE_OPTIM_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
-#if defined(DEVPLACE_OPTIM_ROOT)
+  DEVPLACE_TARGET static void take_root(typename vector_of<T, vector_bytes>::type& x) {
+#if defined(DEVPLACE_ROOT)
     if constexpr (sizeof(T) == sizeof(float))
-      __asm__(DEVPLACE_OPTIM_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
+      __asm__(DEVPLACE_ROOT "ps %1, %0" : "=x"(x) : "x"(x));
     else
-      __asm__(DEVPLACE_OPTIM_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
+      __asm__(DEVPLACE_ROOT "pd %1, %0" : "=x"(x) : "x"(x));
 #else
     for (std::size_t lane = 0; lane < vector_bytes / sizeof(T); ++lane)
       x[lane] = std::sqrt(x[lane]);
@@ -27,8 +24,8 @@ struct vector_arithmetic {
 };
 
 template <class Update, std::size_t... Array>
-DEVPLACE_OPTIM_TARGET inline void update(const Update& enqueued, std::size_t begin, std::size_t end,
-                                         std::index_sequence<Array...>) {
+DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t begin, std::size_t end,
+                                          std::index_sequence<Array...>) {
   using T = typename Update::value_type;
   using vector = typename vector_of<T, vector_bytes>::type;
   using stored = typename vector_of<T, vector_bytes>::unaligned;
@@ -50,7 +47,7 @@ DEVPLACE_OPTIM_TARGET inline void update(const Update& enqueued, std::size_t beg
 /// sums[lane] += values[lane]^2 for `count` lanes. The inner loop has a constant length, which lets the compilers
 /// vectorise it, including the conversion.
 template <class T>
-DEVPLACE_OPTIM_TARGET inline void add_squares(double* __restrict sums, const T* __restrict values, std::size_t count) {
+DEVPLACE_TARGET inline void add_squares_of(double* __restrict sums, const T* __restrict values, std::size_t count) {
   constexpr std::size_t tile = 64;
   std::size_t first = 0;
   for (; first + tile <= count; first += tile) {

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by instruction_sets.hpp only: products of few rows or columns.
+
+/// Rows x Columns elements of C as dot products of rows of A with rows of the transposed B, both contiguous, without
+/// packing. `a` and `b` point to the rows; the sums are written to `out`.
+template <class T, std::size_t Rows, std::size_t Columns>
+[[gnu::noinline]] DEVPLACE_TARGET inline void dot_tile(std::size_t depth, const T* const* a, const T* const* b,
+                                                       T (&out)[Rows][4]) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sum[Rows][4];
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Rows; ++i) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j)
+      sum[i][j] = vector{};
+  }
+  const std::size_t whole = depth / lanes * lanes;
+  for (std::size_t p = 0; p < whole; p += lanes) {
+    vector from_b[Columns];
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Columns; ++j)
+      from_b[j] = *reinterpret_cast<const loaded*>(b[j] + p);
+    DEVPLACE_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      const vector from_a = *reinterpret_cast<const loaded*>(a[i] + p);
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Columns; ++j)
+        sum[i][j] += from_a * from_b[j];
+    }
+  }
+  if (whole < depth) {
+    T rest[Rows + Columns][lanes] = {};
+    for (std::size_t p = whole; p < depth; ++p) {
+      for (std::size_t i = 0; i < Rows; ++i)
+        rest[i][p - whole] = a[i][p];
+      for (std::size_t j = 0; j < Columns; ++j)
+        rest[Rows + j][p - whole] = b[j][p];
+    }
+    DEVPLACE_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) {
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Columns; ++j) {
+        sum[i][j] += *reinterpret_cast<const loaded*>(rest[i]) * *reinterpret_cast<const loaded*>(rest[Rows + j]);
+      }
+    }
+  }
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Rows; ++i)
+    add_lanes<T, vector_bytes>::run(sum[i], out[i]);
+}
+
+/// Stores up to 4 neighbouring elements of a row of C.
+template <class T>
+DEVPLACE_TARGET inline void finish_dots(const gemm_arguments<T>& g, const T (&sum)[4], T* c, std::size_t column,
+                                        std::size_t count) {
+  if (count < 4) {
+    for (std::size_t j = 0; j < count; ++j) {
+      T x = g.alpha * sum[j];
+      if (g.beta != T{0}) x += g.beta * c[j];
+      c[j] = gemm_finish(g, x, column + j);
+    }
+    return;
+  }
+  using vector = typename vector_of<T, 4 * sizeof(T)>::type;
+  using loaded = typename vector_of<T, 4 * sizeof(T)>::unaligned;
+  const vector zero{};
+  vector x = g.alpha * *reinterpret_cast<const loaded*>(sum);
+  if (g.beta != T{0}) x += g.beta * *reinterpret_cast<const loaded*>(c);
+  if (g.bias != nullptr) x += *reinterpret_cast<const loaded*>(g.bias + column);
+  if (g.then == epilogue::relu) x = x < zero ? zero : x;
+  *reinterpret_cast<loaded*>(c) = x;
+}
+
+template <class T, std::size_t Rows>
+DEVPLACE_TARGET inline void dot_rows(const gemm_arguments<T>& g, const gemm_range& range, std::size_t row) {
+  const T* a[Rows];
+  for (std::size_t i = 0; i < Rows; ++i)
+    a[i] = g.a + smaller(row + i, range.row_end - 1) * g.lda;
+  for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
+    const std::size_t columns = smaller(4, range.column_end - j0);
+    const T* b[4];
+    for (std::size_t j = 0; j < 4; ++j)
+      b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+    T sum[Rows][4];
+    if (columns > 2) {
+      dot_tile<T, Rows, 4>(g.k, a, b, sum);
+    } else {
+      dot_tile<T, Rows, 2>(g.k, a, b, sum);
+    }
+    for (std::size_t i = 0; i < Rows && row + i < range.row_end; ++i) {
+      finish_dots(g, sum[i], g.c + (row + i) * g.ldc + j0, j0, columns);
+    }
+  }
+}
+
+/// The same product as dot products along k: for few rows or columns, where packing costs more than it saves. Requires
+/// that A is not transposed and B is.
+template <class T>
+DEVPLACE_TARGET void dot_range(const gemm_arguments<T>& g, const gemm_range& range) {
+  std::size_t i = range.row_begin;
+  for (; i + 2 < range.row_end; i += 4)
+    dot_rows<T, 4>(g, range, i);
+  for (; i < range.row_end; ++i)
+    dot_rows<T, 1>(g, range, i);
+}

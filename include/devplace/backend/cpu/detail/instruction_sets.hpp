@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
+
+// Code that is compiled for each instruction set: the <name>_body.hpp are included in one namespace per instruction
+// set, with DEVPLACE_TARGET defined as the attribute that selects it and DEVPLACE_ROOT as its instruction for square
+// roots (undefined: scalar ones). Every function with vector operations needs the attribute, or is inlined always into
+// one that has it: the compiler would lower its vector operations for the baseline processor. And an attribute cannot
+// depend on a template argument.
+DEVPLACE_HOST_PRAGMAS_BEGIN
+namespace devplace::detail {
+
+/// The functions and tile sizes of the matrix engine for one instruction set.
+template <class T>
+struct gemm_kernels {
+  void (*multiply_range)(const gemm_arguments<T>&, const gemm_range&, void* buffer);
+  void (*dot_range)(const gemm_arguments<T>&, const gemm_range&);
+  std::size_t tile_rows;
+  std::size_t lanes;
+};
+
+// Compiled for the target of the compiler's command line. 8 accumulators of 16 bytes, 2 vectors of B and one broadcast
+// element of A fit into the 16 registers of x86-64 and the 32 of NEON.
+namespace generic {
+
+inline constexpr std::size_t vector_bytes = 16;  // of a register tile
+inline constexpr std::size_t pack_bytes = 16;    // of a transposed block
+inline constexpr std::size_t tile_rows = 4;
+#define DEVPLACE_TARGET
+#if defined(__AVX__)
+  #define DEVPLACE_ROOT "vsqrt"
+#elif defined(__x86_64__)
+  #define DEVPLACE_ROOT "sqrt"
+#endif
+#include <devplace/backend/cpu/detail/instruction_sets_body.hpp>
+#undef DEVPLACE_ROOT
+#undef DEVPLACE_TARGET
+
+}  // namespace generic
+
+#if defined(__x86_64__)
+  #define DEVPLACE_ROOT "vsqrt"
+
+// Of 16 registers: 12 accumulators of 32 bytes, 2 vectors of B and one broadcast element of A.
+namespace avx2 {
+
+inline constexpr std::size_t vector_bytes = 32;
+inline constexpr std::size_t pack_bytes = 32;
+inline constexpr std::size_t tile_rows = 6;
+  #define DEVPLACE_TARGET __attribute__((target("avx2,fma")))
+  #include <devplace/backend/cpu/detail/instruction_sets_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx2
+
+// Of 32 registers: 16 accumulators of 64 bytes, 2 vectors of B and one broadcast element of A.
+namespace avx512 {
+
+inline constexpr std::size_t vector_bytes = 64;
+inline constexpr std::size_t pack_bytes = 32;
+inline constexpr std::size_t tile_rows = 8;
+  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
+  #include <devplace/backend/cpu/detail/instruction_sets_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx512
+
+  #undef DEVPLACE_ROOT
+#endif
+
+/// Returns `f(code)` with the code for an instruction set, by default the best one that this process may use.
+template <class F>
+decltype(auto) with_instruction_set(const F& f, cpu_isa isa = current_isa()) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case cpu_isa::avx512:
+      return f(avx512::code{});
+    case cpu_isa::avx2:
+      return f(avx2::code{});
+#endif
+    default:
+      return f(generic::code{});
+  }
+}
+
+}  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END
