@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <type_traits>
+
 #include <devplace/config.hpp>
 
 namespace devplace::detail {
@@ -63,6 +65,10 @@ class block_group {
  private:
   Thread& thread_;
 };
+
+/// `Lanes` threads: of a warp, or all of a block.
+template <class Thread, unsigned Lanes>
+using thread_group = std::conditional_t<(Lanes <= 32), lane_group<Thread, Lanes>, block_group<Thread, Lanes>>;
 
 /// Whether the block is the last of `blocks` to call this with `ticket`, which must be 0 and is 0 again afterwards. The
 /// last block can observe what all others published. All threads of the block must call it.

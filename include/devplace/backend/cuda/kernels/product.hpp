@@ -87,15 +87,7 @@ struct row_products_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    if constexpr (Lanes == threads)
-      multiply(t, block_group<Thread, threads>(t));
-    else
-      multiply(t, lane_group<Thread, Lanes>(t));
-  }
-
- private:
-  template <class Thread, class Group>
-  DEVPLACE_DEVICE void multiply(const Thread& t, const Group& group) const {
+    const thread_group<Thread, Lanes> group(t);
     const std::size_t step = std::size_t{t.grid_size()} * rows_at_once;
     const std::size_t mine = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
     for (std::size_t row = mine; row < rows; row += step) {

@@ -10,9 +10,9 @@ namespace devplace::detail {
 
 /// A thread's share of a row of at most PerThread * Group::size elements, held in registers: the row is read once.
 template <class T, class Group, unsigned PerThread>
-class row_in_registers {
+class row_values {
  public:
-  DEVPLACE_DEVICE row_in_registers(const Group& group, const T* row, std::size_t columns)
+  DEVPLACE_DEVICE row_values(const Group& group, const T* row, std::size_t columns)
       : first_(group.index()), columns_(columns) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < PerThread; ++k)
@@ -37,9 +37,9 @@ class row_in_registers {
 
 /// A thread's share of a row of any length, which is read again in each pass.
 template <class T, class Group>
-class row_in_memory {
+class row_values<T, Group, 0> {
  public:
-  DEVPLACE_DEVICE row_in_memory(const Group& group, const T* row, std::size_t columns)
+  DEVPLACE_DEVICE row_values(const Group& group, const T* row, std::size_t columns)
       : first_(group.index()), row_(row), columns_(columns) {}
 
   template <class F>
@@ -52,6 +52,15 @@ class row_in_memory {
   unsigned first_;
   const T* row_;
   std::size_t columns_;
+};
+
+/// What functors of rows get to read a row: 0 elements per thread are rows of any length.
+template <unsigned PerThread>
+struct row_access {
+  template <class T, class Group>
+  DEVPLACE_DEVICE static row_values<T, Group, PerThread> values(const Group& group, const T* row, std::size_t columns) {
+    return {group, row, columns};
+  }
 };
 
 }  // namespace devplace::detail
