@@ -137,7 +137,8 @@ void check_unusable(dp::model<net, Where>& model, const Step& step) {
                                        })};
   for (const auto& text : texts) {
     CHECK_THAT(text, ContainsSubstring("devplace: this model cannot be used any more: "));
-    CHECK_THAT(text, ContainsSubstring("make the model anew, or copy one that was saved before."));
+    CHECK_THAT(text,
+               ContainsSubstring("Make a new model or copy a saved one, and make new trainers and optimizers for it."));
   }
 }
 

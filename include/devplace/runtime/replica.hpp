@@ -79,13 +79,14 @@ void on_behalf_of(const model_state<S>& state, std::size_t k, F&& f) {
 
 /// Why a model is unusable after a failure on one of its devices.
 inline constexpr const char* failed_device_text =
-    "one of its devices failed, so what it was asked to do there may be done in part or not at all; make the model "
-    "anew, or copy one that was saved before. Its trainers and optimizers are to be made anew too.";
+    "one of its devices failed, and work on its parameters was skipped there. Make a new model or copy a saved one, "
+    "and "
+    "make new trainers and optimizers for it.";
 
 /// Why a model is unusable after an exception in the middle of an update.
 inline constexpr const char* partial_update_text =
-    "an update of its parameters was asked for in part when an exception ended it; make the model anew, or copy one "
-    "that was saved before. Its trainers and optimizers are to be made anew too.";
+    "an exception ended an update after some of its parameters had been changed. Make a new model or copy a saved one, "
+    "and make new trainers and optimizers for it.";
 
 /// Throws if a failure has made the model unusable.
 template <class S>
