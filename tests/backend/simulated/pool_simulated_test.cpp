@@ -39,7 +39,7 @@ struct shared_device {
   }
   void give(int ordinal, void* data, std::size_t bytes) {
     dp::detail::count_release(counters(ordinal), bytes);
-    pool.give(data, bytes, counters(ordinal));
+    pool.give(ordinal, data, bytes, guarded, counters(ordinal));
   }
   static memory_counters& counters(int ordinal) { return dp::detail::counters(dp::backend::cuda{}, ordinal); }
   static std::size_t reserved(int ordinal) { return dp::detail::usage_of(counters(ordinal)).reserved; }

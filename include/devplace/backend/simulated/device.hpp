@@ -13,6 +13,7 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/backend/simulated/guard.hpp>
 #include <devplace/place/device_failure.hpp>
@@ -56,34 +57,49 @@ class simulated_device {
   device_failure drain() {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
-    return std::exchange(failure_, {});
+    if (!failing()) return {};
+    reported_ = failed_.size();
+    return failed_.back().what;
   }
 
-  /// Whether all submitted work is done.
-  bool idle() const {
+  /// A point in the device's work.
+  struct point {
+    std::uint64_t calls = 0;   ///< of submit() before it
+    std::size_t reported = 0;  ///< failures before it that were returned by drain()
+  };
+
+  /// The point after all work submitted so far.
+  point now() const {
     const std::lock_guard lock(mutex_);
-    return finished_ == submitted_;
+    return {submitted_, reported_};
   }
 
-  /// The failure because of which the device currently skips its work.
-  device_failure failure() const {
+  /// Whether the work before a point is done, or was skipped.
+  bool reached(const point& at) const {
     const std::lock_guard lock(mutex_);
-    return failure_;
+    return finished_ >= at.calls;
+  }
+  bool idle() const { return reached(now()); }
+
+  /// Waits for a point; returns the failure because of which the device skipped work there.
+  device_failure wait_for(const point& at) {
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [this, &at] { return finished_ >= at.calls; });
+    for (std::size_t i = at.reported; i < failed_.size(); ++i)
+      if (failed_[i].call <= at.calls) return failed_[i].what;
+    return {};
   }
 
   /// Makes the device skip its work because of a failure of another device whose results it needs.
-  void fail_with(const device_failure& other) {
+  void fail_with(device_failure other) {
     const std::lock_guard lock(mutex_);
-    if (!failure_) {
-      failure_ = other;
-      ++failures_;
-    }
+    if (!failing()) failed_.push_back({std::move(other), finished_ + 1});
   }
 
   /// Number of failures so far, including those propagated from other devices.
   std::uint64_t failures() const {
     const std::lock_guard lock(mutex_);
-    return failures_;
+    return failed_.size();
   }
 
   /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves.
@@ -104,29 +120,44 @@ class simulated_device {
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
 
+  struct failed_call {
+    device_failure what;
+    std::uint64_t call;
+  };
+
+  bool failing() const { return failed_.size() > reported_; }
+
   /// The type-erased submit(): the function's bytes and how to call it.
   void submit_closure(const void* function, std::size_t bytes, bool always, void (*run)(void*)) {
     std::unique_lock lock(mutex_);
     wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
-    if (stopped_) {  // static destruction: the thread has ended, so the caller does the work
-      if (!always && failure_) return;
-      lock.unlock();  // the function may query this device's failure
-      alignas(std::max_align_t) std::byte copy[closure_bytes];
-      std::memcpy(copy, function, bytes);
-      simulated_guard_enter();
-      std::exception_ptr failed = run_on_serial_team(run, copy);
-      simulated_guard_leave();
-      lock.lock();
-      keep(std::move(failed));
-      return;
-    }
     command& next = ring_[submitted_ % pending_limit];
     std::memcpy(next.closure, function, bytes);
     next.always = always;
     next.run = run;
     ++submitted_;
+    if (stopped_) {  // static destruction: the thread has ended, so the caller does the work
+      simulated_guard::of_process().enter();
+      run_next(lock);
+      return;
+    }
     lock.unlock();
     work_.notify_one();
+  }
+
+  /// Executes, or skips, the oldest pending call.
+  void run_next(std::unique_lock<std::mutex>& lock) {
+    command& current = ring_[finished_ % pending_limit];
+    if (current.always || !failing()) {
+      lock.unlock();
+      std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
+      lock.lock();
+      // Later errors are consequences of the first one, which has not been reported yet.
+      if (failed && !failing()) failed_.push_back({{std::move(failed), ordinal_}, finished_ + 1});
+    }
+    if (finished_ + 1 == submitted_) simulated_guard::of_process().leave();  // before anyone can see that it is idle
+    ++finished_;
+    if (waiting_ != 0) done_.notify_all();
   }
 
   template <class Condition>
@@ -138,32 +169,14 @@ class simulated_device {
 
   void work() {
     std::unique_lock lock(mutex_);
-    bool working = false;
     for (;;) {
       work_.wait(lock, [this] { return stopped_ || finished_ != submitted_; });
       if (finished_ == submitted_) return;
-      if (!std::exchange(working, true)) simulated_guard_enter();
-      command& current = ring_[finished_ % pending_limit];
-      if (current.always || !failure_) {
-        lock.unlock();
-        std::exception_ptr failed = run_on_serial_team(current.run, current.closure);
-        lock.lock();
-        keep(std::move(failed));
-      }
-      if (finished_ + 1 == submitted_) {  // before anyone can see that the device is idle
-        simulated_guard_leave();
-        working = false;
-      }
-      ++finished_;
-      if (waiting_ != 0) done_.notify_all();
+      simulated_guard::of_process().enter();
+      do {
+        run_next(lock);
+      } while (finished_ != submitted_);
     }
-  }
-
-  /// Later errors are consequences of the first one, which has not been reported yet.
-  void keep(std::exception_ptr failed) noexcept {
-    if (!failed || failure_) return;
-    failure_ = {std::move(failed), ordinal_};
-    ++failures_;
   }
 
   /// CPU operations on a device use a team of one thread: otherwise several devices would compete for the same team.
@@ -185,8 +198,8 @@ class simulated_device {
   std::uint64_t finished_ = 0;
   int waiting_ = 0;
   bool stopped_ = false;
-  device_failure failure_;
-  std::uint64_t failures_ = 0;
+  std::vector<failed_call> failed_;  // all failures; work is skipped from each until it is reported
+  std::size_t reported_ = 0;
   std::array<command, pending_limit> ring_;
   std::thread worker_;  // last: its thread uses the members above
 };

@@ -53,7 +53,8 @@ struct implementation<backend::cuda, op::memory> {
   static void release(const detail::block_record& block) noexcept {
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);
-    detail::simulated_pool::of_process().give(block.data, block.bytes, counters);
+    detail::simulated_pool::of_process().give(block.ordinal, block.data, block.bytes, detail::configuration::checked,
+                                              counters);
   }
 };
 

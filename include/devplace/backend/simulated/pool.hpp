@@ -6,12 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/backend/simulated/guard.hpp>
@@ -50,50 +49,51 @@ class simulated_pool {
   /// trimming the caches on that physical device, or if the host has not enough. `guarded`: inaccessible to the host.
   void* take(int ordinal, int physical, std::size_t bytes, bool guarded, memory_counters& counters) {
     if (bytes > unlimited_memory - unit) return nullptr;
-    const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-    block* found = nullptr;
-    block* dropped = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      block*& cached = cache_[index(ordinal)][{rounded, guarded}];
-      if (cached != nullptr) {
-        found = std::exchange(cached, cached->next);
-        cached_[index(physical)] -= rounded;
-        counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
-      } else {
-        if (!fits(physical, rounded) || keeps_too_much(physical)) dropped = drop_all(physical);
-        if (fits(physical, rounded)) found = reserve(ordinal, physical, rounded, guarded, &cached);
-        if (found != nullptr) counters.idle.fetch_add(rounded - bytes, std::memory_order_relaxed);
-      }
-      std::size_t& most = most_in_use_[index(physical)];
-      most = std::max(most, reserved_[index(physical)] - cached_[index(physical)]);
+    const std::size_t rounded = round(bytes);
+    const std::lock_guard lock(mutex_);
+    logical_[index(ordinal)].physical = physical;
+    physical_device& device = device_of(ordinal);
+    std::vector<void*>& cached = logical_[index(ordinal)].cache[{rounded, guarded}];
+    void* data = nullptr;
+    if (!cached.empty()) {
+      data = cached.back();
+      cached.pop_back();
+      device.cached -= rounded;
+      counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
+    } else {
+      // Programs with recurring sizes reuse the cache; programs with ever new sizes would fill it, hence the bound.
+      if (!fits(device, rounded) || device.cached > device.most_in_use + kept_bytes) drop_all(physical);
+      if (fits(device, rounded)) data = from_host(rounded, guarded);
+      if (data == nullptr) return nullptr;
+      device.reserved += rounded;
+      counters.idle.fetch_add(rounded - bytes, std::memory_order_relaxed);
     }
-    give_to_host(dropped);
-    if (found == nullptr) return nullptr;
-    forbid(found, bytes);
-    return found->data;
+    device.most_in_use = std::max(device.most_in_use, device.reserved - device.cached);
+    forbid(ordinal, data, rounded, bytes);
+    return data;
   }
 
-  /// Frees a block that take() returned for `bytes`.
-  void give(void* data, std::size_t bytes, memory_counters& counters) noexcept {
+  /// Frees memory that take() returned for the same arguments.
+  void give(int ordinal, void* data, std::size_t bytes, bool guarded, memory_counters& counters) noexcept {
+    const std::size_t rounded = round(bytes);
     const std::lock_guard lock(mutex_);
-    block* given = blocks_.find(data)->second.get();
-    forbid(given, 0);
-    given->next = std::exchange(*given->cache, given);
-    cached_[index(given->physical)] += given->bytes;
-    counters.idle.fetch_add(bytes, std::memory_order_relaxed);
+    physical_device& device = device_of(ordinal);
+    forbid(ordinal, data, rounded, 0);
+    try {
+      logical_[index(ordinal)].cache[{rounded, guarded}].push_back(data);
+      device.cached += rounded;
+      counters.idle.fetch_add(bytes, std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {  // not cached
+      device.reserved -= rounded;
+      counters.idle.fetch_sub(rounded - bytes, std::memory_order_relaxed);
+      give_to_host(ordinal, data, rounded);
+    }
   }
 
   /// Returns the cache of one logical device to the host; returns the number of bytes.
   std::size_t trim(int ordinal, memory_counters& counters) {
-    block* dropped = nullptr;
-    std::size_t bytes = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      bytes = drop(ordinal, dropped, counters);
-    }
-    give_to_host(dropped);
-    return bytes;
+    const std::lock_guard lock(mutex_);
+    return drop(ordinal, counters);
   }
 
   bool limited() const { return limit_ != unlimited_memory; }
@@ -101,7 +101,7 @@ class simulated_pool {
   /// Bytes of a physical device that are not in use, including caches.
   std::size_t obtainable(int physical) const {
     const std::lock_guard lock(mutex_);
-    return limit_ - reserved_[index(physical)] + cached_[index(physical)];
+    return limit_ - physical_[index(physical)].reserved + physical_[index(physical)].cached;
   }
 
   /// The capacity of a physical device, for error messages.
@@ -113,110 +113,77 @@ class simulated_pool {
   }
 
  private:
-  struct block {
-    void* data;
-    std::size_t bytes;
-    int ordinal;
-    int physical;
-    bool guarded;
-    block** cache;  // the cache list for this block's size
-    block* next;    // next block in that list
+  struct physical_device {
+    std::size_t reserved = 0;  // bytes, including caches
+    std::size_t cached = 0;
+    std::size_t most_in_use = 0;  // peak
+  };
+
+  struct logical_device {
+    int physical = 0;
+    std::map<std::pair<std::size_t, bool>, std::vector<void*>> cache;  // by rounded size and `guarded`
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+  static std::size_t round(std::size_t bytes) { return (bytes + unit - 1) / unit * unit; }
 
-  bool fits(int physical, std::size_t bytes) const {
-    return bytes <= limit_ && reserved_[index(physical)] <= limit_ - bytes;
+  physical_device& device_of(int ordinal) { return physical_[index(logical_[index(ordinal)].physical)]; }
+
+  bool fits(const physical_device& device, std::size_t bytes) const {
+    return bytes <= limit_ && device.reserved <= limit_ - bytes;
   }
 
-  /// Programs with recurring sizes reuse the cache; programs with ever new sizes would fill it, hence the bound.
-  bool keeps_too_much(int physical) const {
-    return cached_[index(physical)] > most_in_use_[index(physical)] + kept_bytes;
+  /// Null if the host has not enough memory.
+  static void* from_host(std::size_t bytes, bool guarded) noexcept {
+    void* const data = guarded ? simulated_guard::of_process().allocate(bytes) : nullptr;
+    return data != nullptr ? data : ::operator new (bytes, std::align_val_t{unit}, std::nothrow);
   }
 
-  /// A new block; null if the host has not enough memory.
-  block* reserve(int ordinal, int physical, std::size_t bytes, bool guarded, block** cache) noexcept {
-    void* data = guarded ? simulated_guard::of_process().allocate(bytes) : nullptr;
-    guarded = data != nullptr;
-    if (data == nullptr) data = ::operator new (bytes, std::align_val_t{unit}, std::nothrow);
-    if (data == nullptr) return nullptr;
-    try {
-      auto made = std::make_unique<block>(block{data, bytes, ordinal, physical, guarded, cache, nullptr});
-      block* const result = made.get();
-      blocks_.emplace(data, std::move(made));
-      reserved_[index(physical)] += bytes;
-      return result;
-    } catch (const std::bad_alloc&) {
-      free_data(data, guarded);
-      return nullptr;
-    }
-  }
-
-  /// Moves the cache of one logical device to the list `dropped`.
-  std::size_t drop(int ordinal, block*& dropped, memory_counters& counters) {
+  /// Returns the cache of one logical device to the host.
+  std::size_t drop(int ordinal, memory_counters& counters) {
     std::size_t bytes = 0;
-    for (auto& [size, cached] : cache_[index(ordinal)])
-      while (cached != nullptr) {
-        block* const taken = std::exchange(cached, cached->next);
-        taken->next = std::exchange(dropped, taken);
-        bytes += taken->bytes;
-        cached_[index(taken->physical)] -= taken->bytes;
-        reserved_[index(taken->physical)] -= taken->bytes;
-        blocks_.find(taken->data)->second.release();  // ownership moves to the list
-        blocks_.erase(taken->data);
-      }
+    for (auto& [size, cached] : logical_[index(ordinal)].cache) {
+      for (void* const data : cached)
+        give_to_host(ordinal, data, size.first);
+      bytes += size.first * cached.size();
+      cached.clear();
+    }
+    device_of(ordinal).cached -= bytes;
+    device_of(ordinal).reserved -= bytes;
     counters.idle.fetch_sub(bytes, std::memory_order_relaxed);
     return bytes;
   }
 
   /// The same for all logical devices on one physical device.
-  block* drop_all(int physical) {
-    block* dropped = nullptr;
-    for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
-      bool here = false;
-      for (const auto& [size, cached] : cache_[index(ordinal)])
-        here = here || (cached != nullptr && cached->physical == physical);
-      if (here) drop(ordinal, dropped, counters(backend::cuda{}, ordinal));
-    }
-    return dropped;
+  void drop_all(int physical) {
+    for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
+      if (logical_[index(ordinal)].physical == physical) drop(ordinal, counters(backend::cuda{}, ordinal));
   }
 
-  /// Frees each block in the order of its device's work.
-  static void give_to_host(block* dropped) {
-    while (dropped != nullptr) {
-      const std::unique_ptr<block> last(std::exchange(dropped, dropped->next));
-      simulated_devices::at(last->ordinal)
-          .submit<true>([data = last->data, bytes = last->bytes, guarded = last->guarded] {
-            if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(data, bytes);
-            free_data(data, guarded);
-          });
-    }
-  }
-
-  static void free_data(void* data, bool guarded) noexcept {
-    if (guarded)
-      simulated_guard::of_process().release(data);
-    else
-      ::operator delete (data, std::align_val_t{unit});
+  /// Frees memory in the order of its device's work.
+  static void give_to_host(int ordinal, void* data, std::size_t bytes) {
+    simulated_devices::at(ordinal).submit<true>([data, bytes] {
+      if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(data, bytes);
+      if (simulated_guard::of_process().contains(data))
+        simulated_guard::of_process().release(data, bytes);
+      else
+        ::operator delete (data, std::align_val_t{unit});
+    });
   }
 
   /// Makes AddressSanitizer report accesses beyond the first `allowed` bytes, from this point in the device's work.
-  static void forbid(const block* b, std::size_t allowed) noexcept {
+  static void forbid(int ordinal, void* data, std::size_t bytes, std::size_t allowed) noexcept {
     if (__asan_poison_memory_region == nullptr) return;
-    simulated_devices::at(b->ordinal)
-        .submit<true>([data = static_cast<std::byte*>(b->data), bytes = b->bytes, allowed] {
-          __asan_unpoison_memory_region(data, allowed);
-          __asan_poison_memory_region(data + allowed, bytes - allowed);
-        });
+    simulated_devices::at(ordinal).submit<true>([data = static_cast<std::byte*>(data), bytes, allowed] {
+      __asan_unpoison_memory_region(data, allowed);
+      __asan_poison_memory_region(data + allowed, bytes - allowed);
+    });
   }
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
-  std::array<std::map<std::pair<std::size_t, bool>, block*>, counted_ordinals> cache_;  // per logical device
-  std::unordered_map<void*, std::unique_ptr<block>> blocks_;
-  std::array<std::size_t, counted_ordinals> reserved_{};  // per physical device, including caches
-  std::array<std::size_t, counted_ordinals> cached_{};
-  std::array<std::size_t, counted_ordinals> most_in_use_{};  // peak
+  std::array<logical_device, counted_ordinals> logical_{};
+  std::array<physical_device, counted_ordinals> physical_{};
 };
 
 }  // namespace devplace::detail
