@@ -14,35 +14,49 @@
 #include <devplace/tensor/pending.hpp>
 #include <devplace/tensor/tensor.hpp>
 
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Appear in the compiler's message for an asynchronous copy between placements that allow none.
+///@{
+struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
+struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
+struct USE_to_OR_copy_BETWEEN_DEVICES;
+struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
+///@}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Why no device can copy between two placements asynchronously; `none` if one can.
-enum class no_async : unsigned char { none, pageable, no_device, two_devices };
-
-/// The device that can copy between two placements asynchronously.
+/// `type`: the device that can copy between two placements asynchronously; or `fix`: what to do where there is none.
 template <class To, class From>
 struct copier {
-  static constexpr no_async why = no_async::no_device;
+  using fix = USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
 };
 template <int I>
 struct copier<on<cuda<I>>, on<pinned>> {
-  static constexpr no_async why = no_async::none;
   using type = cuda<I>;
 };
 template <int I>
-struct copier<on<pinned>, on<cuda<I>>> : copier<on<cuda<I>>, on<pinned>> {};
+struct copier<on<pinned>, on<cuda<I>>> {
+  using type = cuda<I>;
+};
 template <int I>
 struct copier<on<cuda<I>>, on<cpu>> {
-  static constexpr no_async why = no_async::pageable;
+  using fix = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
 };
 template <int I>
 struct copier<on<cpu>, on<cuda<I>>> : copier<on<cuda<I>>, on<cpu>> {};
 template <int I, int J>
 struct copier<on<cuda<I>>, on<cuda<J>>> {
-  static constexpr no_async why = no_async::two_devices;
+  using fix = USE_to_OR_copy_BETWEEN_DEVICES;
 };
 template <class To, class From>
 using copier_t = typename copier<To, From>::type;
+template <class To, class From>
+concept copied_by_device = requires {
+  typename copier_t<To, From>;
+};
 
 template <class X>
 using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
@@ -70,21 +84,13 @@ void start_copy(const To& to, const From& from) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Appear in the compiler's message for an asynchronous copy between placements that allow none.
-///@{
-struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
-struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
-struct USE_to_OR_copy_BETWEEN_DEVICES;
-struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
-///@}
-
 /// Copies elements between pinned memory and a device without blocking the host, on stream `s` of the device or on this
 /// thread's current one. Element types and extents must agree as for `copy`. The caller must order the stream after the
 /// work that wrote the source and used the destination (stream::wait). A temporary source tensor is kept alive; the
 /// destination and other sources must exist until the result has been waited for.
 ///@{
 template <tensor_like To, tensor_like From>
-  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
+  requires detail::copied_by_device<detail::placement_of_t<To>, detail::placement_of_t<From>>
 auto copy_async(To&& destination, From&& source) {
   static_assert(!detail::is_tensor<To>,
                 "devplace: copy_async: the destination is a temporary tensor, whose elements nobody could read; use "
@@ -93,10 +99,11 @@ auto copy_async(To&& destination, From&& source) {
   const auto to = detail::as_view(destination);
   const auto from = detail::as_view(source);
   detail::require_copyable(to, from);
-  return pending<void, device>(detail::kept_source(std::forward<From>(source)), [&] { detail::start_copy(to, from); });
+  return pending<void, device>({}, detail::kept_source(std::forward<From>(source)),
+                               [&](auto&) { detail::start_copy(to, from); });
 }
 template <tensor_like To, tensor_like From>
-  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::none)
+  requires detail::copied_by_device<detail::placement_of_t<To>, detail::placement_of_t<From>>
 auto copy_async(To&& destination, From&& source,
                 const stream<detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>& s) {
   const stream_scope on(s);
@@ -110,7 +117,7 @@ auto copy_async(To&& destination, From&& source,
 /// current stream has so far. A temporary source tensor is kept alive; others must exist unchanged.
 ///@{
 template <single_place Where, tensor_like From>
-  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
+  requires detail::copied_by_device<Where, detail::placement_of_t<From>>
 auto to_async(From&& source) {
   using source_type = std::remove_cvref_t<From>;
   using device = detail::copier_t<Where, typename source_type::placement_type>;
@@ -121,7 +128,7 @@ auto to_async(From&& source) {
                                       [&](result_type& to) { detail::start_copy(to.view(), from); });
 }
 template <single_place Where, tensor_like From>
-  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::none)
+  requires detail::copied_by_device<Where, detail::placement_of_t<From>>
 auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placement_of_t<From>>>& s) {
   using source_type = std::remove_cvref_t<From>;
   if constexpr (!host_accessible<typename source_type::placement_type>) {
@@ -136,28 +143,12 @@ auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placem
 ///@}
 
 // Deleted so that the compiler's message names the fix; a stream argument may follow.
-template <class FIX = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT, tensor_like To,
-          tensor_like From, class... Stream>
-  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::pageable)
-void copy_async(To&&, From&&, const Stream&...) = delete;
-template <single_place Where, class FIX = COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT,
-          tensor_like From, class... Stream>
-  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::pageable)
-void to_async(From&&, const Stream&...) = delete;
-template <class FIX = USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned, tensor_like To, tensor_like From,
+template <tensor_like To, tensor_like From,
+          class FIX = typename detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::fix,
           class... Stream>
-  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why == detail::no_async::no_device)
 void copy_async(To&&, From&&, const Stream&...) = delete;
-template <single_place Where, class FIX = USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned, tensor_like From,
-          class... Stream>
-  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::no_device)
-void to_async(From&&, const Stream&...) = delete;
-template <class FIX = USE_to_OR_copy_BETWEEN_DEVICES, tensor_like To, tensor_like From, class... Stream>
-  requires(detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::why ==
-           detail::no_async::two_devices)
-void copy_async(To&&, From&&, const Stream&...) = delete;
-template <single_place Where, class FIX = USE_to_OR_copy_BETWEEN_DEVICES, tensor_like From, class... Stream>
-  requires(detail::copier<Where, detail::placement_of_t<From>>::why == detail::no_async::two_devices)
+template <single_place Where, tensor_like From,
+          class FIX = typename detail::copier<Where, detail::placement_of_t<From>>::fix, class... Stream>
 void to_async(From&&, const Stream&...) = delete;
 template <class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like To, tensor_like From, place Other>
   requires(!std::is_same_v<Other, detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>)

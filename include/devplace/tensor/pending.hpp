@@ -71,6 +71,14 @@ class copy_in_flight {
   bool flying_ = false;
 };
 
+/// In place of the tensor of a copy that makes none.
+struct no_value {};
+
+template <class Value, class P>
+inline constexpr bool is_on_place = false;
+template <class T, class Extents, class P>
+inline constexpr bool is_on_place<tensor<T, Extents, on<P>>, P> = true;
+
 }  // namespace detail
 
 /// Appear in compiler messages when a copy is ordered before another device's stream, or belongs to a temporary.
@@ -79,17 +87,19 @@ struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
 struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
 ///@}
 
-/// A tensor that device `P` is filling (to_async), inaccessible until it is waited for. Move-only. Keeps a temporary
-/// source alive; any other source must exist unchanged until this object has been waited for or destroyed. The
-/// destructor waits for the copy.
+/// A copy on device `P`: a tensor that it is filling (to_async), inaccessible until it is waited for; or, as
+/// pending<void, P>, a copy into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
+/// temporary source alive; any other source must exist unchanged until this object has been waited for or destroyed.
+/// The destructor waits for the copy.
 template <class Value, place P>
 class [[nodiscard]] pending {
-  static constexpr bool on_device = std::is_same_v<typename Value::placement_type, on<P>>;
+  static constexpr bool on_device = detail::is_on_place<Value, P>;
+  using held = std::conditional_t<std::is_void_v<Value>, detail::no_value, Value>;
 
  public:
-  /// Used by to_async: `copy(value)` enqueues the copy on this thread's current stream.
+  /// Used by to_async and copy_async: `copy(value)` enqueues the copy on this thread's current stream.
   template <class Copy, detail::configured = detail::configuration>
-  pending(Value&& value, detail::memory_block&& source, const Copy& copy)
+  pending(held&& value, detail::memory_block&& source, const Copy& copy)
       : value_(std::move(value)), copy_(std::move(source), [&] { copy(value_); }) {}
   /// Moves the copy; assignment waits for the replaced one.
   ///@{
@@ -117,19 +127,19 @@ class [[nodiscard]] pending {
 
   /// Waits on the host and returns the tensor: by value from an rvalue (std::move), otherwise by reference.
   ///@{
-  Value get() && {
+  held get() && requires(!std::is_void_v<Value>) {
     wait();
     return std::move(value_);
   }
-  Value& get() & {
+  held& get() & requires(!std::is_void_v<Value>) {
     wait();
     return value_;
   }
   ///@}
 
   /// Orders future work of stream `s`, or of this thread's current one, after the copy, without blocking the host.
-  /// Returns a tensor on the device by reference, to be used on that stream, in whose order its memory is then freed.
-  /// Returns nothing for a tensor in pinned memory, which the host could read too early.
+  /// Returns a tensor that the device is filling by reference, to be used on that stream, in whose order its memory is
+  /// then freed. Returns nothing for a tensor in pinned memory, which the host could read too early.
   ///@{
   template <detail::configured = detail::configuration>
   decltype(auto) after(const stream<P>& s) & {
@@ -162,48 +172,9 @@ class [[nodiscard]] pending {
     }
   }
 
-  Value value_;
+  [[no_unique_address]] held value_;
   bool used_ = false;
   detail::copy_in_flight<P> copy_;  // last, so destroyed first: waits before the tensor is freed
-};
-
-/// A copy into an existing tensor (copy_async). Until it has been waited for, the destination must not be accessed and
-/// the source not be changed. The destructor waits.
-template <place P>
-class [[nodiscard]] pending<void, P> {
- public:
-  /// Used by copy_async: `copy()` enqueues the copy on this thread's current stream.
-  template <class Copy, detail::configured = detail::configuration>
-  pending(detail::memory_block&& source, const Copy& copy) : copy_(std::move(source), copy) {}
-
-  /// Whether the copy is done, or has failed.
-  template <detail::configured = detail::configuration>
-  bool ready() const {
-    return copy_.done().ready();
-  }
-
-  /// Waits on the host; throws the device's failure.
-  void wait() { copy_.wait(); }
-
-  /// Orders future work of stream `s`, or of this thread's current one, after the copy, without blocking the host.
-  ///@{
-  template <detail::configured = detail::configuration>
-  void after(const stream<P>& s) & {
-    copy_.done().before(s);
-  }
-  template <detail::configured = detail::configuration>
-  void after() & {
-    copy_.done().template before<P>();
-  }
-  template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
-    requires(!std::is_same_v<P, Other>)
-  void after(const stream<Other>&) & = delete;
-  template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
-  void after(const Stream&...) && = delete;
-  ///@}
-
- private:
-  detail::copy_in_flight<P> copy_;
 };
 
 }  // namespace devplace
