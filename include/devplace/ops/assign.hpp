@@ -23,8 +23,9 @@ template <class T, class E, class W, class L>
 inline constexpr std::size_t tensor_count<view_operand<T, E, W, L>> = 1;
 template <class T, class E, class W>
 inline constexpr std::size_t tensor_count<owned_operand<T, E, W>> = 1;
-template <class F, class... Operands>
-inline constexpr std::size_t tensor_count<expression<F, Operands...>> = (std::size_t{0} + ... + tensor_count<Operands>);
+template <class Where, class F, class... Operands>
+inline constexpr std::size_t tensor_count<expression<Where, F, Operands...>> = (std::size_t{0} + ... +
+                                                                                tensor_count<Operands>);
 
 /// Whether the types allow some tensor in the expression to be traversed with strides other than those of a row-major
 /// result of extents `Result`.
@@ -36,9 +37,9 @@ template <class T, class E, class W, class L, class Result>
 inline constexpr bool may_need_strides<view_operand<T, E, W, L>, Result> = !is_single<E>();
 template <class T, class Result>
 inline constexpr bool may_need_strides<scalar_operand<T>, Result> = false;
-template <class Result, class F, class... Operands>
-inline constexpr bool may_need_strides<expression<F, Operands...>, Result> = (may_need_strides<Operands, Result> ||
-                                                                              ...);
+template <class Result, class Where, class F, class... Operands>
+inline constexpr bool may_need_strides<expression<Where, F, Operands...>, Result> =
+    (may_need_strides<Operands, Result> || ...);
 
 template <class Backend>
 [[noreturn]] void throw_operand_elsewhere(int operand, int destination) {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <devplace/ops/assign.hpp>
-#include <devplace/ops/detail/distributed_operand.hpp>
+#include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/reduce.hpp>
@@ -57,8 +57,8 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
 
 /// An expression is evaluated into a tensor first.
 template <class Operation, class Where, class F, class... Operands, class... Axes>
-auto reduced_on_places(const distributed_expression<Where, F, Operands...>& x, Axes... axes) {
-  using source = distributed_expression<Where, F, Operands...>;
+auto reduced_on_places(const expression<Where, F, Operands...>& x, Axes... axes) {
+  using source = expression<Where, F, Operands...>;
   return reduced_on_places<Operation>(tensor<typename source::value_type, typename source::extents_type, Where>(x),
                                       axes...);
 }

@@ -8,8 +8,7 @@
 
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
-#include <devplace/ops/detail/expression.hpp>
-#include <devplace/ops/distributed_expression.hpp>
+#include <devplace/ops/detail/make_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
 // docs/algebra.md allows. They return expressions, which are computed in one pass (per place) when they are assigned or
@@ -32,22 +31,17 @@ struct CONVERT_ONE_OPERAND_FIRST_with_cast;
 
 // Defines a function or operator of two operands, one of which may be a number, and a deleted overload, whose name
 // shows the fix, for operands that do not match.
-#define DEVPLACE_DETAIL_BINARY(name, functor)                                                                 \
-  template <class A, class B>                                                                                 \
-    requires detail::matching_pair<A, B>                                                                      \
-  constexpr auto name(A&& a, B&& b) {                                                                         \
-    return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b));             \
-  }                                                                                                           \
-  template <class A, class B>                                                                                 \
-    requires detail::distributed_pair<A, B>                                                                   \
-  auto name(A&& a, B&& b) {                                                                                   \
-    return detail::distributed_binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
-  }                                                                                                           \
-  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                           \
-    requires detail::pair_on_different_places<A, B>                                                           \
-  void name(A&& a, B&& b) = delete;                                                                           \
-  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                                \
-    requires detail::pair_of_different_elements<A, B>                                                         \
+#define DEVPLACE_DETAIL_BINARY(name, functor)                                                     \
+  template <class A, class B>                                                                     \
+    requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>)                       \
+  constexpr auto name(A&& a, B&& b) {                                                             \
+    return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
+  }                                                                                               \
+  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>               \
+    requires detail::pair_on_different_places<A, B>                                               \
+  void name(A&& a, B&& b) = delete;                                                               \
+  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                    \
+    requires detail::pair_of_different_elements<A, B>                                             \
   void name(A&& a, B&& b) = delete
 
 /// Sum, difference, product and quotient of elements.
@@ -79,15 +73,11 @@ DEVPLACE_DETAIL_BINARY(pow, power);
 
 #undef DEVPLACE_DETAIL_BINARY
 
-#define DEVPLACE_DETAIL_UNARY(name, functor)                                             \
-  template <detail::elementwise_operand X>                                               \
-  constexpr auto name(X&& x) {                                                           \
-    return detail::unary(detail::elementary::functor{}, std::forward<X>(x));             \
-  }                                                                                      \
-  template <detail::distributed_operand X>                                               \
-  auto name(X&& x) {                                                                     \
-    return detail::distributed_unary(detail::elementary::functor{}, std::forward<X>(x)); \
-  }                                                                                      \
+#define DEVPLACE_DETAIL_UNARY(name, functor)                                 \
+  template <detail::operand_type X>                                          \
+  constexpr auto name(X&& x) {                                               \
+    return detail::unary(detail::elementary::functor{}, std::forward<X>(x)); \
+  }                                                                          \
   static_assert(true)
 
 /// Elements with the opposite sign.
@@ -113,14 +103,9 @@ DEVPLACE_DETAIL_UNARY(sigmoid, sigmoid);
 
 /// Converts the elements to type T. From floating point to integers truncates towards zero, clamps to T's range and
 /// maps NaN to 0; integers that are too large keep their low bits.
-template <element T, detail::elementwise_operand X>
+template <element T, detail::operand_type X>
 constexpr auto cast(X&& x) {
   return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
-}
-/// The same for distributed tensors.
-template <element T, detail::distributed_operand X>
-auto cast(X&& x) {
-  return detail::distributed_unary(detail::elementary::convert<T>{}, std::forward<X>(x));
 }
 
 }  // namespace devplace
@@ -164,7 +149,7 @@ inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
 /// Targets of compound assignment: a tensor that is not a temporary, or a view.
 template <class X>
 concept assignable = is_view<std::remove_cvref_t<X>> ||
-    (std::is_lvalue_reference_v<X>&& is_tensor_on_one_place<std::remove_cvref_t<X>>);
+    (std::is_lvalue_reference_v<X>&& is_tensor<std::remove_cvref_t<X>>&& elementwise_operand<X>);
 
 /// Compound assignment over several places. If either side is on one place, it is rejected with an error message.
 template <class To, class X>
@@ -179,24 +164,15 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Elements of `a` where the condition's element, a uint8, is not 0, elements of `b` elsewhere: `where(x > 0, x, 0)`.
 /// Only the selected element is used, so NaN in the other has no effect. `a` and `b` may be numbers.
 template <class Condition, class A, class B>
-  requires(detail::choice<Condition, A, B>&& detail::choice_on_one_place<Condition, A, B>&& detail::same_values<A, B>)
+  requires((detail::choice<Condition, A, B> && detail::choice_on_one_place<Condition, A, B> &&
+            detail::same_values<A, B>) ||
+           detail::distributed_choice<Condition, A, B>)
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
   using value = detail::pair_value_t<A, B>;
   static_assert(std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
                 "devplace: where: the condition must have uint8 elements; write a comparison, such as x != 0.");
-  return detail::make_expression(
-      detail::elementary::select{}, detail::make_operand<std::uint8_t>(std::forward<Condition>(condition)),
-      detail::make_operand<value>(std::forward<A>(a)), detail::make_operand<value>(std::forward<B>(b)));
-}
-/// The same for distributed tensors.
-template <class Condition, class A, class B>
-  requires detail::distributed_choice<Condition, A, B>
-auto where(Condition&& condition, A&& a, B&& b) {
-  using value = detail::pair_value_t<A, B>;
-  static_assert(std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
-                "devplace: where: the condition must have uint8 elements; write a comparison, such as x != 0.");
-  return detail::distributed(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
-                             std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
+  return detail::applied(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
+                         std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
 }
 template <class Condition, class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::choice<Condition, A, B> && !detail::choice_on_one_place<Condition, A, B>)
@@ -216,39 +192,28 @@ void where(Condition&& condition, A&& a, B&& b) = delete;
 /// The functor is a trivially copyable struct whose const call operator is marked DEVPLACE_HD, so that it runs on every
 /// place. It must not depend on the order in which elements are computed.
 template <class F, class... X>
-  requires(detail::elementwise_functor<F, X...>&& detail::all_on_one_place<X...>)
+  requires((detail::elementwise_functor<F, X...> && detail::all_on_one_place<X...>) ||
+           detail::distributed_functor<F, X...>)
 constexpr auto map(F&& functor, X&&... x) {
-  return detail::make_expression<std::remove_cvref_t<F>>(
-      functor, detail::make_operand<detail::value_type_of<X>>(std::forward<X>(x))...);
-}
-/// The same for distributed tensors.
-template <class F, class... X>
-  requires detail::distributed_functor<F, X...>
-auto map(F&& functor, X&&... x) {
-  return detail::distributed(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
-                             std::forward<X>(x)...);
+  return detail::applied(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
+                         std::forward<X>(x)...);
 }
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
 
-#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                     \
-  template <detail::assignable To, class X>                                                         \
-    requires detail::matching_pair<To, X> To && name(To&& destination, X&& x) {                     \
-      const auto window = detail::as_window(destination);                                           \
-      assign(window, detail::binary(detail::elementary::functor{}, window, std::forward<X>(x)));    \
-      return std::forward<To>(destination);                                                         \
-    }                                                                                               \
-  template <class To, class X>                                                                      \
-    requires detail::distributed_compound_pair<To, X> To name(To&& destination, X&& x) {            \
-      detail::distributed_compound(detail::elementary::functor{}, destination, std::forward<X>(x)); \
-      return std::forward<To>(destination);                                                         \
-    }                                                                                               \
-  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>   \
-    requires detail::pair_on_different_places<To, X>                                                \
-  void name(To&& destination, X&& x) = delete;                                                      \
-  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>        \
-    requires detail::pair_of_different_elements<To, X>                                              \
+#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                                    \
+  template <class To, class X>                                                                                     \
+    requires((detail::assignable<To> && detail::matching_pair<To, X>) || detail::distributed_compound_pair<To, X>) \
+  To && name(To&& destination, X&& x) {                                                                            \
+    detail::assign_compound(detail::elementary::functor{}, destination, std::forward<X>(x));                       \
+    return std::forward<To>(destination);                                                                          \
+  }                                                                                                                \
+  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                  \
+    requires detail::pair_on_different_places<To, X>                                                               \
+  void name(To&& destination, X&& x) = delete;                                                                     \
+  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                       \
+    requires detail::pair_of_different_elements<To, X>                                                             \
   void name(To&& destination, X&& x) = delete
 
 /// Modifies the elements of a tensor or view in place; the other operand is broadcast to it if necessary.

@@ -2,28 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/ops/detail/broadcast.hpp>
+#include <devplace/ops/detail/distributed_shapes.hpp>
 #include <devplace/ops/detail/operand.hpp>
 
 namespace devplace {
 
 namespace detail {
-
-template <class... Placements>
-struct common_placement {
-  using type = void;
-};
-template <class First, class... Rest>
-struct common_placement<First, Rest...> {
-  using type = First;
-};
-template <class... Rest>
-struct common_placement<void, Rest...> : common_placement<Rest...> {};
 
 /// Rejects functors whose result is not an element type.
 template <class F, class Result>
@@ -37,50 +26,73 @@ struct result_of_functor {
   using type = Result;
 };
 
+template <class F, class... Operands>
+constexpr auto make_expression(const F& function, Operands... operands);
+
 }  // namespace detail
 
 /// An elementwise expression that is evaluated lazily, such as `a + 2.0f * b`: nothing is computed until it is assigned
-/// to a tensor or view, or a tensor is made from it; then a single loop computes all of it.
+/// to a tensor or view, or a tensor is made from it; then a single loop computes all of it, one per place for tensors
+/// over several places, which work concurrently and without communication. `Where` follows from the operands
+/// (docs/algebra.md).
 ///
-/// It owns tensors that were temporaries or were moved in, and holds views of all others, which must outlive it: a
-/// function may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`. Numbers are
-/// held by value. An expression that owns a tensor can only be moved.
-template <class F, class... Operands>
+/// It owns tensors that were temporaries or were moved in, and refers to all others, which must outlive it and not be
+/// moved: a function may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`.
+/// Numbers are held by value. An expression that owns a tensor can only be moved.
+template <class Where, class F, class... Operands>
 class expression {
  public:
-  static constexpr bool is_expression = true;
+  /// Whether its tensors are on one place or over several.
+  ///@{
+  static constexpr bool is_distributed_expression = detail::over_several_places<Where>;
+  static constexpr bool is_expression = !is_distributed_expression;
+  ///@}
+  /// The properties given by the type: element type, extents (of the whole), placement.
+  ///@{
   using value_type = typename detail::result_of_functor<
       F, std::remove_cvref_t<std::invoke_result_t<const F&, typename Operands::value_type...>>>::type;
   using extents_type = detail::broadcast_t<typename Operands::extents_type...>;
-  using placement_type = typename detail::common_placement<typename Operands::placement_type...>::type;
+  using placement_type = Where;
+  ///@}
+  /// Number of axes.
   static constexpr std::size_t rank = extents_type::rank;
 
-  /// Throws shape_error if run-time extents cannot be broadcast.
+  /// Throws shape_error if run-time extents cannot be broadcast, or only by crossing places.
   constexpr explicit expression(const F& function, Operands... operands)
       : extents_(detail::broadcast_extents<extents_type>(operands.extents()...)),
         function_(function),
-        operands_(std::move(operands)...) {}
+        operands_(std::move(operands)...) {
+    if constexpr (is_distributed_expression)
+      std::apply(
+          [this](const Operands&... operand) {
+            (detail::require_local_operand<Where>(extents_, operand, like()), ...);
+          },
+          operands_);
+  }
 
+  /// The sizes of all axes.
   constexpr const extents_type& extents() const { return extents_; }
+  /// The size of one axis.
   constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
 
   /// A non-owning version of the expression; the original must outlive it.
   constexpr auto borrowed() const {
     return std::apply(
         [this](const Operands&... operands) {
-          return expression<F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
+          return expression<Where, F, decltype(operands.borrowed())...>(function_, operands.borrowed()...);
         },
         operands_);
   }
 
-  /// Calls `visit(view)` for each tensor, from left to right.
+  /// On one place: calls `visit(view)` for each tensor, from left to right.
   template <class Visit>
   constexpr void visit(Visit& visit) const {
     std::apply([&visit](const Operands&... operands) { (operands.visit(visit), ...); }, operands_);
   }
 
-  /// The tree for its evaluation, with `make(view)` in place of each tensor, called from left to right.
+  /// On one place: the tree for its evaluation, with `make(view)` for each tensor, called from left to right.
   template <class Make>
   constexpr auto tree(Make& make) const {
     return std::apply(
@@ -91,6 +103,55 @@ class expression {
         operands_);
   }
 
+  /// Over several places: the expression of place k's local tensors; this object must outlive it.
+  template <detail::configured = detail::configuration>
+  auto at(std::size_t k) const {
+    return std::apply(
+        [this, k](const Operands&... operands) { return detail::make_expression(function_, operands.at(k)...); },
+        operands_);
+  }
+
+  /// Over several places: the first of its tensors that is distributed like the result.
+  template <std::size_t I = 0>
+  const auto& like() const {
+    const auto& operand = std::get<I>(operands_);
+    if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::placement_type, Where>)
+      return operand.like();
+    else
+      return like<I + 1>();
+  }
+
+  /// Over several places: computes the expression into a tensor of the same placement, place by place.
+  template <class T, class Extents, class To, detail::configured = detail::configuration>
+  void into(tensor<T, Extents, To>& destination) const {
+    static_assert(std::is_same_v<To, Where>,
+                  "devplace: assign: the destination lies on another placement than the expression; make the tensor "
+                  "there and change its placement with a collective, such as scatter, all_gather or all_reduce.");
+    static_assert(std::is_same_v<T, value_type>,
+                  "devplace: assign: the destination has another element type than the expression; convert the "
+                  "expression with cast<T>(...).");
+    if constexpr (std::is_same_v<To, Where> && std::is_same_v<T, value_type>) {
+      static_assert(detail::compatible<Extents, detail::broadcast_t<Extents, extents_type>>,
+                    "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
+                    "destination the expression's extents.");
+      detail::require_destination<Where>(destination, *this);
+      for (std::size_t k = 0; k != destination.places; ++k)
+        assign(destination.local(k), at(k));
+    }
+  }
+
+  /// Over several places: an uninitialised tensor of type `Result` for the result.
+  template <class Result, detail::configured = detail::configuration>
+  Result storage() const {
+    static_assert(std::is_same_v<typename Result::placement_type, Where>,
+                  "devplace: a tensor lies on another placement than the expression it is made from; make it there "
+                  "and change its placement with a collective, such as scatter, all_gather or all_reduce.");
+    static_assert(std::is_same_v<typename Result::value_type, value_type>,
+                  "devplace: a tensor has another element type than the expression it is made from; convert the "
+                  "expression with cast<T>(...).");
+    return detail::make_like<typename Result::value_type, Where>(typename Result::extents_type(extents_), like());
+  }
+
  private:
   [[no_unique_address]] extents_type extents_;
   F function_;
@@ -98,41 +159,9 @@ class expression {
 };
 
 /// `tensor c = a + b;`
-template <class F, class... Operands>
-tensor(const expression<F, Operands...>&)
-    -> tensor<typename expression<F, Operands...>::value_type, typename expression<F, Operands...>::extents_type,
-              typename expression<F, Operands...>::placement_type>;
+template <class Where, class F, class... Operands>
+tensor(const expression<Where, F, Operands...>&)
+    -> tensor<typename expression<Where, F, Operands...>::value_type,
+              typename expression<Where, F, Operands...>::extents_type, Where>;
 
-namespace detail {
-
-template <class F, class... Operands>
-constexpr auto make_expression(const F& function, Operands... operands) {
-  return expression<F, Operands...>(function, std::move(operands)...);
-}
-
-/// Rejects integers in functions that are defined for floating-point numbers only.
-template <class F, class Element>
-struct elements_of_function {
-  static_assert(
-      std::is_floating_point_v<Element> || !requires { F::floating_only; },
-      "devplace: exp, log, sqrt, tanh, sigmoid and pow take float or double elements; convert them first with "
-      "cast<float>(x).");
-};
-
-/// An expression of one argument.
-template <class F, class X>
-constexpr auto unary(const F& function, X&& x) {
-  static_cast<void>(sizeof(elements_of_function<F, value_type_of<X>>));
-  return make_expression(function, make_operand<value_type_of<X>>(std::forward<X>(x)));
-}
-
-/// An expression of two arguments, one of which may be a number.
-template <class F, class A, class B>
-constexpr auto binary(const F& function, A&& a, B&& b) {
-  using value = pair_value_t<A, B>;
-  static_cast<void>(sizeof(elements_of_function<F, value>));
-  return make_expression(function, make_operand<value>(std::forward<A>(a)), make_operand<value>(std::forward<B>(b)));
-}
-
-}  // namespace detail
 }  // namespace devplace

@@ -12,14 +12,15 @@
 
 namespace devplace {
 
-template <class F, class... Operands>
+template <class Where, class F, class... Operands>
 class expression;
 
 namespace detail {
 
-// How an expression holds its operands. All have value_type, extents_type, placement_type, `extents()`, `borrowed()` (a
-// non-owning version), `visit(f)` (calls f(view) for each tensor, from left to right) and `tree(make)` (the tree for
-// the evaluation, with make(view) in place of each tensor, in the same order).
+// How an expression holds its operands. All have value_type, extents_type (of the whole), placement_type, `extents()`
+// and `borrowed()` (a non-owning version). On one place they have `visit(f)` (calls f(view) for each tensor, from left
+// to right) and `tree(make)` (the tree for the evaluation, with make(view) in place of each tensor, in the same order);
+// over several places `at(k)` (the operand on place k) and `like()` (a tensor with the operand's distribution).
 
 /// A number; its placement_type is void because it is stored in the expression.
 template <class T>
@@ -32,6 +33,7 @@ struct scalar_operand {
 
   constexpr extents_type extents() const { return {}; }
   constexpr scalar_operand borrowed() const { return *this; }
+  constexpr scalar_operand at(std::size_t) const { return *this; }
   template <class Visit>
   constexpr void visit(Visit&) const {}
   template <class Make>
@@ -61,6 +63,38 @@ struct view_operand {
   }
 };
 
+template <class T, class E, class W, class L>
+constexpr view_operand<std::remove_const_t<T>, E, W, L> viewed(const view<T, E, W, L>& x) {
+  return {x};
+}
+
+/// A reference to a tensor over several places.
+template <class T, class Extents, class Where>
+struct distributed_tensor_operand {
+  using value_type = T;
+  using extents_type = Extents;
+  using placement_type = Where;
+
+  const tensor<T, Extents, Where>* source;
+
+  const Extents& extents() const { return source->extents(); }
+  distributed_tensor_operand borrowed() const { return *this; }
+  template <configured = configuration>
+  auto at(std::size_t k) const {
+    return viewed(source->local(k));
+  }
+  const auto& like() const { return *source; }
+};
+
+template <class T, class E, class P>
+view_operand<T, E, on<P>> referred(const tensor<T, E, on<P>>& x) {
+  return {x.view()};
+}
+template <class T, class E, class W>
+distributed_tensor_operand<T, E, W> referred(const tensor<T, E, W>& x) {
+  return {&x};
+}
+
 /// A tensor that was a temporary or was moved in.
 template <class T, class Extents, class Where>
 struct owned_operand {
@@ -71,39 +105,38 @@ struct owned_operand {
   tensor<T, Extents, Where> owner;
 
   const Extents& extents() const { return owner.extents(); }
-  view_operand<T, Extents, Where> borrowed() const { return {owner.view()}; }
+  auto borrowed() const { return referred(owner); }
   template <class Visit>
   void visit(Visit& visit) const {
-    visit(owner.view());
+    borrowed().visit(visit);
   }
   template <class Make>
   auto tree(Make& make) const {
-    return make(owner.view());
+    return borrowed().tree(make);
   }
+  template <configured = configuration>
+  auto at(std::size_t k) const {
+    return borrowed().at(k);
+  }
+  const auto& like() const { return owner; }
 };
 
 template <class X>
 inline constexpr bool is_expression_type = false;
-template <class F, class... Operands>
-inline constexpr bool is_expression_type<expression<F, Operands...>> = true;
+template <class Where, class F, class... Operands>
+inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = true;
 
-template <class X>
-inline constexpr bool is_tensor_on_one_place = false;
-template <class T, class E, class P>
-inline constexpr bool is_tensor_on_one_place<tensor<T, E, on<P>>> = true;
+/// Whether a placement, a view's, or that of an expression of numbers (void) is over several places.
+template <class Where>
+inline constexpr bool over_several_places = false;
+template <placement Where>
+inline constexpr bool over_several_places<Where> = !single_place<Where>;
 
 /// A const temporary, which cannot be moved from, so nothing could keep its elements alive.
 template <class X>
 inline constexpr bool is_const_temporary = std::is_const_v<X>;
 template <class X>
 inline constexpr bool is_const_temporary<X&> = false;
-
-/// Arguments with elements: a tensor on one place, a view, or an expression. `X` is deduced from a forwarding
-/// reference.
-template <class X>
-concept elementwise_operand = is_view<std::remove_cvref_t<X>> ||
-    ((is_tensor_on_one_place<std::remove_cvref_t<X>> ||
-      is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
 
 template <class X>
 concept number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
@@ -112,6 +145,19 @@ template <class X>
 using value_type_of = typename std::remove_cvref_t<X>::value_type;
 template <class X>
 using placement_type_of = typename std::remove_cvref_t<X>::placement_type;
+
+/// Arguments with elements: a tensor, a view, or an expression. `X` is deduced from a forwarding reference.
+template <class X>
+concept operand_type = is_view<std::remove_cvref_t<X>> ||
+    ((is_tensor<std::remove_cvref_t<X>> || is_expression_type<std::remove_cvref_t<X>>)&&!is_const_temporary<X>);
+
+/// The same on one place, and over several.
+///@{
+template <class X>
+concept elementwise_operand = operand_type<X> && !over_several_places<placement_type_of<X>>;
+template <class X>
+concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
+///@}
 
 template <class A, class B>
 inline constexpr bool same_values = true;  // a number adopts the other's type
@@ -134,6 +180,15 @@ template <class A, class B>
 concept pair_on_different_places = elementwise_pair<A, B> && !same_placements<A, B>;
 template <class A, class B>
 concept pair_of_different_elements = elementwise_pair<A, B> && same_placements<A, B> && !same_values<A, B>;
+
+/// Beside a distributed operand: another one, a number, or, to be rejected with an error message, one on one place.
+template <class X>
+concept beside_distributed_operand = operand_type<X> || number<X>;
+
+/// Two operands, at least one of them distributed.
+template <class A, class B>
+concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
+                           (beside_distributed_operand<A> && distributed_operand<B>);
 
 /// The element type of an operation on two operands.
 template <class A, class B>
@@ -159,12 +214,7 @@ struct number_beside_elements {
                 "off its fraction; convert the tensor first, cast<float>(x), or write an integer.");
 };
 
-template <class T, class E, class W, class L>
-constexpr view_operand<std::remove_const_t<T>, E, W, L> viewed(const view<T, E, W, L>& x) {
-  return {x};
-}
-
-/// The operand for an argument: temporaries are moved in, all else becomes a view. Numbers become elements of type T.
+/// The operand for an argument: temporaries are moved in, all else is referred to. Numbers become elements of type T.
 template <class T, class X>
 constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;
@@ -173,14 +223,14 @@ constexpr auto make_operand(X&& x) {
     return scalar_operand<T>{static_cast<T>(x)};
   } else if constexpr (is_view<plain>) {
     return viewed(x);
-  } else if constexpr (std::is_lvalue_reference_v<X>) {
-    if constexpr (is_expression_type<plain>)
+  } else if constexpr (is_expression_type<plain>) {
+    if constexpr (std::is_lvalue_reference_v<X>)
       return x.borrowed();
     else
-      return viewed(x.view());
-  } else {
-    if constexpr (is_expression_type<plain>)
       return plain(std::move(x));
+  } else {
+    if constexpr (std::is_lvalue_reference_v<X>)
+      return referred(x);
     else
       return owned_operand<typename plain::value_type, typename plain::extents_type, typename plain::placement_type>{
           std::move(x)};
