@@ -178,7 +178,8 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
 #if defined(TRANSPOSED_PLACED_TEMPORARY)  // expect: devplace: transposed: a temporary tensor would be gone
   dp::transposed(dp::softmax(x));
 #endif
-#if defined(DISTRIBUTED_SUM_ALONG_A_NUMBER)  // expect: NAME_THE_AXIS_BY_A_TYPE_AS_IN_axis_1
+#if defined(DISTRIBUTED_SUM_ALONG_A_NUMBER)  // expect: devplace: the placement of a distributed operand's reduction
+                                             // depends on the axis
   dp::sum(x, 1);
 #endif
 #if defined(MEAN_OVER_SPLIT)  // expect: devplace: mean: the parts of the split axis can differ in size

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include <devplace/ops/distributed_reduce.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/reduce.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 #include "ops/distributed_tensors.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <devplace/ops/distributed_softmax.hpp>
+#include <devplace/ops/softmax.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 #include "ops/distributed_tensors.hpp"

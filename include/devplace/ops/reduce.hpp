@@ -10,7 +10,10 @@
 
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/detail/expression.hpp>
+#include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
@@ -26,13 +29,15 @@ namespace devplace {
 // (int64 for integers) in blocks of fixed size, so that their error grows with the logarithm of the number of elements
 // and their bits depend neither on the number of threads nor on the run. Expressions and non-contiguous views are
 // evaluated into a row-major temporary first; so are arrays whose reduced axes are not adjacent.
+//
+// Of an operand over several places each place reduces its local tensor without communication, all places concurrently;
+// its axes are given as types. The result for a replicated operand is replicated. For a split one it is split along an
+// axis that remains, and partial if the split axis is reduced: partial<sum> for sum, partial<max> for max, partial<min>
+// for min; mean and positions have no such form. Sums and means of partial sums are partial.
 
-/// An operand of a reduction on one place: a tensor, a view, or an expression (ops/elementwise.hpp). For distributed
-/// operands: distributed_reduce.hpp.
+/// An operand of a reduction: a tensor, a view, or an expression (ops/elementwise.hpp).
 template <class X>
-concept reducible = (tensor_like<X> && !detail::distributed_tensor<X>) || requires {
-  requires std::remove_cvref_t<X>::is_expression;
-};
+concept reducible = tensor_like<X> || detail::is_expression_type<std::remove_cvref_t<X>>;
 
 /// An axis to be reduced: `axis<1>{}`, or a number.
 template <class A>
@@ -88,8 +93,6 @@ auto reduced_on_place(const X& operand, Axes... axes) {
   using view_type = std::remove_const_t<decltype(window)>;
   using value = typename view_type::value_type;
   constexpr std::size_t rank = view_type::rank;
-  static_assert((is_axis<Axes> && ...) || (std::integral<Axes> && ...),
-                "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
   Operation::template check<value>();
   const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
   using remaining = decltype(remaining_extents(x.extents(), reduced, axes...));
@@ -167,12 +170,69 @@ struct position_operation {
   }
 };
 
+/// The extremum of no elements: the neutral element, which does not affect other places' results.
+template <class T, bool Largest>
+constexpr T extremum_of_nothing() {
+  if constexpr (std::is_floating_point_v<T>)
+    return Largest ? -infinity<T> : infinity<T>;
+  else
+    return Largest ? lowest_number<T> : highest_number<T>;
+}
+
 template <class... Axes>
 constexpr void check_one_axis() {
   static_assert(sizeof...(Axes) <= 1,
                 "devplace: argmax and argmin: a position is one along one axis, or in the whole "
                 "array; name one axis, or reshape those that belong together to one.");
 }
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Each place reduces its local tensor.
+template <class Operation, class T, class E, class Where, std::size_t... N>
+auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
+  using rule = reduction_result<Operation::kind, Where, N...>;
+  Operation::template check<T>();
+  constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
+  if constexpr (common_result<rule>::value) {
+    using result_element = typename Operation::template result<T>;
+    auto result = make_like<result_element, typename rule::type>(remaining_extents(x.extents(), reduced, axes...), x);
+    const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
+    for (std::size_t k = 0; k != x.places; ++k) {
+      const auto from = x.local(k);
+      const auto to = result.local(k);
+      const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
+      constexpr bool largest = Operation::kind == reducing::max;
+      if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
+        fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
+      else
+        reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
+                                                             Operation::template reducer<T>(to.data(), count));
+    }
+    return result;
+  }
+}
+
+template <class Operation, class X, class... Axes>
+auto reduced(const X& x, Axes... axes) {
+  static_assert((is_axis<Axes> && ...) || (std::integral<Axes> && ...),
+                "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
+  if constexpr (!distributed_operand<const X&>) {
+    return reduced_on_place<Operation>(x, axes...);
+  } else {
+    constexpr bool named = (is_axis<Axes> && ...);
+    static_assert(
+        named,
+        "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
+        "as in sum(x, axis<1>{}).");
+    if constexpr (named && tensor_like<X>)
+      return reduced_on_places<Operation>(x, axes...);
+    else if constexpr (named)
+      return reduced_on_places<Operation>(evaluated(x), axes...);
+  }
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace::detail
 
@@ -181,25 +241,25 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Sums, of x's element type, or int64 for integers. 0 without elements.
 template <reducible X, axis_argument... Axes>
 auto sum(const X& x, Axes... axes) {
-  return detail::reduced_on_place<detail::sum_operation>(x, axes...);
+  return detail::reduced<detail::sum_operation>(x, axes...);
 }
 
 /// Means of float or double elements. NaN without elements.
 template <reducible X, axis_argument... Axes>
 auto mean(const X& x, Axes... axes) {
-  return detail::reduced_on_place<detail::mean_operation>(x, axes...);
+  return detail::reduced<detail::mean_operation>(x, axes...);
 }
 
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
 auto max(const X& x, Axes... axes) {
-  return detail::reduced_on_place<detail::extremum_operation<true>>(x, axes...);
+  return detail::reduced<detail::extremum_operation<true>>(x, axes...);
 }
 
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
 auto min(const X& x, Axes... axes) {
-  return detail::reduced_on_place<detail::extremum_operation<false>>(x, axes...);
+  return detail::reduced<detail::extremum_operation<false>>(x, axes...);
 }
 
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
@@ -208,16 +268,14 @@ auto min(const X& x, Axes... axes) {
 template <reducible X, axis_argument... Axes>
 auto argmax(const X& x, Axes... axes) {
   detail::check_one_axis<Axes...>();
-  return detail::reduced_on_place<detail::position_operation<true>>(x, axes...);
+  return detail::reduced<detail::position_operation<true>>(x, axes...);
 }
 
 /// Position of the smallest element, otherwise as argmax.
 template <reducible X, axis_argument... Axes>
 auto argmin(const X& x, Axes... axes) {
   detail::check_one_axis<Axes...>();
-  return detail::reduced_on_place<detail::position_operation<false>>(x, axes...);
+  return detail::reduced<detail::position_operation<false>>(x, axes...);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-#include <devplace/ops/distributed_reduce.hpp>

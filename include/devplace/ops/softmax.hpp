@@ -6,7 +6,9 @@
 #include <cstddef>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
 #include <devplace/tensor/detail/packed.hpp>
@@ -116,6 +118,26 @@ void for_rows_of(const char* operation, const Y& y, const X&... x) {
   }
 }
 
+/// The result for every row of x as a new tensor, which is distributed like x.
+template <template <class> class Row, class X>
+auto with_rows_of(const char* operation, const X& x) {
+  if constexpr (distributed_tensor<X>) {
+    using extents_type = typename X::extents_type;
+    static_assert(extents_type::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
+    using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
+    if constexpr (common_result<rule>::value && extents_type::rank > 0) {
+      auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
+      for (std::size_t k = 0; k != x.places; ++k)
+        for_rows_of<Row>(operation, y.local(k), x.local(k));
+      return y;
+    }
+  } else {
+    result_like_t<X> y(x.extents());
+    for_rows_of<Row>(operation, y.view(), as_window(x));
+    return y;
+  }
+}
+
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -149,24 +171,19 @@ void log_softmax_backward_into(DX&& dx, const Y& y, const DY& dy) {
                                                         detail::as_window(y), detail::as_window(dy));
 }
 
-/// softmax(x) along the last axis, as a new tensor on x's place. See softmax_into.
+/// softmax(x) along the last axis, as a new tensor that is distributed like x: on one place, replicated, or split along
+/// another axis. Asynchronous, in the order of each place's current stream. See softmax_into.
 template <tensor_like X>
 auto softmax(const X& x) {
-  detail::result_like_t<X> y(x.extents());
-  softmax_into(y, x);
-  return y;
+  return detail::with_rows_of<detail::softmax_row>("softmax", x);
 }
 
-/// log(softmax(x)) along the last axis, as a new tensor on x's place. See log_softmax_into.
+/// log(softmax(x)), otherwise as softmax. See log_softmax_into.
 template <tensor_like X>
 auto log_softmax(const X& x) {
-  detail::result_like_t<X> y(x.extents());
-  log_softmax_into(y, x);
-  return y;
+  return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-#include <devplace/ops/distributed_softmax.hpp>
 
 #include DEVPLACE_CUDA_KERNELS(softmax)
