@@ -86,7 +86,6 @@ template <distributed_matrix A, distributed_matrix B>
 struct distributed_product<A, B> : matmul_result<typename distributed_matrix_traits<A>::placement,
                                                  typename distributed_matrix_traits<B>::placement> {};
 
-/// Makes a product in precision P; void stands for the operands' own one.
 template <class P, class A, class B>
 auto make_distributed_product(const A& a, const B& b) {
   using rule = distributed_product<A, B>;
@@ -119,15 +118,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// is replicated; split along rows by replicated is split along rows like a; transposed(a) b of two tensors that are
 /// split along rows is partial, a summand on each place; partial by replicated, in either order, is partial. Shapes of
 /// the wholes: a [m, k], b [k, n], the result [m, n]; a and b may be transposed(x). Asynchronous, in the order of each
-/// place's current stream. Different run-time extents, and different splits, throw shape_error.
-template <class A, class B>
-  requires(detail::distributed_matrix_pair<A, B>)
-auto matmul(const A& a, const B& b) {
-  return detail::make_distributed_product<void>(a, b);
-}
-
-/// The same in a given precision: `matmul<tf32>(a, b)`.
-template <precision P, class A, class B>
+/// place's current stream. In the precision of the element type, or in another, `matmul<tf32>(a, b)`. Different
+/// run-time extents, and different splits, throw shape_error.
+template <detail::precision_or_own P = void, class A, class B>
   requires(detail::distributed_matrix_pair<A, B>)
 auto matmul(const A& a, const B& b) {
   return detail::make_distributed_product<P>(a, b);

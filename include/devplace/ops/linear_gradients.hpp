@@ -7,7 +7,6 @@
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
-#include <devplace/ops/detail/relu_gradient_arguments.hpp>
 #include <devplace/ops/matmul.hpp>
 
 // Operations of the backward pass of a linear layer, and of a relu after it, besides plain products. The views come

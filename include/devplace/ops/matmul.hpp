@@ -47,6 +47,10 @@ concept matrix_operand = tensor_like<X> && !detail::distributed_tensor<X>;
 
 namespace devplace::detail {
 
+/// A precision, or void for that of the operands' element type.
+template <class P>
+concept precision_or_own = std::is_void_v<P> || precision<P>;
+
 /// Whether both operands of a product can be on one device.
 template <class A, class B>
 concept multipliable_places = on_one_device<A, B>;
@@ -234,10 +238,13 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 template <class P, class A, class B>
 auto make_product(const A& a, const B& b) {
+  using value = operand_element_t<A>;
+  using own = std::conditional_t<std::is_void_v<P>, value, P>;
+  check_matmul_precision<own, value>();
   check_matmul_operands<A, B>();
   const auto extents = product_extents(a.extents(), b.extents());
-  result_beside_t<A, operand_element_t<A>, std::remove_const_t<decltype(extents)>> c(extents);
-  matmul_into(c, a, b, matmul_options<P>{});
+  result_beside_t<A, value, std::remove_const_t<decltype(extents)>> c(extents);
+  matmul_into(c, a, b, matmul_options<own>{});
   return c;
 }
 
@@ -246,18 +253,11 @@ auto make_product(const A& a, const B& b) {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
-/// [..., m, n]; a and b may be views with strides, such as transposed(x). See matmul_into.
-template <matrix_operand A, matrix_operand B>
+/// [..., m, n]; a and b may be views with strides, such as transposed(x). In the precision of the operands' element
+/// type, or in another, `matmul<tf32>(a, b)`. See matmul_into.
+template <detail::precision_or_own P = void, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_product<detail::matrix_element_t<A>>(a, b);
-}
-
-/// The same in a given precision: `matmul<tf32>(a, b)`. The default is that of the operands' element type.
-template <precision P, matrix_operand A, matrix_operand B>
-  requires(detail::multipliable_places<A, B>)
-auto matmul(const A& a, const B& b) {
-  detail::check_matmul_precision<P, detail::matrix_element_t<A>>();
   return detail::make_product<P>(a, b);
 }
 

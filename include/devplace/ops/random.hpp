@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/philox.hpp>
 #include <devplace/ops/detail/random_body.hpp>
 #include <devplace/ops/detail/random_order.hpp>
@@ -115,11 +116,8 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
   if (!(probability >= 0 && probability <= 1))
     throw argument_error("dropout: the probability is " + std::to_string(probability) + "; it must be from 0 to 1.");
-  if (!(to.extents() == from.extents()))
-    throw shape_error("dropout: y is " + detail::to_string(to.extents()) + " and x " +
-                      detail::to_string(from.extents()) + "; they must have the same extents.");
-  if (to.ordinal() != from.ordinal())
-    throw argument_error("dropout: y and x live on different devices; move x with to<placement>(x) first.");
+  detail::require_same_extents("dropout", "y", to, "x", from);
+  detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;
   if (probability == 0)
     return detail::copy_within<typename to_view::backend_type>(to.ordinal(), to.data(), from.data(),

@@ -8,6 +8,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/byte_scale.hpp>
+#include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -33,11 +34,8 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
                 "devplace: scale_bytes: y and x live on different places; move x with to<placement>(x) first.");
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: scale_bytes: the static extents of y and x differ; they must be equal.");
-  if (!(to.extents() == from.extents()))
-    throw shape_error("scale_bytes: y is " + detail::to_string(to.extents()) + " and x " +
-                      detail::to_string(from.extents()) + "; they must have the same extents.");
-  if (to.ordinal() != from.ordinal())
-    throw argument_error("scale_bytes: y and x live on different devices; move x with to<placement>(x) first.");
+  detail::require_same_extents("scale_bytes", "y", to, "x", from);
+  detail::require_one_device("scale_bytes", to, from);
   constexpr std::size_t grain = 32768;  // bytes that justify a thread
   detail::for_each_index<typename to_view::backend_type>(
       to.ordinal(), to.size(), grain, detail::byte_scaler<typename to_view::value_type>{to.data(), from.data(), scale});

@@ -52,18 +52,6 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
                                take_sorted<T>{x.data(), indices, shape.columns, kept, values, positions});
 }
 
-template <class Y, class T, class X>
-constexpr void check_sort_operands() {
-  static_assert(on_one_device<Y, X>,
-                "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
-  static_assert(writable<Y>, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
-  static_assert(std::is_same_v<operand_element_t<Y>, T>,
-                "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
-                "int64.");
-  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
-                "devplace: sort: result and operand must have the same extents.");
-}
-
 [[noreturn]] inline void throw_sort_in_place() {
   throw argument_error(
       "sort: the result is the operand, which is read while the result is written; sort into another tensor.");
@@ -71,6 +59,30 @@ constexpr void check_sort_operands() {
 [[noreturn]] inline void throw_too_many_kept(std::size_t k, std::size_t columns) {
   throw argument_error("top_k: " + std::to_string(k) + " elements were asked for and a row has " +
                        std::to_string(columns) + "; ask for at most all of them.");
+}
+
+/// Sorts the rows of x into y: the elements, or their positions.
+template <bool Positions, class Y, class X>
+void sort_into(const char* operation, Y& y, const X& x, sort_order order) {
+  using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
+  static_assert(on_one_device<Y, X>,
+                "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
+  static_assert(writable<Y>, "devplace: sort: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<operand_element_t<Y>, result>,
+                "devplace: sort: the result has the wrong element type: values have the operand's, positions are "
+                "int64.");
+  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
+                "devplace: sort: result and operand must have the same extents.");
+  const auto to = as_view(y);
+  const auto from = as_view(x);
+  require_one_device(operation, to, from);
+  require_same_extents(operation, "the result", to, "the operand", from);
+  if (static_cast<const void*>(to.data()) == from.data() && to.size() != 0) throw_sort_in_place();
+  const std::size_t columns = rows_of(from.extents()).columns;
+  if constexpr (Positions)
+    sort_rows(from, columns, order, nullptr, to.data());
+  else
+    sort_rows(from, columns, order, to.data(), nullptr);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -82,13 +94,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
-  detail::check_sort_operands<Y, detail::operand_element_t<X>, X>();
-  const auto to = detail::as_view(y);
-  const auto from = detail::as_view(x);
-  detail::require_one_device("sort", to, from);
-  detail::require_same_extents("sort", "the result", to, "the operand", from);
-  if (to.data() == from.data() && to.size() != 0) detail::throw_sort_in_place();
-  detail::sort_rows(from, detail::rows_of(from.extents()).columns, order, to.data(), nullptr);
+  detail::sort_into<false>("sort", y, x, order);
 }
 
 /// positions = for each element of the sorted row, its position in the original row, counted from 0: int64, with x's
@@ -96,13 +102,7 @@ void sort_into(Y&& y, const X& x, sort_order order = sort_order::ascending) {
 template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void argsort_into(Y&& positions, const X& x, sort_order order = sort_order::ascending) {
-  detail::check_sort_operands<Y, std::int64_t, X>();
-  const auto to = detail::as_view(positions);
-  const auto from = detail::as_view(x);
-  detail::require_one_device("argsort", to, from);
-  detail::require_same_extents("argsort", "the result", to, "the operand", from);
-  if (static_cast<const void*>(to.data()) == from.data() && to.size() != 0) detail::throw_sort_in_place();
-  detail::sort_rows(from, detail::rows_of(from.extents()).columns, order, nullptr, to.data());
+  detail::sort_into<true>("argsort", positions, x, order);
 }
 
 /// x with each row sorted, as a new tensor on x's place. See sort_into.

@@ -4,24 +4,15 @@
 
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 #include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/dynamic_axis.hpp>
 
 namespace devplace::detail {
-
-/// The extents of x with a different first extent.
-template <class E, std::size_t First, class = std::make_index_sequence<E::rank - 1>>
-struct with_first_extent;
-template <class E, std::size_t First, std::size_t... K>
-struct with_first_extent<E, First, std::index_sequence<K...>> {
-  using type = extents<First, E::static_extent(K + 1)...>;
-  static constexpr type from([[maybe_unused]] const E& e, std::size_t first) { return type(first, e.extent(K + 1)...); }
-};
 
 template <class X, class Indices>
 struct taken_rows {
@@ -35,7 +26,7 @@ struct taken_rows {
   static_assert(on_one_device<X, Indices>,
                 "devplace: take_rows: the operand and the indices live on different places; move one with "
                 "to<on<...>>(x).");
-  using with_first = with_first_extent<operand_extents_t<X>, operand_extents_t<Indices>::static_extent(0)>;
+  using with_first = with_axis<operand_extents_t<X>, 0, operand_extents_t<Indices>::static_extent(0)>;
   using extents_type = typename with_first::type;
 };
 
@@ -71,7 +62,7 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   const auto from = detail::as_view(x);
   const auto chosen = detail::as_view(indices);
   detail::require_one_device("take_rows", to, from, chosen);
-  const auto wanted = result::with_first::from(from.extents(), chosen.size());
+  const auto wanted = result::with_first::with(chosen.size(), from.extents());
   if (!(to.extents() == wanted))
     detail::throw_other_extents("take_rows", "the result", detail::sizes_of(to.extents()), "the rows that are taken",
                                 detail::sizes_of(wanted));
@@ -93,7 +84,7 @@ template <tensor_like X, tensor_like Indices>
 auto take_rows(const X& x, const Indices& indices) {
   using result = detail::taken_rows<X, Indices>;
   detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
-      result::with_first::from(detail::as_view(x).extents(), detail::as_view(indices).size()));
+      result::with_first::with(detail::as_view(indices).size(), detail::as_view(x).extents()));
   take_rows_into(y, x, indices);
   return y;
 }

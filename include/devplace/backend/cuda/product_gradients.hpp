@@ -4,7 +4,7 @@
 
 #include <devplace/backend/cuda/kernels/relu_gradient.hpp>
 #include <devplace/backend/cuda/product.hpp>
-#include <devplace/ops/detail/relu_gradient_arguments.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
 

@@ -86,9 +86,9 @@ struct assign_strided {
       const std::size_t rest_of_row = extents[Rank - 1] - start.index[Rank - 1];
       const std::size_t count = end - begin < rest_of_row ? end - begin : rest_of_row;
       if (linear_rows)
-        assign_row(destination.at(begin, start), transformed(linear_row_at<Rank>(start), tree), 0, count);
+        assign_row(destination.at(begin, start), transformed(row_at<Rank, true>(start), tree), 0, count);
       else
-        assign_row(destination.at(begin, start), transformed(row_at<Rank>(start), tree), 0, count,
+        assign_row(destination.at(begin, start), transformed(row_at<Rank, false>(start), tree), 0, count,
                    destination.row_stride());
       begin += count;
     }

@@ -19,26 +19,17 @@ template <class T>
 using wrapping_t =
     std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>, T>;
 
-struct plus {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b));
+#define DEVPLACE_DETAIL_WRAPPING(name, sign)                                                   \
+  struct name {                                                                                \
+    template <class T>                                                                         \
+    DEVPLACE_HD constexpr T operator()(T a, T b) const {                                       \
+      return static_cast<T>(static_cast<wrapping_t<T>>(a) sign static_cast<wrapping_t<T>>(b)); \
+    }                                                                                          \
   }
-};
-
-struct minus {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b));
-  }
-};
-
-struct times {
-  template <class T>
-  DEVPLACE_HD constexpr T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
-  }
-};
+DEVPLACE_DETAIL_WRAPPING(plus, +);
+DEVPLACE_DETAIL_WRAPPING(minus, -);
+DEVPLACE_DETAIL_WRAPPING(times, *);
+#undef DEVPLACE_DETAIL_WRAPPING
 
 struct divide {
   template <class T>
@@ -80,47 +71,20 @@ struct minimum {
 
 // Comparisons as in IEEE 754: with NaN only "not equal" is true.
 
-struct equal {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a == b;
+#define DEVPLACE_DETAIL_COMPARISON(name, sign)                      \
+  struct name {                                                     \
+    template <class T>                                              \
+    DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const { \
+      return a sign b;                                              \
+    }                                                               \
   }
-};
-
-struct not_equal {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a != b;
-  }
-};
-
-struct less {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a < b;
-  }
-};
-
-struct less_equal {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a <= b;
-  }
-};
-
-struct greater {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a > b;
-  }
-};
-
-struct greater_equal {
-  template <class T>
-  DEVPLACE_HD constexpr std::uint8_t operator()(T a, T b) const {
-    return a >= b;
-  }
-};
+DEVPLACE_DETAIL_COMPARISON(equal, ==);
+DEVPLACE_DETAIL_COMPARISON(not_equal, !=);
+DEVPLACE_DETAIL_COMPARISON(less, <);
+DEVPLACE_DETAIL_COMPARISON(less_equal, <=);
+DEVPLACE_DETAIL_COMPARISON(greater, >);
+DEVPLACE_DETAIL_COMPARISON(greater_equal, >=);
+#undef DEVPLACE_DETAIL_COMPARISON
 
 struct select {
   template <class T>
@@ -164,41 +128,19 @@ struct relu {
   }
 };
 
-struct exponential {
-  static constexpr bool floating_only = true;
-
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
-    return std::exp(x);
+#define DEVPLACE_DETAIL_FUNCTION(name, function) \
+  struct name {                                  \
+    static constexpr bool floating_only = true;  \
+    template <class T>                           \
+    DEVPLACE_HD T operator()(T x) const {        \
+      return std::function(x);                   \
+    }                                            \
   }
-};
-
-struct logarithm {
-  static constexpr bool floating_only = true;
-
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
-    return std::log(x);
-  }
-};
-
-struct square_root {
-  static constexpr bool floating_only = true;
-
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
-    return std::sqrt(x);
-  }
-};
-
-struct hyperbolic_tangent {
-  static constexpr bool floating_only = true;
-
-  template <class T>
-  DEVPLACE_HD T operator()(T x) const {
-    return std::tanh(x);
-  }
-};
+DEVPLACE_DETAIL_FUNCTION(exponential, exp);
+DEVPLACE_DETAIL_FUNCTION(logarithm, log);
+DEVPLACE_DETAIL_FUNCTION(square_root, sqrt);
+DEVPLACE_DETAIL_FUNCTION(hyperbolic_tangent, tanh);
+#undef DEVPLACE_DETAIL_FUNCTION
 
 /// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
 struct sigmoid {

@@ -52,6 +52,18 @@ struct gemm_batch {
   }
 };
 
+/// to = dy where y > 0, else 0 (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
+/// column sums of `to` + beta sums; with beta 0, sums is not read.
+template <class T>
+struct relu_gradient_arguments {
+  std::size_t rows, columns;
+  T* to;
+  const T* dy;
+  const T* y;
+  T* sums;
+  T beta;
+};
+
 /// The rows and columns of C that one thread of the team computes.
 struct gemm_range {
   std::size_t row_begin, row_end, column_begin, column_end;

@@ -116,29 +116,19 @@ struct load_singles {
   }
 };
 
-/// The row at a position, for trees without broadcasting along rows.
-template <std::size_t Rank>
-struct linear_row_at : load_singles {
-  using load_singles::operator();
-  constexpr explicit linear_row_at(const position<Rank>& p) : start(p) {}
-
-  template <class T>
-  constexpr linear_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
-    return {leaf.data + start.offset(leaf.strides)};
-  }
-
-  position<Rank> start;
-};
-
-/// The row at a position.
-template <std::size_t Rank>
+/// The row at a position; `Linear`: in trees without broadcasting along rows.
+template <std::size_t Rank, bool Linear>
 struct row_at : load_singles {
   using load_singles::operator();
   constexpr explicit row_at(const position<Rank>& p) : start(p) {}
 
   template <class T>
-  constexpr row_leaf<T> operator()(const strided_leaf<T, Rank>& leaf) const {
-    return {leaf.data + start.offset(leaf.strides), leaf.strides[Rank - 1]};
+  constexpr auto operator()(const strided_leaf<T, Rank>& leaf) const {
+    const T* const first = leaf.data + start.offset(leaf.strides);
+    if constexpr (Linear)
+      return linear_leaf<T>{first};
+    else
+      return row_leaf<T>{first, leaf.strides[Rank - 1]};
   }
 
   position<Rank> start;

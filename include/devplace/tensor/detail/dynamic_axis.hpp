@@ -9,17 +9,18 @@
 
 namespace devplace::detail {
 
-/// Extents with axis `Axis` dynamic and the others unchanged: a batch of any size, or a part of a split axis.
-template <class Extents, std::size_t Axis, class Axes>
-struct dynamic_axis_of;
-template <std::size_t... E, std::size_t Axis, std::size_t... Axes>
-struct dynamic_axis_of<extents<E...>, Axis, std::index_sequence<Axes...>> {
-  using type = extents<(Axes == Axis ? dyn : E)...>;
+/// Extents with another extent of axis `Axis`.
+template <class Extents, std::size_t Axis, std::size_t Size, class = std::make_index_sequence<Extents::rank>>
+struct with_axis;
+template <std::size_t... E, std::size_t Axis, std::size_t Size, std::size_t... Axes>
+struct with_axis<extents<E...>, Axis, Size, std::index_sequence<Axes...>> {
+  using type = extents<(Axes == Axis ? Size : E)...>;
   static constexpr type with(std::size_t size, const extents<E...>& e) {
     return type((Axes == Axis ? size : e.extent(Axes))...);
   }
 };
+/// The same with a dynamic one: a batch of any size, or a part of a split axis.
 template <class Extents, std::size_t Axis = 0>
-struct with_dynamic_axis : dynamic_axis_of<Extents, Axis, std::make_index_sequence<Extents::rank>> {};
+using with_dynamic_axis = with_axis<Extents, Axis, dyn>;
 
 }  // namespace devplace::detail
