@@ -9,9 +9,43 @@
 #include <utility>
 
 #include <devplace/place/axis.hpp>
+#include <devplace/place/placement.hpp>
 #include <devplace/tensor/extents.hpp>
 
+// The template parameters of views that say where their elements lie.
+
 namespace devplace {
+
+namespace detail {
+
+/// The device of a value: part of the type for `on<P>`, a number stored with the pointer for `here<Backend>`.
+template <class Where>
+struct device_of;
+
+template <class P>
+struct device_of<on<P>> {
+  using backend_type = backend_of_t<P>;
+  static constexpr int ordinal() { return place_traits<P>::ordinal; }
+};
+
+template <class Backend>
+struct device_of<here<Backend>> {
+  using backend_type = Backend;
+  constexpr device_of() = default;
+  constexpr explicit device_of(int ordinal) : ordinal_(ordinal) {}
+  constexpr int ordinal() const { return ordinal_; }
+
+ private:
+  int ordinal_ = 0;
+};
+
+}  // namespace detail
+
+/// Placements of views: one place, or a backend's device given by a number.
+template <class Where>
+concept view_placement = requires {
+  typename detail::device_of<Where>::backend_type;
+};
 
 /// Layout of views whose elements are contiguous in row-major order, like those of a tensor.
 struct row_major {};

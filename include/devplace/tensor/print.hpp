@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <ostream>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,18 +21,6 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// Elements in host memory, as numpy prints them.
-template <class T>
-std::string printed_elements(const T* data, const std::vector<std::size_t>& extents, std::size_t size) {
-  if (extents.empty()) return format_number(data[0]);
-  if (size == 0) return "[]";
-  const array_layout layout(extents);
-  std::vector<T> shown;
-  for (const std::size_t offset : layout.shown())
-    shown.push_back(data[offset]);
-  return layout.text(format_numbers(shown));
-}
-
 /// A view's elements, copied to host memory.
 template <class View>
 auto elements_of(const View& x) {
@@ -43,19 +32,23 @@ auto elements_of(const View& x) {
   return elements;
 }
 
-template <class T, class Extents>
-std::string printed(const std::vector<T>& elements, const Extents& of) {
-  std::vector<std::size_t> extents;
-  for (std::size_t axis = 0; axis != Extents::rank; ++axis)
-    extents.push_back(of.extent(axis));
-  return printed_elements(elements.data(), extents, elements.size());
+/// Elements in host memory, as numpy prints them.
+template <class T>
+std::string printed(const std::vector<T>& elements, std::span<const std::size_t> extents) {
+  if (extents.empty()) return format_number(elements[0]);
+  if (elements.empty()) return "[]";
+  const array_layout layout({extents.begin(), extents.end()});
+  std::vector<T> shown;
+  for (const std::size_t offset : layout.shown())
+    shown.push_back(elements[offset]);
+  return layout.text(format_numbers(shown));
 }
 
 template <class View>
 void print(std::ostream& out, const std::string& kind, const View& x) {
   out << kind << dtype_name<typename View::value_type>() << ", " << to_string(x.extents()) << "> on "
       << place_name(typename View::backend_type{}, x.ordinal()) << '\n'
-      << printed(elements_of(x), x.extents());
+      << printed(elements_of(x), sizes_of(x.extents()));
 }
 
 /// The place's part in numpy's notation: ` has [:, 3:6]`.
@@ -80,17 +73,6 @@ inline std::string printed_note(reduction op) {
   }
   return {};
 }
-template <reduction Op>
-std::string printed_note(summands<Op>) {
-  return printed_note(Op);
-}
-
-/// Prints a place's part below a line that names the place.
-template <class T, class Extents>
-void print_part(std::ostream& out, const std::string& where, const std::vector<T>& elements, const Extents& extents) {
-  out << '\n' << where << '\n' << printed(elements, extents);
-}
-
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -122,20 +104,17 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
     bool equal = true;
     for (const std::vector<T>& part : parts)
       equal = equal && (part.empty() || std::memcmp(part.data(), parts[0].data(), part.size() * sizeof(T)) == 0);
-    if (equal) {
-      detail::print_part(out, "the same on every place", parts[0], x.extents());
-      return out;
-    }
+    if (equal) return out << "\nthe same on every place\n" << detail::printed(parts[0], detail::sizes_of(x.extents()));
     out << "\nthe copies differ";
   } else if constexpr (!detail::rules_of<Where>::split) {
-    out << '\n' << detail::printed_note(kind{});
+    out << '\n' << detail::printed_note(detail::rules_of<Where>::op);
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
     const auto part = x.local(k);
     std::string where = detail::place_name(backend_type{}, part.ordinal());
     if constexpr (detail::rules_of<Where>::split)
       where += detail::printed_slice(detail::rules_of<Where>::axis, x.part_begin(k), x.part_begin(k + 1));
-    detail::print_part(out, where, parts[k], part.extents());
+    out << '\n' << where << '\n' << detail::printed(parts[k], detail::sizes_of(part.extents()));
   }
   return out;
 }

@@ -193,21 +193,14 @@ class tensor<T, Extents, on<P>> {
   auto name(const Arguments&... arguments) const& {     \
     return view().name(detail::as_index(arguments)...); \
   }                                                     \
-  static_assert(true)
+  template <class... Arguments>                         \
+  void name(const Arguments&...) const&& = delete
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(permute);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(broadcast_to);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(reshape);
 #undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
-  template <class... Arguments>
-  void select(const Arguments&...) const&& = delete;
-  template <class... Arguments>
-  void slice(const Arguments&...) const&& = delete;
-  template <class... Arguments>
-  void permute(const Arguments&...) const&& = delete;
-  template <class... Arguments>
-  void broadcast_to(const Arguments&...) const&& = delete;
   ///@}
   /// The same for a temporary: a tensor that takes its memory.
   template <class Other>
@@ -268,20 +261,13 @@ struct block_access {
 };
 
 /// The window of a tensor or view, const for a const tensor, of any layout.
-///@{
-template <class T, class E, class W>
-constexpr auto as_window(tensor<T, E, W>& x) {
-  return x.view();
+template <class X>
+constexpr auto as_window(X&& x) {
+  if constexpr (is_view<std::remove_cvref_t<X>>)
+    return x;
+  else
+    return x.view();
 }
-template <class T, class E, class W>
-constexpr auto as_window(const tensor<T, E, W>& x) {
-  return x.view();
-}
-template <class T, class E, class W, class L>
-constexpr auto as_window(const view<T, E, W, L>& x) {
-  return x;
-}
-///@}
 
 /// Rejects views with strides, for operations on row-major elements.
 template <class T, class E, class W, class L>
@@ -293,16 +279,10 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
 }
 
 /// As as_window, for operations on row-major elements.
-///@{
 template <class X>
-constexpr auto as_view(X& x) {
+constexpr auto as_view(X&& x) {
   return as_row_major(as_window(x));
 }
-template <class X>
-constexpr auto as_view(const X& x) {
-  return as_row_major(as_window(x));
-}
-///@}
 
 }  // namespace detail
 }  // namespace devplace

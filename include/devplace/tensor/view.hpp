@@ -4,82 +4,18 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/layout.hpp>
 
 namespace devplace {
-
-namespace detail {
-
-/// The device of a value: part of the type for `on<P>`, a number stored with the pointer for `here<Backend>`.
-template <class Where>
-struct device_of;
-
-template <class P>
-struct device_of<on<P>> {
-  using backend_type = backend_of_t<P>;
-  static constexpr int ordinal() { return place_traits<P>::ordinal; }
-};
-
-template <class Backend>
-struct device_of<here<Backend>> {
-  using backend_type = Backend;
-  constexpr device_of() = default;
-  constexpr explicit device_of(int ordinal) : ordinal_(ordinal) {}
-  constexpr int ordinal() const { return ordinal_; }
-
- private:
-  int ordinal_ = 0;
-};
-
-[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
-  throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
-                       " of axis " + std::to_string(axis) + ".");
-}
-[[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
-                                        std::size_t extent) {
-  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) + " by " +
-                       std::to_string(step) + " does not lie in axis " + std::to_string(axis) + ", whose extent is " +
-                       std::to_string(extent) + "; steps count from 1.");
-}
-[[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
-  const auto count = [](std::span<const std::size_t> sizes) {
-    std::size_t product = 1;
-    for (const std::size_t size : sizes)
-      product *= size;
-    return std::to_string(product);
-  };
-  throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +
-                    " would change the number of elements from " + count(from) + " to " + count(to) + ".");
-}
-[[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::size_t> strides,
-                                          std::span<const std::size_t> to) {
-  throw shape_error("reshape from " + sizes_text(from) + " with strides " + sizes_text(strides) + " to " +
-                    sizes_text(to) +
-                    " needs another order of the elements in memory; make a row-major copy first, "
-                    "with to<on<...>>(x).");
-}
-[[noreturn]] inline void throw_no_broadcast(std::span<const std::size_t> from, std::span<const std::size_t> to) {
-  throw shape_error("broadcast_to: " + sizes_text(from) + " cannot be broadcast to " + sizes_text(to) +
-                    ": aligned at the last axis, extents must be equal or that of the view 1.");
-}
-
-}  // namespace detail
-
-/// Placements of views: one place, or a backend's device given by a number.
-template <class Where>
-concept view_placement = requires {
-  typename detail::device_of<Where>::backend_type;
-};
 
 /// Appears in the compiler's message when the host accesses an element that it cannot reach.
 struct COPY_IT_FIRST_WITH_to_on_cpu;
@@ -213,17 +149,11 @@ class view {
   ///@{
   template <std::size_t N>
   constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
-    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
-    if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
-    auto by = strides();
-    by[N] *= step;
-    return cut<N>(first, (last - first + step - 1) / step, detail::layout_strides<strided, rank>{by});
+    return cut<N, strided>(first, last, step);
   }
   template <std::size_t N>
   constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const {
-    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
-    if (first > last || last > extent(N)) detail::throw_no_slice(first, last, 1, N, extent(N));
-    return cut<N>(first, last - first, strides_of<along<N>>());
+    return cut<N, along<N>>(first, last, 1);
   }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
     return slice(axis<0>{}, first, last);
@@ -288,14 +218,6 @@ class view {
   template <std::size_t N>
   using along = std::conditional_t<N == 0 && is_row_major, row_major, strided>;
 
-  template <class L>
-  constexpr detail::layout_strides<L, rank> strides_of() const {
-    if constexpr (std::is_same_v<L, strided>)
-      return {strides()};
-    else
-      return {};
-  }
-
   /// Another view on the same memory.
   template <class L, class Element = T, class Placement = Where, class Other>
   static constexpr auto window(Element* data, const Other& extents,
@@ -312,10 +234,17 @@ class view {
     return window<L>(first, detail::extents_of_axes(extents_, axes), by, device_);
   }
 
-  /// A view of `count` indices of an axis.
+  /// A view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L>
-  constexpr auto cut(std::size_t first, std::size_t count, const detail::layout_strides<L, rank>& by) const {
-    const auto of = detail::with_dynamic_axis<Extents, N>::with(count, extents_);
+  constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
+    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
+    if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
+    detail::layout_strides<L, rank> by{};
+    if constexpr (std::is_same_v<L, strided>) {
+      by.values = strides();
+      by.values[N] *= step;
+    }
+    const auto of = detail::with_dynamic_axis<Extents, N>::with((last - first + step - 1) / step, extents_);
     return window<L>(data_ + first * stride(N), of, by, device_);
   }
 
@@ -341,10 +270,6 @@ template <class V>
 inline constexpr bool is_view = false;
 template <class T, class E, class W, class L>
 inline constexpr bool is_view<view<T, E, W, L>> = true;
-template <class V>
-inline constexpr bool is_row_major_view = false;
-template <class T, class E, class W>
-inline constexpr bool is_row_major_view<view<T, E, W, row_major>> = true;
 
 }  // namespace detail
 }  // namespace devplace

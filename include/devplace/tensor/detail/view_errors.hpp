@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::detail {
+
+[[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
+  throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
+                       " of axis " + std::to_string(axis) + ".");
+}
+[[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
+                                        std::size_t extent) {
+  throw argument_error("slice " + std::to_string(first) + " to " + std::to_string(last) + " by " +
+                       std::to_string(step) + " does not lie in axis " + std::to_string(axis) + ", whose extent is " +
+                       std::to_string(extent) + "; steps count from 1.");
+}
+[[noreturn]] inline void throw_reshape(std::span<const std::size_t> from, std::span<const std::size_t> to) {
+  const auto count = [](std::span<const std::size_t> sizes) {
+    std::size_t product = 1;
+    for (const std::size_t size : sizes)
+      product *= size;
+    return std::to_string(product);
+  };
+  throw shape_error("reshape from " + sizes_text(from) + " to " + sizes_text(to) +
+                    " would change the number of elements from " + count(from) + " to " + count(to) + ".");
+}
+[[noreturn]] inline void throw_no_strides(std::span<const std::size_t> from, std::span<const std::size_t> strides,
+                                          std::span<const std::size_t> to) {
+  throw shape_error("reshape from " + sizes_text(from) + " with strides " + sizes_text(strides) + " to " +
+                    sizes_text(to) +
+                    " needs another order of the elements in memory; make a row-major copy first, "
+                    "with to<on<...>>(x).");
+}
+[[noreturn]] inline void throw_no_broadcast(std::span<const std::size_t> from, std::span<const std::size_t> to) {
+  throw shape_error("broadcast_to: " + sizes_text(from) + " cannot be broadcast to " + sizes_text(to) +
+                    ": aligned at the last axis, extents must be equal or that of the view 1.");
+}
+
+}  // namespace devplace::detail
