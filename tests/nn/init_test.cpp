@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 #include <devplace/nn/detail/initialize.hpp>
-#include <devplace/nn/detail/path.hpp>
 #include <devplace/nn/init.hpp>
 
 #include <algorithm>

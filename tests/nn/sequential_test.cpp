@@ -44,7 +44,7 @@ TEST_CASE("sequential can be nested", "[nn]") {
   CHECK(check.worst < 1e-7);
   std::vector<std::string> names;
   dp::runtime::network_plan<net>::for_each_parameter(
-      "", 0, [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+      [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
   CHECK(names == std::vector<std::string>{"0.weight", "0.bias", "1.0.weight", "1.0.bias", "1.2.weight", "1.2.bias",
                                           "3.0.weight", "3.0.bias", "3.2.weight", "3.2.bias"});
 }

@@ -57,7 +57,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
 
   const auto r = runtime::make_replica<T, backend::cpu>(0, {plan::parameter_elements, plan::buffer_elements});
   std::size_t index = 0;
-  plan::for_each_parameter("", 0, [&](const std::string&, auto entry, std::size_t offset) {
+  plan::for_each_parameter([&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;
     const auto values = read_all<T, extents_type>(folder + names.at(index++) + ".npy");
     std::copy(values.begin(), values.end(), r.parameter_data() + offset);
@@ -73,7 +73,7 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   run::backward(p, r, x.data(), dy.data(), false, dx.data());
   require_agreement(dx, read_all<T, Input>(folder + "dx.npy"), name + ": dx");
   index = 0;
-  plan::for_each_parameter("", 0, [&](const std::string&, auto entry, std::size_t offset) {
+  plan::for_each_parameter([&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;
     const T* gradient = r.gradient_data() + offset;
     require_agreement(std::vector<T>(gradient, gradient + entry.info.shape.size()),

@@ -93,18 +93,13 @@ concept takes_own_elements = requires {
   typename Layer::input_element;
 };
 
-template <class Layer>
-constexpr auto parameters_of() {
-  if constexpr (requires { Layer::parameters; })
-    return Layer::parameters;
-  else
-    return std::array<parameter, 0>{};
-}
-
-template <class Layer>
-constexpr auto buffers_of() {
-  if constexpr (requires { Layer::buffers; })
+/// A layer's parameters or buffers.
+template <class Layer, bool Buffers>
+constexpr auto table_of() {
+  if constexpr (Buffers && requires { Layer::buffers; })
     return Layer::buffers;
+  else if constexpr (!Buffers && requires { Layer::parameters; })
+    return Layer::parameters;
   else
     return std::array<parameter, 0>{};
 }
@@ -125,13 +120,13 @@ constexpr std::size_t scratch_per_sample() {
     return 0;
 }
 
-/// Number of elements of a table of parameters, each padded.
+/// Offset of entry `index` of a table in an arena, where each is padded; by default the number of elements of all.
 template <std::size_t N>
-constexpr std::size_t arena_elements(const std::array<parameter, N>& table) {
-  std::size_t total = 0;
-  for (const parameter& p : table)
-    total += padded(p.shape.size());
-  return total;
+constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index = N) {
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    offset += padded(table[i].shape.size());
+  return offset;
 }
 
 template <std::size_t N>
@@ -142,27 +137,13 @@ constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   return total;
 }
 
-/// Offset of entry `index` of a table.
-template <std::size_t N>
-constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size_t index) {
-  std::size_t offset = 0;
-  for (std::size_t i = 0; i < index; ++i)
-    offset += padded(table[i].shape.size());
-  return offset;
-}
-
 /// Entry `Index` of a layer's parameters or buffers, with its extents as a type.
 template <class Layer, std::size_t Index, bool Buffer>
 struct table_entry {
-  static constexpr auto table() {
-    if constexpr (Buffer)
-      return buffers_of<Layer>();
-    else
-      return parameters_of<Layer>();
-  }
-  static_assert(Index < table().size(), "devplace: the layer has no parameter (or buffer) with this index.");
-  static constexpr parameter info = table()[Index];
-  static constexpr std::size_t offset = offset_of(table(), Index);
+  static constexpr auto table = table_of<Layer, Buffer>();
+  static_assert(Index < table.size(), "devplace: the layer has no parameter (or buffer) with this index.");
+  static constexpr parameter info = table[Index];
+  static constexpr std::size_t offset = offset_of(table, Index);
 
   template <std::size_t... Axis>
   static auto as_extents(std::index_sequence<Axis...>) -> devplace::extents<info.shape.extent[Axis]...>;

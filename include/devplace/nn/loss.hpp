@@ -124,9 +124,8 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
     const std::size_t rows = part.extent(0);
     const auto row_losses =
         devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(sum), memory_purpose::workspace);
-    using where = here<backend_type>;
-    const devplace::view<sum, extents<dyn>, where> workspace{static_cast<sum*>(row_losses.data()), extents<dyn>{rows},
-                                                             devplace::detail::device_of<where>{part.ordinal()}};
+    const auto workspace = devplace::detail::view_at<backend_type>(part.ordinal(), static_cast<sum*>(row_losses.data()),
+                                                                   extents<dyn>{rows});
     const auto to = devplace::detail::local_part(sums, k);
     bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
                devplace::detail::local_part(targets, k));

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/nn/detail/parameter_visitor.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
@@ -98,7 +97,7 @@ class model {
   /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
   static std::vector<std::string> parameter_names() {
     std::vector<std::string> names;
-    plan::for_each_parameter("", 0, [&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+    plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
     return names;
   }
 
@@ -107,7 +106,7 @@ class model {
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) {
-    live().working_copies_are_old = true;
+    live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
   template <std::size_t Index>
@@ -120,7 +119,7 @@ class model {
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
-    live().working_copies_are_old = true;
+    live()->working_copies_are_old = true;
     visit<T>(f, k);
   }
   template <class F>
@@ -134,17 +133,7 @@ class model {
   /// split. On several places the batch is split over them, or replicated: then every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& batch) const {
-    runtime::check_whole_or_split_batch<model>(batch);
-    auto& state = live();
-    runtime::renew_working_copies<backend_type>(state);
-    auto output = make_output(batch);
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      on_behalf_of(k, [&] {
-        detail::memory_block workspace;
-        runtime::run_forward<Net, P, backend_type>(state.replicas[k], detail::local_part(batch, k), workspace,
-                                                   nn::mode::predict, {}, detail::local_part(output, k));
-      });
-    return output;
+    return run_forward(batch, nn::mode::predict, [](auto&&...) {});
   }
 
   /// The outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. A temporary batch is kept
@@ -152,22 +141,11 @@ class model {
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    runtime::check_whole_or_split_batch<model>(batch);
-    auto& state = live();
-    runtime::renew_working_copies<backend_type>(state);
-    auto output = make_output(batch);
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-    nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
-    const nn::random_key key{state.seed, state.step++, 0, 0};
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      on_behalf_of(k, [&] {
-        const auto x = detail::local_part(batch, k);
-        detail::memory_block workspace;
-        const auto p = runtime::run_forward<Net, P, backend_type>(state.replicas[k], x, workspace, nn::mode::train,
-                                                                  runtime::key_of_part(key, batch, k),
-                                                                  detail::local_part(output, k));
-        saved.keep(k, std::move(workspace), p, x.data());
-      });
+    nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
+    auto output = run_forward(batch, nn::mode::train, [&](std::size_t k, auto&& workspace, const auto& p, auto* x) {
+      saved.keep(k, std::move(workspace), p, x);
+    });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
     return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
   }
@@ -178,9 +156,8 @@ class model {
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
-    check_placements<Batch, LossBatch>();
     using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
-    if (live().gradients_out)
+    if (live()->gradients_out)
       throw error(
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
@@ -196,7 +173,6 @@ class model {
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss,
                 gradients<Net, EarlierWhere, P>&& earlier) {
-    check_placements<Batch, LossBatch>();
     static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
                   "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
@@ -214,20 +190,14 @@ class model {
 
   /// The model's arenas, for optimizers, trainers and collectives.
   ///@{
-  state_type& state() { return live(); }
-  const state_type& state() const { return live(); }
+  state_type& state() { return *live(); }
+  const state_type& state() const { return *live(); }
   ///@}
 
   /// The same for objects that keep using the arenas after the model was moved.
   ///@{
-  const std::shared_ptr<state_type>& shared_state() {
-    static_cast<void>(live());
-    return state_;
-  }
-  std::shared_ptr<const state_type> shared_state() const {
-    static_cast<void>(live());
-    return state_;
-  }
+  std::shared_ptr<state_type> shared_state() { return live(); }
+  std::shared_ptr<const state_type> shared_state() const { return live(); }
   ///@}
 
   /// Throws unless the lease is of this model's gradients and the model can be used.
@@ -245,24 +215,20 @@ class model {
   explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
 
   /// The state of a usable model. Throws a new failure of one of its devices.
-  state_type& live() const {
+  const std::shared_ptr<state_type>& live() const {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
-    return *state_;
-  }
-
-  template <class Batch, class LossBatch>
-  static constexpr void check_placements() {
-    static_assert(std::is_same_v<Batch, LossBatch>,
-                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
-                  "functions the same batch.");
+    return state_;
   }
 
   /// Checks the arguments of backward before anything is consumed.
   template <class Batch, class Held, class Extents, class LossBatch>
   void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
                   const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) const {
-    saved.check(&live());
+    static_assert(std::is_same_v<Batch, LossBatch>,
+                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
+                  "functions the same batch.");
+    saved.check(live().get());
     for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
       const auto dy = detail::local_part(loss.gradient, k);
       if (dy.size() != saved.pass(k).batch * output_extents{}.size())
@@ -274,13 +240,12 @@ class model {
   /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = runtime::replica_at(live(), k);
-    if constexpr (single_place<Where>) {
-      return view<Element, Extents, Where>{r.parameter_data() + offset, e};
-    } else {
-      using where = here<backend_type>;
-      return view<Element, Extents, where>{r.parameter_data() + offset, e, detail::device_of<where>{r.ordinal}};
-    }
+    const auto& r = runtime::replica_at(*live(), k);
+    Element* const data = r.parameter_data() + offset;
+    if constexpr (single_place<Where>)
+      return view<Element, Extents, Where>{data, e};
+    else
+      return detail::view_at<backend_type>(r.ordinal, data, e);
   }
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
@@ -289,23 +254,29 @@ class model {
   }
   template <class Element, class F>
   void visit(F&& f, std::size_t k) const {
-    const auto& r = live().replicas.at(k);
-    using where = std::conditional_t<single_place<Where>, Where, here<backend_type>>;
-    plan::for_each_parameter(
-        "", 0,
-        nn::detail::parameter_visitor<Element, where, std::remove_reference_t<F>>{f, r.parameter_data(), r.ordinal});
+    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
+    });
   }
 
-  /// An output with the batch's placement and split.
-  template <class Batch, devplace::detail::configured = devplace::detail::configuration>
-  static auto make_output(const Batch& batch) {
-    return detail::make_like<output_type, typename Batch::placement_type>(
+  /// The outputs, with the batch's placement and split; `keep` gets each place's workspace, pass and part of the batch.
+  template <class Batch, class Keep, detail::configured = detail::configuration>
+  auto run_forward(const Batch& batch, nn::mode mode, const Keep& keep) const {
+    runtime::check_whole_or_split_batch<model>(batch);
+    auto& state = *live();
+    runtime::renew_working_copies<backend_type>(state);
+    auto output = detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(batch.extent(0)), batch);
-  }
-
-  template <class F>
-  void on_behalf_of(std::size_t k, F&& f) const {
-    runtime::on_behalf_of<backend_type>(*state_, k, f);
+    nn::random_key key;
+    if (mode == nn::mode::train) key = {state.seed, state.step++, 0, 0};
+    runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
+      const auto x = detail::local_part(batch, k);
+      detail::memory_block workspace;
+      const auto p = runtime::run_forward<Net, P, backend_type>(
+          state.replicas[k], x, workspace, mode, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
+      keep(k, std::move(workspace), p, x.data());
+    });
+    return output;
   }
 
   template <class Batch, class Held, class Extents, class LossBatch,
@@ -314,13 +285,12 @@ class model {
                     const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add) {
     const auto used = std::move(saved);
     ++state_->gradient_writes;
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-      on_behalf_of(k, [&] {
-        runtime::run_backward<Net, P, backend_type>(used.pass(k), state_->replicas[k], used.input(k),
-                                                    detail::local_part(loss.gradient, k).data(), add);
-        runtime::engine<Net, P, backend_type>::add_sums(state_->replicas[k], detail::local_part(loss.sums, k).data(),
-                                                        add);
-      });
+    runtime::for_each_replica<backend_type>(*state_, local_place_count<Where>, [&](std::size_t k) {
+      const auto& r = state_->replicas[k];
+      runtime::run_backward<Net, P, backend_type>(used.pass(k), r, used.input(k),
+                                                  detail::local_part(loss.gradient, k).data(), add);
+      runtime::engine<Net, P, backend_type>::add_sums(r, detail::local_part(loss.sums, k).data(), add);
+    });
   }
 
   std::shared_ptr<state_type> state_;

@@ -23,7 +23,7 @@ template <class First, class... Rest>
 struct network_input<residual<First, Rest...>> : network_input<First> {};
 
 template <class In, class... Layers>
-struct layer_plan<residual<Layers...>, In> {
+struct layer_plan<residual<Layers...>, In> : layer_plan<sequential<Layers...>, In> {
  private:
   using inside = layer_plan<sequential<Layers...>, In>;
   static_assert(std::same_as<typename inside::output, In>,
@@ -51,9 +51,8 @@ struct layer_plan<residual<Layers...>, In> {
   }
   template <class Element, class Backend, class P, class Address>
   static auto window(const pass<P>& p, Address* data) {
-    return devplace::view<Element, extents<dyn>, here<Backend>>(static_cast<Element*>(data),
-                                                                extents<dyn>{sample_size<In> * p.batch},
-                                                                devplace::detail::device_of<here<Backend>>{p.ordinal});
+    return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(data),
+                                              extents<dyn>{sample_size<In> * p.batch});
   }
   /// to = a + b
   template <class Backend, class P>
@@ -63,20 +62,8 @@ struct layer_plan<residual<Layers...>, In> {
   }
 
  public:
-  using layer_type = void;
-  using output = In;
   static constexpr keep keeps = includes(inside::keeps, keep::input) ? keep::input : keep::nothing;
-  static constexpr bool own_input_elements = false;
   static constexpr bool keeps_elements = false;
-  static constexpr bool in_place = false;
-  static constexpr bool reshapes = false;
-  static constexpr std::size_t layers = inside::layers;
-  static constexpr std::size_t parameters = inside::parameters;
-  static constexpr std::size_t parameter_elements = inside::parameter_elements;
-  static constexpr std::size_t buffer_elements = inside::buffer_elements;
-
-  template <std::size_t Base>
-  using entries = typename inside::template entries<Base>;
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return m == mode::train ? result_bytes(batch, e) + inside::saved_bytes(batch, m, e) : 0;
@@ -98,15 +85,6 @@ struct layer_plan<residual<Layers...>, In> {
     void* inner_gradient = dx == nullptr ? nullptr : p.scratch;
     inside::template backward<Backend, X>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, accumulate);
     if (dx != nullptr) add<Backend>(p, dx, dy, inner_gradient);
-  }
-
-  template <class F>
-  static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
-    inside::for_each_parameter(prefix, offset, f);
-  }
-  template <class F>
-  static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
-    inside::for_each_buffer(prefix, offset, f);
   }
 };
 

@@ -155,6 +155,17 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   /// Parameter `Index`, as its extents and its offset in the arena.
   template <std::size_t Index>
   using parameter_at = typename nn::detail::entry_at<Index, list>::type;
+  /// Calls `f(name, entry, offset)` for every parameter, or for every buffer.
+  ///@{
+  template <class F>
+  static void for_each_parameter(F&& f) {
+    network_plan::template for_each<false>("", 0, f);
+  }
+  template <class F>
+  static void for_each_buffer(F&& f) {
+    network_plan::template for_each<true>("", 0, f);
+  }
+  ///@}
   /// The offset of each parameter in the arena.
   static constexpr auto offsets = nn::detail::offsets_of(list{});
 };

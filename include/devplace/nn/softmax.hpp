@@ -2,21 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <devplace/nn/detail/rows.hpp>
-#include <devplace/nn/layer.hpp>
+#include <devplace/nn/detail/in_place_layer.hpp>
 #include <devplace/ops/softmax.hpp>
 
 namespace devplace::nn {
 
 /// exp(x) / sum of exp(x) along the last axis. Not needed before a cross_entropy loss, which takes logits.
-struct softmax {
+struct softmax : detail::in_place_layer {
   /// Members that layer_for requires.
   ///@{
-  template <class In>
-  using output = In;
-  static constexpr keep keeps = keep::output;
-  static constexpr bool in_place = true;
-
   static void forward(const auto& c) { softmax_into(detail::rows(c.output), detail::rows(c.input)); }
   static void backward(const auto& c) {
     softmax_backward_into(detail::rows(c.input_gradient), detail::rows(c.output), detail::rows(c.output_gradient));

@@ -163,11 +163,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     state.working_copies_are_old = true;
     ++steps_;
     try {
-      for (std::size_t k = 0; k < updating_places; ++k)
-        runtime::on_behalf_of<backend_type>(state, k, [&] {
-          optim::detail::update<Rule, T, backend_type>(rule_, state.replicas[k], states_[k], elements, divide,
-                                                       factors[k], steps_);
-        });
+      runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
+        optim::detail::update<Rule, T, backend_type>(rule_, state.replicas[k], states_[k], elements, divide, factors[k],
+                                                     steps_);
+      });
       spread();
     } catch (...) {
       state.unusable = runtime::partial_update_text;

@@ -85,7 +85,7 @@ std::string describe_buckets() {
   std::vector<std::size_t> offsets;
   std::vector<std::string> names;
   runtime::network_plan<typename Model::network_type>::for_each_parameter(
-      "", 0, [&](const std::string& name, auto, std::size_t offset) {
+      [&](const std::string& name, auto, std::size_t offset) {
         offsets.push_back(offset);
         names.push_back(name);
       });

@@ -93,8 +93,8 @@ void check_replicas(const runtime::model_state<S>& state) {
                            entry.info.shape);
     };
   };
-  plan::for_each_parameter("", 0, check("parameter", &replica::parameter_data));
-  plan::for_each_buffer("", 0, check("buffer", &replica::buffer_data));
+  plan::for_each_parameter(check("parameter", &replica::parameter_data));
+  plan::for_each_buffer(check("buffer", &replica::buffer_data));
 }
 
 }  // namespace devplace::parallel::detail

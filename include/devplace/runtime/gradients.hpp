@@ -91,10 +91,9 @@ class [[nodiscard]] gradients {
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
     using entry = typename runtime::network_plan<Net>::template parameter_at<Index>;
-    using where = here<placement_backend_t<Where>>;
     const auto& replica = runtime::replica_at(arena(), k);
-    return view<Element, typename entry::extents, where>{
-        replica.gradient_data() + entry::offset, {}, detail::device_of<where>{replica.ordinal}};
+    return detail::view_at<placement_backend_t<Where>, Element>(
+        replica.ordinal, replica.gradient_data() + entry::offset, typename entry::extents{});
   }
 
   std::shared_ptr<state_type> state_;

@@ -71,10 +71,11 @@ const replica<S>& replica_at(const model_state<S>& state, std::size_t k) {
   return state.replicas[k];
 }
 
-/// Calls `f()` for replica k; if there are several replicas, adds the replica to exceptions.
+/// Calls `f(k)` for the first `count` replicas; if the model has several, adds the replica to exceptions.
 template <class Backend, class S, class F>
-void on_behalf_of(const model_state<S>& state, std::size_t k, F&& f) {
-  devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, f);
+void for_each_replica(const model_state<S>& state, std::size_t count, F&& f) {
+  for (std::size_t k = 0; k < count; ++k)
+    devplace::detail::on_behalf_of_replica<Backend>(k, state.replicas.size(), state.replicas[k].ordinal, [&] { f(k); });
 }
 
 /// Why a model is unusable after a failure on one of its devices.

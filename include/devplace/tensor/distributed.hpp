@@ -232,9 +232,8 @@ class tensor<T, Extents, Where> {
   }
   template <class Element, detail::configured = detail::configuration>
   auto part(std::size_t k) const {
-    using where = here<backend_type>;
-    return devplace::view<Element, local_extents, where>{static_cast<T*>(blocks_[k].data()), part_extents(k),
-                                                         detail::device_of<where>{mesh::ordinals[k]}};
+    return detail::view_at<backend_type, Element>(mesh::ordinals[k], static_cast<T*>(blocks_[k].data()),
+                                                  part_extents(k));
   }
   template <class Element, class P>
   auto part_of() const {

@@ -23,34 +23,9 @@
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
+#include <devplace/train/step_loss.hpp>
 
 namespace devplace {
-
-/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
-template <class S, placement Where>
-class step_loss {
- public:
-  /// Made from the sums that the model's replicas hold for their parts of the batch.
-  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
-      : state_(std::move(state)), step_(state_->step), how_(how) {}
-
-  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
-  /// failure, with its name; error if the model is unusable; and error after the model's next pass, which overwrites
-  /// the loss.
-  template <detail::configured = detail::configuration>
-  typename runtime::replica<S>::accumulator item() const {
-    if (state_->step != step_)
-      throw error(
-          "a step's loss was read after the next step had overwritten it; call item() before that, or use "
-          "the trainer's mean_loss().");
-    return train::detail::loss_of_replicas<placement_backend_t<Where>>(*state_, how_);
-  }
-
- private:
-  std::shared_ptr<runtime::model_state<S>> state_;
-  std::uint64_t step_;
-  reduction how_;
-};
 
 /// Appears in the compiler's message for a trainer of a temporary model.
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
@@ -155,8 +130,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
-    for (std::size_t k = 0; k < places; ++k)
-      on_behalf_of(k, [&] { prepare_place(k, rows); });
+    runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) { prepare_place(k, rows); });
     if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, typename roles::wire>(communicator());
   }
 
@@ -197,11 +171,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     ++state.gradient_writes;
     const train::detail::step_guard guard(state, accumulation_);
     runtime::renew_working_copies<backend_type>(state);
-    for (std::size_t k = 0; k < places; ++k)
-      on_behalf_of(k, [&] {
-        run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
-                  runtime::key_of_part(key, samples, k));
-      });
+    runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+      run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
+                runtime::key_of_part(key, samples, k));
+    });
     if (++accumulation_.batches == Batches) update(state);
     guard.done();
     return {state_, how_};
@@ -251,12 +224,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
  private:
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
-
-  /// Calls `f()` and adds replica k to its exceptions.
-  template <class F>
-  void on_behalf_of(std::size_t k, F&& f) const {
-    runtime::on_behalf_of<backend_type>(*state_, k, f);
-  }
 
   /// The participants of this process.
   template <detail::configured = detail::configuration>
@@ -332,16 +299,13 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 /// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by
 /// `accumulate<k>{}`.
 ///@{
-template <class Net, class Where, class P, class Loss, class Rule>
-trainer(model<Net, Where, P>&, const Loss&, const Rule&) -> trainer<model<Net, Where, P>, Loss, Rule>;
-template <class Net, class Where, class P, class Loss, class Rule, class Policy>
-trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy) -> trainer<model<Net, Where, P>, Loss, Rule, Policy>;
+template <class Net, class Where, class P, class Loss, class Rule, class Policy = collective::all_reduce<>,
+          std::size_t Batches = 1>
+trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy = {}, accumulate<Batches> = {})
+    -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
 template <class Net, class Where, class P, class Loss, class Rule, std::size_t Batches>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
     -> trainer<model<Net, Where, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
-trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy, accumulate<Batches>)
-    -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
 template <class Net, class Where, class P, class Loss, class Rule, class... Rest>
 trainer(const model<Net, Where, P>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, P>, Loss, Rule>;
 ///@}

@@ -21,10 +21,14 @@ using gradient_of = typename precision_traits<P>::gradient;
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
-/// The common part of a layer's forward and backward arguments: views of one pass at `here<Backend>`.
-template <class Layer, class In, class P, class Backend>
+/// The argument of `Layer::forward`, and the common part of that of backward: views of one pass at `here<Backend>`. The
+/// layer's input has elements of type `X`, its output of type `Y`, which is const for backward.
+template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>>
 class call {
   using roles = precision_traits<P>;
+
+ protected:
+  using out = output_t<Layer, In>;
 
  public:
   using precision_type = P;
@@ -32,109 +36,90 @@ class call {
   using parameter_type = typename roles::working;
   using gradient_type = typename roles::gradient;  ///< of parameters
   using backend_type = Backend;
-  template <class Element, class Extents>
-  using view_of = devplace::view<Element, Extents, here<Backend>>;
+  /// A batch of samples.
+  template <class Element, class Sample>
+  using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;
 
-  explicit call(const pass<P>& p) : mode(p.mode), key(p.key), pass_(p) {}
+  template <class Output>
+  call(const pass<P>& p, const void* x, Output* y)
+      : mode(p.mode), key(p.key), input(samples<const X, In>(p, x)), output(samples<Y, out>(p, y)), pass_(p) {}
 
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
   int ordinal() const { return pass_.ordinal; }
 
+  samples_of<const X, In> input;  ///< in backward valid if the layer keeps it
+  samples_of<Y, out> output;      ///< in backward valid if the layer keeps it
+
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
   auto parameter() const {
-    using entry = table_entry<Layer, Index, false>;
-    return window<const parameter_type>(pass_.parameters + entry::offset, typename entry::extents{});
+    return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
   }
 
   /// Buffer number `Index` of the layer; forward may write it when training.
   template <std::size_t Index>
   auto buffer() const {
-    using entry = table_entry<Layer, Index, true>;
-    return window(pass_.buffers + entry::offset, typename entry::extents{});
+    return entry<Index, true>(pass_.buffers);
   }
 
   /// Memory from forward to backward, [batch, Layer::saved<In>].
-  auto saved() const {
-    constexpr std::size_t columns = saved_per_sample<Layer, In>();
-    return window(static_cast<value_type*>(static_cast<void*>(pass_.saved)), extents<dyn, columns>{pass_.batch});
-  }
+  auto saved() const { return samples<value_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
 
   /// Memory for use within this pass, [batch, Layer::scratch<In>].
-  auto scratch() const {
-    constexpr std::size_t columns = scratch_per_sample<Layer, In>();
-    return window(static_cast<value_type*>(static_cast<void*>(pass_.scratch)), extents<dyn, columns>{pass_.batch});
-  }
+  auto scratch() const { return samples<value_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch); }
 
  protected:
-  template <class Element, class Extents>
-  view_of<Element, Extents> window(Element* data, const Extents& e) const {
-    return {data, e, devplace::detail::device_of<here<Backend>>{pass_.ordinal}};
+  template <class Element, class Sample, class Address>
+  static samples_of<Element, Sample> samples(const pass<P>& p, Address* data) {
+    using void_type = std::conditional_t<std::is_const_v<Address>, const void, void>;
+    return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(static_cast<void_type*>(data)),
+                                              prepend_t<dyn, Sample>{p.batch});
   }
-  template <class Sample>
-  static auto batched(std::size_t batch) {
-    return prepend_t<dyn, Sample>{batch};
+  /// Number `Index` of the layer's parameters or buffers in an arena.
+  template <std::size_t Index, bool Buffer, class Element>
+  auto entry(Element* arena) const {
+    using e = table_entry<Layer, Index, Buffer>;
+    return devplace::detail::view_at<Backend>(pass_.ordinal, arena + e::offset, typename e::extents{});
   }
 
   pass<P> pass_;
 };
 
-/// The argument of `Layer::forward`, whose input has elements of type `X`.
 template <class Layer, class In, class P, class Backend, class X>
-class forward_call : public call<Layer, In, P, Backend> {
-  using base = call<Layer, In, P, Backend>;
-  using Y = output_element_t<Layer, P, X>;
-
- public:
-  forward_call(const pass<P>& p, const void* x, void* y)
-      : base(p),
-        input(this->window(static_cast<const X*>(x), base::template batched<In>(p.batch))),
-        output(this->window(static_cast<Y*>(y), base::template batched<output_t<Layer, In>>(p.batch))) {}
-
-  typename base::template view_of<const X, prepend_t<dyn, In>> input;
-  typename base::template view_of<Y, prepend_t<dyn, output_t<Layer, In>>> output;
-};
+using forward_call = call<Layer, In, P, Backend, X>;
 
 /// The argument of `Layer::backward`.
 template <class Layer, class In, class P, class Backend, class X>
-class backward_call : public call<Layer, In, P, Backend> {
-  using base = call<Layer, In, P, Backend>;
-  using T = element_of_t<P>;
-  using Y = output_element_t<Layer, P, X>;
-  using out = output_t<Layer, In>;
+class backward_call : public call<Layer, In, P, Backend, X, const output_element_t<Layer, P, X>> {
+  using base = call<Layer, In, P, Backend, X, const output_element_t<Layer, P, X>>;
+  using T = typename base::value_type;
+  using typename base::out;
 
  public:
   backward_call(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx, gradient_of<P>* gradients,
                 bool add)
-      : base(p),
-        input(this->window(static_cast<const X*>(x), base::template batched<In>(p.batch))),
-        output(this->window(static_cast<const Y*>(y), base::template batched<out>(p.batch))),
-        output_gradient(this->window(static_cast<const T*>(dy), base::template batched<out>(p.batch))),
-        input_gradient(this->window(static_cast<T*>(dx), base::template batched<In>(p.batch))),
+      : base(p, x, y),
+        output_gradient(base::template samples<const T, out>(p, dy)),
+        input_gradient(base::template samples<T, In>(p, dx)),
         needs_input_gradient(dx != nullptr),
         accumulate(add),
         gradients_(gradients) {}
 
-  typename base::template view_of<const X, prepend_t<dyn, In>> input;             ///< valid if the layer keeps it
-  typename base::template view_of<const Y, prepend_t<dyn, out>> output;           ///< valid if the layer keeps it
-  typename base::template view_of<const T, prepend_t<dyn, out>> output_gradient;  ///< of the loss's sum
-  typename base::template view_of<T, prepend_t<dyn, In>> input_gradient;          ///< null if not needed
+  typename base::template samples_of<const T, out> output_gradient;  ///< of the loss's sum
+  typename base::template samples_of<T, In> input_gradient;          ///< null if not needed
   bool needs_input_gradient;
   bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
 
   /// The gradient of parameter number `Index`: to be overwritten, or added to if `accumulate` is true.
   template <std::size_t Index>
   auto parameter_gradient() const {
-    using entry = table_entry<Layer, Index, false>;
-    return this->window(gradients_ + entry::offset, typename entry::extents{});
+    return base::template entry<Index, false>(gradients_);
   }
 
   /// A view of memory with the extents of the output.
-  auto output_like(void* data) const {
-    return this->window(static_cast<T*>(data), base::template batched<out>(this->batch()));
-  }
+  auto output_like(void* data) const { return base::template samples<T, out>(this->pass_, data); }
 
   /// Writes or adds an expression, depending on `accumulate`.
   template <std::size_t Index, class Expression>

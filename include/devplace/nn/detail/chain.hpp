@@ -140,17 +140,13 @@ struct chain<In, std::tuple<Plans...>> {
     (std::make_index_sequence<n>{});
   }
 
-  template <class F>
-  static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
-    std::size_t index = 0;
-    ((Plans::for_each_parameter(child_prefix(prefix, index), offset + sum_before(plan_parameters, index), f), ++index),
-     ...);
-  }
-  template <class F>
-  static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
-    if constexpr (buffer_elements != 0) {
+  template <bool Buffers, class F>
+  static void for_each(const std::string& prefix, std::size_t offset, F&& f) {
+    constexpr auto& sizes_of = Buffers ? plan_buffers : plan_parameters;
+    if constexpr (sum_before(sizes_of, n) != 0) {
       std::size_t index = 0;
-      ((Plans::for_each_buffer(child_prefix(prefix, index), offset + sum_before(plan_buffers, index), f), ++index),
+      ((Plans::template for_each<Buffers>(child_prefix(prefix, index), offset + sum_before(sizes_of, index), f),
+        ++index),
        ...);
     }
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <devplace/config.hpp>
 #include <devplace/nn/init.hpp>
@@ -13,6 +14,14 @@
 #include <devplace/ops/for_each.hpp>
 
 namespace devplace::nn::detail {
+
+/// FNV-1a, 64 bits, of a parameter's path such as `0.weight`.
+constexpr std::uint64_t path_hash(std::string_view path) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : path)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
 
 /// Every element uses its own Philox block, selected by the seed, the parameter's path and the element's index, so the
 /// values do not depend on device, number of threads or other parameters. Numbers are computed in double, so that a

@@ -49,9 +49,9 @@ struct layer_plan {
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
   static constexpr std::size_t layers = 1;
-  static constexpr std::size_t parameters = scalar_count(parameters_of<Layer>());
-  static constexpr std::size_t parameter_elements = arena_elements(parameters_of<Layer>());
-  static constexpr std::size_t buffer_elements = arena_elements(buffers_of<Layer>());
+  static constexpr std::size_t parameters = scalar_count(table_of<Layer, false>());
+  static constexpr std::size_t parameter_elements = offset_of(table_of<Layer, false>());
+  static constexpr std::size_t buffer_elements = offset_of(table_of<Layer, true>());
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
     return padded_bytes(saved_per_sample<Layer, In>() * batch * e.activation);
@@ -96,28 +96,18 @@ struct layer_plan {
   static auto list(std::index_sequence<Index...>) -> entry_list<
       entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
   template <std::size_t Base>
-  using entries = decltype(list<Base>(std::make_index_sequence<parameters_of<Layer>().size()>{}));
+  using entries = decltype(list<Base>(std::make_index_sequence<table_of<Layer, false>().size()>{}));
 
-  /// Calls `f(name, entry, offset)` for every parameter, where `entry` is a `table_entry`; names are as in PyTorch.
-  template <class F>
-  static void for_each_parameter(const std::string& prefix, std::size_t offset, F&& f) {
+  /// Calls `f(name, entry, offset)` for every parameter or buffer, where `entry` is a `table_entry`; names are as in
+  /// PyTorch.
+  template <bool Buffers, class F>
+  static void for_each(const std::string& prefix, std::size_t offset, F&& f) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(child_name(prefix, table_entry<Layer, Index, false>::info.name), table_entry<Layer, Index, false>{},
-         offset + table_entry<Layer, Index, false>::offset),
+      (f(child_name(prefix, table_entry<Layer, Index, Buffers>::info.name), table_entry<Layer, Index, Buffers>{},
+         offset + table_entry<Layer, Index, Buffers>::offset),
        ...);
     }
-    (std::make_index_sequence<parameters_of<Layer>().size()>{});
-  }
-
-  /// The same for buffers.
-  template <class F>
-  static void for_each_buffer(const std::string& prefix, std::size_t offset, F&& f) {
-    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (f(child_name(prefix, table_entry<Layer, Index, true>::info.name), table_entry<Layer, Index, true>{},
-         offset + table_entry<Layer, Index, true>::offset),
-       ...);
-    }
-    (std::make_index_sequence<buffers_of<Layer>().size()>{});
+    (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
 };
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include <devplace/nn/detail/initialize.hpp>
-#include <devplace/nn/detail/path.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/state.hpp>
@@ -30,8 +29,8 @@ std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordina
                                  path_hash(name));
       };
     };
-    plan::for_each_parameter("", 0, draw_into(r.parameter_data()));
-    plan::for_each_buffer("", 0, draw_into(r.buffer_data()));
+    plan::for_each_parameter(draw_into(r.parameter_data()));
+    plan::for_each_buffer(draw_into(r.buffer_data()));
   }
   runtime::settle<Backend>(*state);
   return state;

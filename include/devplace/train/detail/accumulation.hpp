@@ -56,19 +56,4 @@ class step_guard {
   mutable bool done_ = false;
 };
 
-/// The loss of the last pass from the sums that each replica holds; waits for all places.
-template <class Backend, class S>
-auto loss_of_replicas(runtime::model_state<S>& state, reduction how) {
-  using T = typename runtime::replica<S>::accumulator;
-  runtime::settle<Backend>(state);
-  double total[2] = {0, 0};
-  for (const auto& r : state.replicas) {
-    T sums[2];
-    devplace::detail::copy_out<Backend>(r.ordinal, sums, r.loss_sums(), sizeof sums);
-    total[0] += static_cast<double>(sums[0]);
-    total[1] += static_cast<double>(sums[1]);
-  }
-  return runtime::loss_from<T>(total[0], total[1], how);
-}
-
 }  // namespace devplace::train::detail

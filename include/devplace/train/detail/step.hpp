@@ -118,25 +118,22 @@ void forward_and_backward(const typename runtime::engine<Net, P, Backend>::repli
                           const nn::random_key& key, bool add) {
   using run = runtime::engine<Net, P, Backend>;
   using layout = step_layout<Net, P>;
-  using where = here<Backend>;
   using roles = precision_traits<P>;
-  using activation = typename roles::activation;
   using accumulator = typename roles::accumulator;
-  const devplace::detail::device_of<where> device{r.ordinal};
+  const auto view_of = [&](auto* data, const auto& e) {
+    return devplace::detail::view_at<Backend>(r.ordinal, data, e);
+  };
   std::byte* const workspace = static_cast<std::byte*>(memory.workspace.data());
   void* const after_pass = workspace + layout::pass(rows);
   void* const after_gradient = workspace + layout::pass(rows) + layout::output_gradient(rows);
-  auto* const output_gradient = static_cast<activation*>(after_pass);
+  auto* const output_gradient = static_cast<typename roles::activation*>(after_pass);
   auto* const row_losses = static_cast<accumulator*>(after_gradient);
   const auto p = run::make_pass(r, workspace, rows, nn::mode::train, key);
   if (rows != 0) run::forward(p, x);
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
-  using batch_extents = std::remove_const_t<decltype(outputs)>;
-  loss.into(view<accumulator, extents<2>, where>{r.loss_sums(), {}, device},
-            view<activation, batch_extents, where>{output_gradient, outputs, device},
-            view<accumulator, extents<dyn>, where>{row_losses, extents<dyn>{rows}, device},
-            view<const typename run::output_element, batch_extents, where>{run::output_of(p), outputs, device},
-            targets);
+  const typename run::output_element* const output = run::output_of(p);
+  loss.into(view_of(r.loss_sums(), extents<2>{}), view_of(output_gradient, outputs),
+            view_of(row_losses, extents<dyn>{rows}), view_of(output, outputs), targets);
   runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/settle.hpp>
+
+namespace devplace {
+
+/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
+template <class S, placement Where>
+class step_loss {
+ public:
+  /// Made from the sums that the model's replicas hold for their parts of the batch.
+  step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
+      : state_(std::move(state)), step_(state_->step), how_(how) {}
+
+  /// The loss of the whole batch on the host; waits for the places. NaN for a mean over no samples. Throws a place's
+  /// failure, with its name; error if the model is unusable; and error after the model's next pass, which overwrites
+  /// the loss.
+  template <detail::configured = detail::configuration>
+  typename runtime::replica<S>::accumulator item() const {
+    if (state_->step != step_)
+      throw error(
+          "a step's loss was read after the next step had overwritten it; call item() before that, or use "
+          "the trainer's mean_loss().");
+    using T = typename runtime::replica<S>::accumulator;
+    runtime::settle<placement_backend_t<Where>>(*state_);
+    double total[2] = {0, 0};
+    for (const auto& r : state_->replicas) {
+      T sums[2];
+      detail::copy_out<placement_backend_t<Where>>(r.ordinal, sums, r.loss_sums(), sizeof sums);
+      total[0] += static_cast<double>(sums[0]);
+      total[1] += static_cast<double>(sums[1]);
+    }
+    return runtime::loss_from<T>(total[0], total[1], how_);
+  }
+
+ private:
+  std::shared_ptr<runtime::model_state<S>> state_;
+  std::uint64_t step_;
+  reduction how_;
+};
+
+}  // namespace devplace
