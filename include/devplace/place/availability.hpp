@@ -21,16 +21,13 @@ std::string why_place_unavailable() {
     return cuda_component_missing();
 }
 
-template <class... P>
-std::string why_mesh_unavailable(devices<P...>) {
-  std::string reason;
-  static_cast<void>((((reason = why_place_unavailable<P>()).empty()) && ...));
-  return reason;
-}
-
 template <class Where>
 std::string why_unavailable() {
-  return why_mesh_unavailable(typename mesh_of<Where>::local{});
+  std::string reason;
+  [&]<class... P>(devices<P...>) {
+    static_cast<void>((((reason = why_place_unavailable<P>()).empty()) && ...));
+  }(typename mesh_of<Where>::local{});
+  return reason;
 }
 
 template <class Backend, class... P>

@@ -71,14 +71,13 @@ class device_map {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed)) return count_;
-    if (visible_count > 0)
-      for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
-        if (bindings_[logical] >= visible_count)
-          throw argument_error(origin_ + ", which binds " + place_name(backend::cuda{}, static_cast<int>(logical)) +
-                               " to visible device " + std::to_string(bindings_[logical]) + ", but this process sees " +
-                               std::to_string(visible_count) + " device(s), counted from 0. Bind it to one of 0 to " +
-                               std::to_string(visible_count - 1) +
-                               ", or make more devices visible (CUDA_VISIBLE_DEVICES).");
+    for (std::size_t logical = 0; visible_count > 0 && logical < bindings_.size(); ++logical)
+      if (bindings_[logical] >= visible_count)
+        throw argument_error(origin_ + ", which binds " + name(logical) + " to visible device " +
+                             std::to_string(bindings_[logical]) + ", but this process sees " +
+                             std::to_string(visible_count) + " device(s), counted from 0. Bind it to one of 0 to " +
+                             std::to_string(visible_count - 1) +
+                             ", or make more devices visible (CUDA_VISIBLE_DEVICES).");
     count_ = visible_count == 0 || bindings_.empty() ? visible_count : static_cast<int>(bindings_.size());
     used_by_ = used_by;
     frozen_.store(true, std::memory_order_release);
@@ -98,9 +97,8 @@ class device_map {
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
     return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
-           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + place_name(backend::cuda{}, static_cast<int>(size) - 1)) +
-           "; bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) +
-           ":0, or use a lower ordinal";
+           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; bind " + std::to_string(logical) +
+           " too, as in " + std::to_string(logical) + ":0, or use a lower ordinal";
   }
 
   /// `cuda:0 is visible device 1, cuda:1 is visible device 0 (from DEVPLACE_DEVICE_MAP)`.
@@ -110,12 +108,12 @@ class device_map {
   }
 
  private:
+  static std::string name(std::size_t logical) { return "cuda:" + std::to_string(logical); }
+
   static std::string text_of(const std::vector<device_map_entry>& entries) {
     std::string text;
-    for (const device_map_entry& entry : entries) {
-      if (!text.empty()) text += ',';
-      text.append(std::to_string(entry.logical)).append(":").append(std::to_string(entry.visible));
-    }
+    for (const device_map_entry& entry : entries)
+      text += (text.empty() ? "" : ",") + std::to_string(entry.logical) + ":" + std::to_string(entry.visible);
     return text;
   }
 
@@ -172,13 +170,9 @@ class device_map {
   std::string describe() const {
     if (bindings_.empty()) return "cuda:I is visible device I";
     std::string text;
-    for (std::size_t logical = 0; logical < bindings_.size(); ++logical) {
-      if (logical != 0) text += ", ";
-      text.append(place_name(backend::cuda{}, static_cast<int>(logical)))
-          .append(" is visible device ")
-          .append(std::to_string(bindings_[logical]));
-    }
-    return text.append(from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
+    for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
+      text += (logical == 0 ? "" : ", ") + name(logical) + " is visible device " + std::to_string(bindings_[logical]);
+    return text + (from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
   }
 
   mutable std::mutex mutex_;

@@ -10,20 +10,16 @@
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The type that `F` returns for the first candidate that is not skipped; `void` if there is none.
-template <class F, class... Where>
-struct result_of_candidates {
-  using type = void;
-};
+/// The type that `F` returns for the first candidate that is not skipped.
 template <class F, class First, class... Rest>
-struct result_of_candidates<F, First, Rest...> : result_of_candidates<F, Rest...> {};
-template <class F, class First, class... Rest>
-  requires(!skipped<First>)
-struct result_of_candidates<F, First, Rest...> {
-  using type = std::invoke_result_t<F&, First>;
-};
+constexpr auto result_of_candidates() {
+  if constexpr (skipped<First>)
+    return result_of_candidates<F, Rest...>();
+  else
+    return std::type_identity<std::invoke_result_t<F&, First>>{};
+}
 template <class F, class... Where>
-using result_of_candidates_t = typename result_of_candidates<F, Where...>::type;
+using result_of_candidates_t = typename decltype(result_of_candidates<F, Where...>())::type;
 
 /// Calls `f` for a candidate that is not skipped; all of them must give the same type.
 template <class Result, class Where, class F>

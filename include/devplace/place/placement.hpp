@@ -161,31 +161,19 @@ template <class Where>
 using mesh_of = mesh_traits<typename placement_traits<Where>::mesh>;
 
 /// The placement of a kind on a mesh.
-template <class Kind, class Mesh>
-struct placement_on;
 template <class... P>
-struct placement_on<copies, devices<P...>> {
-  using type = replicated_on<P...>;
-};
+replicated_on<P...> placement_on(copies, devices<P...>);
 template <std::size_t Axis, class... P>
-struct placement_on<split_along<Axis>, devices<P...>> {
-  using type = sharded_on<axis<Axis>, P...>;
-};
+sharded_on<axis<Axis>, P...> placement_on(split_along<Axis>, devices<P...>);
 template <reduction Op, class... P>
-struct placement_on<summands<Op>, devices<P...>> {
-  using type = partial_on<Op, P...>;
-};
+partial_on<Op, P...> placement_on(summands<Op>, devices<P...>);
 template <class Kind, class Mesh>
-struct placement_on<Kind, processes_times<Mesh>> {
-  using type = across<typename placement_on<Kind, Mesh>::type>;
-};
+auto placement_on(Kind kind, processes_times<Mesh>) -> across<decltype(placement_on(kind, Mesh{}))>;
 template <class P>
-struct placement_on<copies, processes_times<devices<P>>> {
-  using type = across<on<P>>;
-};
+across<on<P>> placement_on(copies, processes_times<devices<P>>);
 /// The placement of another kind on the same places.
 template <class Where, class Kind>
-using with_kind_t = typename placement_on<Kind, typename placement_traits<Where>::mesh>::type;
+using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
 
 }  // namespace detail
 
