@@ -11,7 +11,6 @@
 #include <devplace/config.hpp>
 #include <devplace/data/detail/idx_format.hpp>
 #include <devplace/io/file.hpp>
-#include <devplace/io/gzip.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -50,7 +49,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <detail::idx_element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
   std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
-  if (detail::is_gzip(bytes)) bytes = detail::gunzip_idx(bytes, path);
+  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)  // gzip's magic number, RFC 1952
+    bytes = detail::gunzip_idx(bytes, path);
   const detail::stored_array array = detail::parse_idx(bytes, path);
   if (array.type != detail::stored_type_of<T>())
     detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +

@@ -12,7 +12,6 @@
 #include <devplace/config.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
-#include <devplace/io/gzip.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>

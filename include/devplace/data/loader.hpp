@@ -70,24 +70,23 @@ class loader {
   using batch_type = labelled_batch<tensor<T, typename maker::features_extents, batch_placement_type>,
                                     tensor<target, typename maker::targets_extents, batch_placement_type>>;
 
-  /// Throws argument_error if an option is out of its range or the numbers of samples and labels differ.
-  template <detail::configured = detail::configuration>
-  loader(const Source& data, const loader_options& options)
-      : maker_(source::views(data), options, {}, detail::provided<backend_type, op::for_each>),
-        on_devices_(maker_, options.split) {
-    connect();
-  }
-
-  /// With `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place after it was
-  /// scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that random changes
-  /// can depend only on the index and the epoch. Workers call it concurrently. Its exceptions are thrown to the caller
-  /// that requests the sample's batch.
-  template <class Transform, detail::configured = detail::configuration>
-  loader(const Source& data, const loader_options& options, Transform transform)
-      : maker_(source::views(data), options, erased(std::move(transform)),
+  /// Optionally with `transform(std::span<T> sample, std::size_t index, int epoch)`, which changes a sample in place
+  /// after it was scaled, for example to shift or mirror an image. `index` is the sample's index in the data, so that
+  /// random changes can depend only on the index and the epoch. Workers call it concurrently. Its exceptions are thrown
+  /// to the caller that requests the sample's batch. Throws argument_error if an option is out of its range or the
+  /// numbers of samples and labels differ.
+  template <class... Transform, detail::configured = detail::configuration>
+    requires(sizeof...(Transform) <= 1)
+  loader(const Source& data, const loader_options& options, Transform... transform)
+      : maker_(source::views(data), options, erased(std::move(transform)...),
                detail::provided<backend_type, op::for_each>),
         on_devices_(maker_, options.split) {
-    connect();
+    if constexpr (!in_host_memory)
+      maker_.wait_before_filling(
+          [](const void* batches, std::size_t slot) noexcept {
+            static_cast<const device_batches_type*>(batches)->wait_for(slot);
+          },
+          &on_devices_);
   }
 
   template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
@@ -127,6 +126,7 @@ class loader {
  private:
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
+  static detail::sample_transform<T> erased() { return {}; }
   template <class Transform>
   static detail::sample_transform<T> erased(Transform&& transform) {
     static_assert(std::is_invocable_v<const Transform&, std::span<T>, std::size_t, int>,
@@ -134,15 +134,6 @@ class loader {
                   "epoch), T being the loader's element type, and is const, because workers call it at the same time; "
                   "give it these parameters and no `mutable`.");
     return detail::sample_transform<T>::from(std::move(transform));
-  }
-
-  void connect() {
-    if constexpr (!in_host_memory)
-      maker_.wait_before_filling(
-          [](const void* batches, std::size_t slot) noexcept {
-            static_cast<const device_batches_type*>(batches)->wait_for(slot);
-          },
-          &on_devices_);
   }
 
   template <detail::configured = detail::configuration>

@@ -197,7 +197,7 @@ class batch_maker {
     const std::size_t first = number * batch_, rows = std::min(batch_, visited_ - first);
     leading_extent::set(samples, rows);
     leading_extent::set(labels, rows);
-    const std::size_t width = sample_size(data_.features), target_width = sample_size(data_.targets);
+    const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
     for (std::size_t row = 0; row < rows; ++row) {
       const auto index = static_cast<std::size_t>(order_[first + row]);
       if (row + 1 < rows)
@@ -214,11 +214,6 @@ class batch_maker {
     const std::size_t most = std::min<std::size_t>(count * sizeof(feature), 1024);
     for (std::size_t i = 0; i < most; i += alignment)
       __builtin_prefetch(bytes + i);
-  }
-
-  template <class View>
-  static std::size_t sample_size(const View& view) {
-    return view.extents().stride(0);
   }
 
   feature_target_views<Features, Targets> data_;

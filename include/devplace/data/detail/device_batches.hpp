@@ -53,7 +53,8 @@ class device_batches {
     if (as_bytes_) leading_extent::set(bytes_, rows);
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template send<backend_type>(slot, next, [&] {
-        const std::size_t first = first_row(to.labels, k);
+        std::size_t first = 0;
+        if constexpr (!single_place<Where>) first = to.labels.first_row(k);
         if (as_bytes_)
           upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
         else
@@ -96,14 +97,6 @@ class device_batches {
       leading_extent::set(result, rows);
       return result;
     }
-  }
-
-  template <class Tensor>
-  static std::size_t first_row(const Tensor& x, std::size_t k) {
-    if constexpr (single_place<Where>)
-      return 0;
-    else
-      return x.first_row(k);
   }
 
   /// Enqueues a copy of the rows of the whole that belong to a part.

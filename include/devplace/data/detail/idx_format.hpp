@@ -19,10 +19,12 @@
 #include <vector>
 
 #include <devplace/io/file.hpp>
-#include <devplace/io/gzip.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
+
+// Either header defines gzip_reader.
+#include DEVPLACE_GZIP_READER
 
 namespace devplace::detail {
 

@@ -26,25 +26,28 @@ class prefetcher {
 
   /// Without workers, wait() makes the batch in the calling thread. `object` is not used before start().
   prefetcher(std::size_t workers, std::size_t slots, make_function make, void* object)
-      : make_(make), object_(object), results_(slots) {
-    try {
+      : prefetcher(slots, make, object) {
+    try {  // an exception runs the destructor, which joins those that were started
       workers_.reserve(workers);
       while (workers_.size() < workers)
         workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& refusal) {
-      const std::size_t started = workers_.size();
-      join();
-      throw error("the operating system refused to start a loader's worker " + std::to_string(started + 1) + " of " +
-                  std::to_string(workers) + " (" + refusal.what() +
+      throw error("the operating system refused to start a loader's worker " + std::to_string(workers_.size() + 1) +
+                  " of " + std::to_string(workers) + " (" + refusal.what() +
                   "). Raise the limit (ulimit -u) or ask for fewer workers.");
-    } catch (...) {
-      join();
-      throw;
     }
   }
   prefetcher(const prefetcher&) = delete;
   prefetcher& operator=(const prefetcher&) = delete;
-  ~prefetcher() { join(); }
+  ~prefetcher() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    work_.notify_all();
+    for (std::thread& worker : workers_)
+      worker.join();
+  }
 
   /// Starts an epoch of `batches` batches. Requires that the previous epoch was stopped.
   void start(std::size_t batches) {
@@ -120,16 +123,7 @@ class prefetcher {
     }
   }
 
-  void join() noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    work_.notify_all();
-    for (std::thread& worker : workers_)
-      worker.join();
-    workers_.clear();
-  }
+  prefetcher(std::size_t slots, make_function make, void* object) : make_(make), object_(object), results_(slots) {}
 
   make_function make_;
   void* object_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -20,29 +21,22 @@ class sample_transform {
   template <class Function>
   static sample_transform from(Function function) {
     sample_transform result;
-    result.function_ = new Function(std::move(function));
+    result.function_ = std::make_shared<const Function>(std::move(function));
     result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {
       static_cast<void>((*static_cast<const Function*>(object))(sample, index, epoch));
     };
-    result.destroy_ = [](void* object) { delete static_cast<Function*>(object); };
     return result;
-  }
-
-  sample_transform(sample_transform&& other) noexcept
-      : function_(std::exchange(other.function_, nullptr)), call_(other.call_), destroy_(other.destroy_) {}
-  sample_transform& operator=(sample_transform&&) = delete;
-  ~sample_transform() {
-    if (function_ != nullptr) destroy_(function_);
   }
 
   explicit operator bool() const { return function_ != nullptr; }
 
-  void operator()(std::span<T> sample, std::size_t index, int epoch) const { call_(function_, sample, index, epoch); }
+  void operator()(std::span<T> sample, std::size_t index, int epoch) const {
+    call_(function_.get(), sample, index, epoch);
+  }
 
  private:
-  void* function_ = nullptr;
+  std::shared_ptr<const void> function_;
   void (*call_)(const void*, std::span<T>, std::size_t, int) = nullptr;
-  void (*destroy_)(void*) = nullptr;
 };
 
 }  // namespace devplace::detail
