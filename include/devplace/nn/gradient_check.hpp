@@ -34,25 +34,23 @@ struct difference_check {
   double step;
   gradient_check result = {};
 
-  void compare(double& at, double gradient, const std::string& name, std::size_t index) {
-    const double before = at;
-    double above = 0, below = 0;
-    at = before + step;
-    function(above);
-    at = before - step;
-    function(below);
-    at = before;
-    const double difference = (above - below) / (2 * step);
-    const double relative = std::abs(gradient - difference) / std::max(1.0, std::abs(gradient));
-    ++result.checked;
-    if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN counts as the worst
-      result.worst = relative;
-      result.where = name + "[" + std::to_string(index) + "]";
+  void compare(double* values, const double* gradients, std::size_t count, const std::string& name) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double before = values[i];
+      double above = 0, below = 0;
+      values[i] = before + step;
+      function(above);
+      values[i] = before - step;
+      function(below);
+      values[i] = before;
+      const double difference = (above - below) / (2 * step);
+      const double relative = std::abs(gradients[i] - difference) / std::max(1.0, std::abs(gradients[i]));
+      ++result.checked;
+      if (!std::isnan(result.worst) && !(relative <= result.worst)) {  // NaN counts as the worst
+        result.worst = relative;
+        result.where = name + "[" + std::to_string(i) + "]";
+      }
     }
-  }
-  void compare(double* at, const double* gradients, std::size_t count, const std::string& name) {
-    for (std::size_t i = 0; i < count; ++i)
-      compare(at[i], gradients[i], name, i);
   }
 };
 

@@ -11,18 +11,12 @@ namespace devplace::nn {
 /// Defines the extents of one sample if the first layer does not: `sequential<input<28, 28>, flatten, linear<784,
 /// 10>>`. An identity otherwise.
 template <std::size_t... E>
-struct input {
+struct input : flatten {
   /// Members that layer_for requires.
   ///@{
   template <class In>
   using output = In;
-  static constexpr keep keeps = keep::nothing;
-  static constexpr bool reshapes_only = true;
-
   using input_extents = extents<E...>;
-
-  static void forward(const auto& c) { flatten::forward(c); }
-  static void backward(const auto& c) { flatten::backward(c); }
   ///@}
 };
 

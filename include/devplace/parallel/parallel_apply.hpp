@@ -29,12 +29,6 @@ template <class Model, class Input>
 inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
                                                     typename std::remove_cvref_t<Input>::placement_type>;
 
-template <class Models, class Inputs, std::size_t... Index>
-auto apply_all(const Models& models, const Inputs& inputs, std::index_sequence<Index...>) {
-  // Braces guarantee the order of evaluation. Each call only enqueues work on its device.
-  return std::tuple{apply_one<Index, sizeof...(Index)>(std::get<Index>(models), std::get<Index>(inputs))...};
-}
-
 }  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -53,7 +47,11 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
     static_assert(in_place,
                   "devplace: parallel_apply: an input does not lie on the place of the model with the same position; "
                   "move it there with to<on<P>>(input).");
-    if constexpr (in_place) return parallel::detail::apply_all(models, inputs, std::index_sequence_for<Models...>{});
+    // Braces guarantee the order of evaluation. Each call only enqueues work on its device.
+    if constexpr (in_place) return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple{parallel::detail::apply_one<I, sizeof...(I)>(std::get<I>(models), std::get<I>(inputs))...};
+      }
+    (std::index_sequence_for<Models...>{});
   }
 }
 

@@ -9,16 +9,6 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/place/placement.hpp>
 
-namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
-
-/// Copies a model to each place of a mesh, in their order.
-template <class Model, class... P>
-auto replicate_over(const Model& source, devices<P...>) {
-  return std::tuple{to<on<P>>(source)...};
-}
-
-}  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
-
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Independent copies of a model, one on each place of `Where`, as torch.nn.parallel.replicate: `auto [a, b] =
@@ -32,7 +22,9 @@ auto replicate(const model<Net, From, P>& source) {
       has_copies,
       "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");
   if constexpr (has_copies)
-    return parallel::detail::replicate_over(source, typename devplace::detail::mesh_of<Where>::local{});
+    return [&]<class... Place>(devices<Place...>) {
+      return std::tuple{to<on<Place>>(source)...};
+    }(typename detail::mesh_of<Where>::local{});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -13,7 +13,6 @@
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/ops/matmul.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
@@ -87,7 +86,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = every_place_updates ? places : 1;
   static constexpr bool communicates = spans_processes<Where> || places > 1;
-  static constexpr bool on_cpu = std::is_same_v<backend_type, backend::cpu>;
+  /// Keeps CPU threads spinning between operations while a step runs.
+  using stay_awake = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, team_region, nn::detail::nothing>;
 
  public:
   /// The model that it trains.
@@ -130,7 +130,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
     const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
-    runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) { prepare_place(k, rows); });
+    runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
+      train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+    });
     if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, typename roles::wire>(communicator());
   }
 
@@ -166,14 +168,20 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       train::detail::require_participants(samples.participants(), targets.participants(), participants());
-    [[maybe_unused]] const auto awake = stay_awake();
+    [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
     const train::detail::step_guard guard(state, accumulation_);
     runtime::renew_working_copies<backend_type>(state);
     runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-      run_place(k, detail::local_part(samples, k), detail::local_part(targets, k),
-                runtime::key_of_part(key, samples, k));
+      const auto x = detail::local_part(samples, k);
+      const auto y = detail::local_part(targets, k);
+      const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
+      if (rows != y.extent(0)) train::detail::throw_other_targets_here(rows, y.extent(0));
+      train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+      train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
+                                                                runtime::key_of_part(key, samples, k),
+                                                                accumulation_.batches != 0);
     });
     if (++accumulation_.batches == Batches) update(state);
     guard.done();
@@ -187,7 +195,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     auto& state = own_state();
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
-    [[maybe_unused]] const auto awake = stay_awake();
+    [[maybe_unused]] const stay_awake awake{};
     const train::detail::step_guard guard(state, accumulation_);
     update(state);
     guard.done();
@@ -240,30 +248,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
-
-  /// Keeps CPU threads spinning between operations while a step runs.
-  auto stay_awake() const {
-    if constexpr (on_cpu)
-      return std::make_optional<team_region>();
-    else
-      return std::nullopt;
-  }
-
-  template <detail::configured = detail::configuration>
-  void prepare_place(std::size_t k, std::size_t rows) {
-    if constexpr (on_cpu) detail::gemm_prepare();
-    if (rows <= memory_[k].rows && memory_[k].prepared) return;
-    train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-  }
-
-  template <class Samples, class Targets, detail::configured = detail::configuration>
-  void run_place(std::size_t k, const Samples& samples, const Targets& targets, const nn::random_key& key) {
-    const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(samples);
-    if (rows != targets.extent(0)) train::detail::throw_other_targets_here(rows, targets.extent(0));
-    prepare_place(k, rows);
-    train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, samples.data(),
-                                                              targets, key, accumulation_.batches != 0);
-  }
 
   /// Reduces the gradients and updates the parameters.
   template <detail::configured = detail::configuration>

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/place/error.hpp>
@@ -45,9 +47,8 @@ struct step_memory {
   devplace::detail::memory_block workspace;
   devplace::detail::memory_block scalars;
   devplace::detail::memory_block clipping;
-  std::size_t rows = 0;   ///< number of samples that the workspace is large enough for
-  bool prepared = false;  ///< whether there is a workspace
-  bool counts = false;    ///< whether the batches of pending() were used in an update
+  std::optional<std::size_t> rows;  ///< number of samples that the workspace is large enough for
+  bool counts = false;              ///< whether the batches of pending() were used in an update
 
   /// Two sums over the batches of all updates, followed by two over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
@@ -79,19 +80,19 @@ inline void require_participants(const participants& samples, const participants
                        std::to_string(connected.first) + " on; divide samples and targets among its participants.");
 }
 
-/// Makes a place's workspace large enough for `rows` samples.
+/// Makes a place's workspace large enough for `rows` samples, unless it is.
 template <class Net, class P, class Backend, class T>
 void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
+  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  if (memory.rows && rows <= *memory.rows) return;
   using layout = step_layout<Net, P>;
   constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max() / layout::workspace(1);
   if (rows > limit) throw_too_large(rows);
-  memory.prepared = false;  // not prepared if the allocation fails
-  memory.rows = 0;
+  memory.rows.reset();  // in case the allocation fails
   devplace::detail::prepare_workspaces<Backend>(ordinal);
   memory.workspace = {};
   memory.workspace = devplace::detail::allocate<Backend>(ordinal, layout::workspace(rows), memory_purpose::activations);
   memory.rows = rows;
-  memory.prepared = true;
 }
 
 /// The address of the clipping factor for one place's whole gradients; it is computed there asynchronously.
