@@ -91,13 +91,13 @@ auto fetch(const batch_type& batch) {
 }
 #endif
 
-#if defined(LOADER_ACROSS)  // expect: devplace: a loader reads for one process and does not know its rank yet
+#if defined(LOADER_ACROSS)  // expect: devplace: a loader reads batches for one process; for a placement across
 dp::loader<where> batches(const dp::image_set& data) {
   return dp::loader<where>(data, {.batch = 8});
 }
 #endif
 
-#if defined(ACCURACY_ACROSS)  // expect: devplace: accuracy: it would count this process's samples alone
+#if defined(ACCURACY_ACROSS)  // expect: devplace: accuracy: the model lies across processes, and the result
 double measure(const model_type& model, dp::loader<dp::replicated<0, 1>>& batches) {
   return dp::accuracy(model, batches.epoch(0));
 }

@@ -40,7 +40,7 @@ void forgets(dp::loader<where>& batches) {
 }
 #endif
 
-#if defined(LOADER_IN_PINNED_MEMORY)  // expect: devplace: a loader brings batches to where a model computes
+#if defined(LOADER_IN_PINNED_MEMORY)  // expect: devplace: a loader's placement is the model's, and no model lies in
 void nowhere(const dp::image_set& data) {
   dp::loader<dp::on<dp::pinned>> batches{data, {.batch = 64}};
 }

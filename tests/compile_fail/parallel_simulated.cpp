@@ -80,7 +80,7 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(INPUT_OF_ANOTHER_MODEL)  // expect: devplace: parallel_apply: an input does not lie on the place
   dp::parallel_apply(replicas, std::tie(second, first));
 #endif
-#if defined(MODEL_WITHOUT_INPUT)  // expect: devplace: parallel_apply: there are more models than inputs, or fewer
+#if defined(MODEL_WITHOUT_INPUT)  // expect: devplace: parallel_apply: the numbers of models and inputs differ
   dp::parallel_apply(replicas, std::tie(first));
 #endif
   static_cast<void>(on_copies);

@@ -281,14 +281,18 @@ TEST_CASE("a communicator, a batch and a placement must agree on the participant
   CHECK(world.calls.empty());
 
   world.own = {5, 6};  // the last two places of six begin at rank 4
-  CHECK_THROWS_WITH((dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
-                    ContainsSubstring("the policy's communicator has 6 participants, 2 of them in this process from "
-                                      "rank 5 on, and the model lies on 2 places of each process."));
+  CHECK_THROWS_WITH(
+      (dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
+      ContainsSubstring(
+          "the policy's communicator has 6 participants, 2 of them in this process from "
+          "rank 5 on, and the model lies on 2 places of each process; give a communicator of these places"));
   world.own = {2, 6};
   dp::model<dropout_net, dp::replicated<0, 1>> local{dp::seed{1}};
   CHECK_THROWS_WITH((dp::trainer{local, nn::cross_entropy{}, dp::optim::sgd{}, policy{.engine = {&world}}}),
-                    ContainsSubstring("places of one process; across processes it lies on across<...>."));
-  CHECK_THROWS_WITH(part_of<where>(x, {5, 6}), ContainsSubstring("split: this process has 2 of 6 participants"));
+                    ContainsSubstring("places of one process; give a communicator of these places"));
+  CHECK_THROWS_WITH(
+      part_of<where>(x, {5, 6}),
+      ContainsSubstring("split: the 2 places of this process are participants from rank 5 on, and there are only 6"));
 }
 
 TEST_CASE("a tensor across processes has this process's part of the whole", "[parallel]") {

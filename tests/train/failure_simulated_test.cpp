@@ -369,9 +369,10 @@ TEMPLATE_TEST_CASE("another pass between the batches of an accumulation is an er
   {
     auto [output, saved] = t.model.forward(t.x);
     const auto lease = t.model.backward(std::move(saved), nn::cross_entropy{}(output, t.y).gradient);
-    CHECK_THROWS_WITH(t.step(t.x, t.y),
-                      Equals("devplace: trainer: a lease of the model's gradients is still in use; let it go "
-                             "before the next step."));
+    CHECK_THROWS_WITH(
+        t.step(t.x, t.y),
+        Equals("devplace: trainer: a lease of the model's gradients still exists; destroy it, or let an optimizer "
+               "take it, before the next step."));
   }
   const std::string overwritten =
       "devplace: trainer: another pass of this model ran between the batches of one accumulation and overwrote their "

@@ -214,7 +214,8 @@ TEST_CASE("misuse of a trainer is an error that says what to do", "[train]") {
     auto [output, saved] = model.forward(x);
     auto [loss, gradient] = nn::cross_entropy{}(output, dp::test::square_labels(4, 3));
     const auto lease = model.backward(std::move(saved), gradient);
-    CHECK_THROWS_WITH(step(x, dp::test::square_labels(4, 3)), ContainsSubstring("still in use"));
+    CHECK_THROWS_WITH(step(x, dp::test::square_labels(4, 3)),
+                      ContainsSubstring("a lease of the model's gradients still exists; destroy it"));
   }
   CHECK_NOTHROW(step(x, dp::test::square_labels(4, 3)));
   const auto moved = std::move(step);

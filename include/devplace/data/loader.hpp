@@ -52,13 +52,14 @@ class loader {
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
   using backend_type = placement_backend_t<Where>;
-  static_assert(!spans_processes<Where>,
-                "devplace: a loader reads for one process and does not know its rank yet; cut this process's part of "
-                "each batch by hand into a tensor on batch_placement_t<Where>.");
   static_assert(
-      detail::computes<backend_type>,
-      "devplace: a loader brings batches to where a model computes, through pinned memory of its own; name the "
-      "model's placement.");
+      !spans_processes<Where>,
+      "devplace: a loader reads batches for one process; for a placement across processes, copy this process's "
+      "part of each batch into a tensor on batch_placement_t<Where>.");
+  static_assert(detail::computes<backend_type>,
+                "devplace: a loader's placement is the model's, and no model lies in pinned memory; a loader for a "
+                "cuda place has "
+                "pinned memory of its own.");
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;

@@ -34,8 +34,9 @@ inline constexpr stored_type stored_types[] = {{"float", 4, "<f4", 0x0d},
 
 template <element T>
 constexpr const stored_type* stored_type_of() {
-  static_assert(!std::same_as<T, bf16>,
-                "devplace: .npy files have no bf16 elements; write cast<float>(x), and convert what was read.");
+  static_assert(
+      !std::same_as<T, bf16>,
+      "devplace: .npy files have no bf16 elements; write cast<float>(x), or read float and use cast<bf16>(x).");
   const stored_type* type = stored_types;
   while (std::string_view(type->name) != dtype_name<T>())
     ++type;

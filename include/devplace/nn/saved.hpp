@@ -62,7 +62,8 @@ class [[nodiscard]] saved {
   void check(const state_type* state) const {
     if (state_ == nullptr)
       throw error("backward: these saved activations were used by an earlier backward; run forward again.");
-    if (state_.get() != state) throw error("backward: these saved activations are another model's.");
+    if (state_.get() != state)
+      throw error("backward: these saved activations are another model's; pass those of this model's forward.");
     if (state_->updates != updates_)
       throw error("backward: an optimizer has changed the parameters since forward; run forward again.");
   }

@@ -59,10 +59,11 @@ namespace detail {
 inline void require_participants(int size, int first, int local, std::size_t places, bool across_processes) {
   const bool here = local > 0 && static_cast<std::size_t>(local) == places;
   if (here && first >= 0 && first <= size - local && (across_processes || size == local)) return;
-  throw argument_error("the policy's communicator has " + std::to_string(size) + " participants, " +
-                       std::to_string(local) + " of them in this process from rank " + std::to_string(first) +
-                       " on, and the model lies on " + std::to_string(places) + " places of " +
-                       (across_processes ? "each process." : "one process; across processes it lies on across<...>."));
+  throw argument_error(
+      "the policy's communicator has " + std::to_string(size) + " participants, " + std::to_string(local) +
+      " of them in this process from rank " + std::to_string(first) + " on, and the model lies on " +
+      std::to_string(places) + " places of " + (across_processes ? "each process" : "one process") +
+      "; give a communicator of these places, and a model on across<...> if several processes take part.");
 }
 
 }  // namespace detail

@@ -41,7 +41,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <class... Models, class... Inputs>
 auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs...>& inputs) {
   static_assert(sizeof...(Models) == sizeof...(Inputs),
-                "devplace: parallel_apply: there are more models than inputs, or fewer; give each model one input.");
+                "devplace: parallel_apply: the numbers of models and inputs differ; give each model one input.");
   if constexpr (sizeof...(Models) == sizeof...(Inputs)) {
     constexpr bool in_place = (parallel::detail::lie_together<Models, Inputs> && ...);
     static_assert(in_place,

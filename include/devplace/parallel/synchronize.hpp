@@ -123,7 +123,7 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   static_assert(
       !spans_processes<Where> || !is_policy || parallel::spans_processes<typename Policy::engine_type>,
       "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
-      "of one process; give an engine that says spans_processes, whose communicator knows this process's "
+      "of one process; give an engine with spans_processes = true, whose communicator knows this process's "
       "rank.");
   if constexpr (single_place<Where> || !is_policy) {
     return std::move(partial);

@@ -35,8 +35,7 @@ template <class... P>
 struct checked_mesh {
   static_assert(sizeof...(P) > 0, "devplace: a placement needs at least one place, as in replicated<0, 1>.");
   static_assert(all_distinct<P...>,
-                "devplace: this placement names one place twice; every ordinal may stand in it once, as in "
-                "replicated<0, 1, 2>.");
+                "devplace: this placement names one place twice; name each place once, as in replicated<0, 1, 2>.");
 };
 
 }  // namespace detail

@@ -85,9 +85,10 @@ constexpr std::size_t split_begin(split::rule rule, std::size_t size, std::size_
 template <std::size_t Places>
 constexpr part_begins<Places> divide(std::size_t size, split::rule rule, const participants& of = {0, Places}) {
   if (of.count < Places || of.first > of.count - Places)
-    throw argument_error("split: this process has " + std::to_string(Places) + " of " + std::to_string(of.count) +
-                         " participants from rank " + std::to_string(of.first) +
-                         " on, which are not so many; give the first rank of this process and the number of all.");
+    throw argument_error("split: the " + std::to_string(Places) +
+                         " places of this process are participants from rank " + std::to_string(of.first) +
+                         " on, and there are only " + std::to_string(of.count) +
+                         " participants in total; give the first rank of this process and the total number.");
   part_begins<Places> begins{};
   for (std::size_t part = 0; part <= Places; ++part)
     begins[part] = split_begin(rule, size, of.count, of.first + part);

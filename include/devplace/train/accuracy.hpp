@@ -67,7 +67,8 @@ void add_right(const Right& right, const Logits& logits, const Labels& labels, s
 inline void check_top(std::size_t top, std::size_t classes) {
   if (top == 0 || top > classes)
     throw argument_error("accuracy: the option top is " + std::to_string(top) + " and the model has " +
-                         std::to_string(classes) + " classes; give a number from 1 to that.");
+                         std::to_string(classes) + " classes; give a number from 1 to " + std::to_string(classes) +
+                         ".");
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -94,9 +95,10 @@ template <class Net, placement Where, precision P, class Batches>
   }
 double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
-  static_assert(!spans_processes<Where>,
-                "devplace: accuracy: it would count this process's samples alone; measure a copy of the model, "
-                "to<Local>(model), in one process.");
+  static_assert(
+      !spans_processes<Where>,
+      "devplace: accuracy: the model lies across processes, and the result would count this process's samples "
+      "only; measure a copy of the model in one process, to<Local>(model).");
   static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));

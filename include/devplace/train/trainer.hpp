@@ -75,10 +75,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
-  static_assert(!spans_processes<Where> || parallel::spans_processes<typename policy_type::engine_type>,
-                "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
-                "one process; give a policy with an engine that says spans_processes, whose communicator knows this "
-                "process's rank: collective::all_reduce<my_engine>{...}.");
+  static_assert(
+      !spans_processes<Where> || parallel::spans_processes<typename policy_type::engine_type>,
+      "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
+      "one process; give a policy with an engine that has spans_processes = true and whose communicator knows this "
+      "process's rank: collective::all_reduce<my_engine>{...}.");
   static_assert(!spans_processes<Where> || every_place_updates,
                 "devplace: trainer: this policy updates on the first place alone, which only one process has; across "
                 "processes use collective::all_reduce<my_engine>.");

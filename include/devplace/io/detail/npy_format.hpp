@@ -23,9 +23,10 @@
 
 namespace devplace::detail {
 
-static_assert(std::endian::native == std::endian::little,
-              "devplace: .npy files are read and written on little-endian machines only; convert the bytes before "
-              "including devplace/io/npy.hpp is of use here.");
+static_assert(
+    std::endian::native == std::endian::little,
+    "devplace: .npy files are read and written on little-endian machines only; this machine is big-endian, so "
+    "do not include devplace/io/npy.hpp.");
 
 [[noreturn]] inline void fail_npy(std::string_view name, const std::string& found) {
   throw file_error("read_npy: " + in_quotes(name) + " " + found);

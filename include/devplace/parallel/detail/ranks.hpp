@@ -110,12 +110,13 @@ class rank_devices {
       ascending = begins[k - 1] <= begins[k];
     if (!ascending)
       throw argument_error(
-          "collective: the boundaries of the parts must be ascending, one more than there are places.");
+          "collective: the boundaries of the parts must be ascending numbers, one more than there are places; the part "
+          "of rank r is [begins[r], begins[r + 1]).");
   }
   void check_root(int root) const {
     if (root < 0 || root >= size())
-      throw argument_error("collective: there is no place number " + std::to_string(root) + " among " +
-                           std::to_string(size()) + ", counted from 0.");
+      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
+                           std::to_string(size() - 1) + ".");
   }
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }

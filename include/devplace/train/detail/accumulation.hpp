@@ -26,7 +26,9 @@ template <class Backend, class S>
 void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::settle_after_failures<Backend>(state);
   if (state.gradients_out)
-    throw error("trainer: a lease of the model's gradients is still in use; let it go before the next step.");
+    throw error(
+        "trainer: a lease of the model's gradients still exists; destroy it, or let an optimizer take it, before the "
+        "next step.");
   if (a.batches != 0 && a.writes != state.gradient_writes) {
     a.batches = 0;
     throw error(

@@ -63,7 +63,7 @@ struct step_memory {
 }
 [[noreturn]] inline void throw_other_targets_here(std::size_t samples, std::size_t targets) {
   throw shape_error("trainer: the batch's part here has " + std::to_string(samples) + " samples and " +
-                    std::to_string(targets) + " targets; split both alike.");
+                    std::to_string(targets) + " targets; split samples and targets in the same way.");
 }
 [[noreturn]] inline void throw_too_large(std::size_t rows) {
   throw argument_error("trainer: a batch of " + std::to_string(rows) +
