@@ -44,29 +44,34 @@ struct refused {
   using type = void;
   static constexpr mismatch why = Why;
 };
+template <mismatch Why, class Where>
+using verdict = std::conditional_t<Why == mismatch::none, lies_on<Where>, refused<Why>>;
 
-/// Properties of a kind of placement, for the rules.
+/// Properties of a kind of placement, for the rules. That of whole values is also that of numbers and of views at
+/// here<...>.
 template <class Kind>
-struct kind_rules;
-template <>
-struct kind_rules<copies> {
+struct kind_rules {
   static constexpr bool whole = true, split = false, partial = false, linear = false;
   static constexpr std::size_t axis = static_cast<std::size_t>(-1);
+  static constexpr reduction op = reduction::sum;
 };
 template <std::size_t Axis>
-struct kind_rules<split_along<Axis>> {
-  static constexpr bool whole = false, split = true, partial = false, linear = false;
+struct kind_rules<split_along<Axis>> : kind_rules<void> {
+  static constexpr bool whole = false, split = true;
   static constexpr std::size_t axis = Axis;
 };
 template <reduction Op>
-struct kind_rules<summands<Op>> {
-  static constexpr bool whole = false, split = false, partial = true;
-  static constexpr bool linear = Op == reduction::sum || Op == reduction::mean;
-  static constexpr std::size_t axis = static_cast<std::size_t>(-1);
+struct kind_rules<summands<Op>> : kind_rules<void> {
+  static constexpr bool whole = false, partial = true, linear = Op == reduction::sum || Op == reduction::mean;
   static constexpr reduction op = Op;
 };
 template <class Where>
 using rules_of = kind_rules<typename placement_traits<Where>::kind>;
+
+template <class Where>
+struct operand_rules : kind_rules<void> {};
+template <placement Where>
+struct operand_rules<Where> : rules_of<Where> {};
 
 /// Whether two placements have the same places; one place and a mesh of one place are different.
 template <class A, class B>
@@ -75,75 +80,46 @@ template <placement A, placement B>
 inline constexpr bool same_places<A, B> =
     is_on<A> == is_on<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
-/// A function of a single operand.
-template <arithmetic Op, class Where>
-constexpr auto elementwise_of_one() {
-  if constexpr (!rules_of<Where>::partial || (rules_of<Where>::linear && Op == arithmetic::negation))
-    return lies_on<Where>{};
-  else
-    return refused<mismatch::nonlinear>{};
+/// Why an operand and a number or a whole value, which is on the left if `flipped`, have no common result.
+template <class X>
+constexpr mismatch why_not_beside_whole(arithmetic op, X, bool flipped) {
+  if (!X::partial) return mismatch::none;
+  if (X::linear && (op == arithmetic::product || (op == arithmetic::quotient && !flipped))) return mismatch::none;
+  return X::linear && op == arithmetic::additive ? mismatch::counted_repeatedly : mismatch::nonlinear;
 }
 
-/// An operand together with a number or a whole value, which is on the left if `Flipped`.
-template <arithmetic Op, class Where, bool Flipped>
-constexpr auto elementwise_beside_whole() {
-  if constexpr (!placement<Where>)  // a view at here<...>
-    return lies_on<Where>{};
-  else if constexpr (!rules_of<Where>::partial)
-    return lies_on<Where>{};
-  else if constexpr (rules_of<Where>::linear && (Op == arithmetic::product || (Op == arithmetic::quotient && !Flipped)))
-    return lies_on<Where>{};
-  else if constexpr (rules_of<Where>::linear && Op == arithmetic::additive)
-    return refused<mismatch::counted_repeatedly>{};
-  else
-    return refused<mismatch::nonlinear>{};
-}
-
-template <arithmetic Op, class A, class B>
-constexpr auto elementwise_of_partials() {
-  constexpr reduction a = rules_of<A>::op, b = rules_of<B>::op;
-  if constexpr (a != b)
-    return refused<mismatch::reductions>{};
-  else if constexpr ((rules_of<A>::linear && Op == arithmetic::additive) ||
-                     (a == reduction::max && Op == arithmetic::larger) ||
-                     (a == reduction::min && Op == arithmetic::smaller))
-    return lies_on<A>{};
-  else if constexpr (Op == arithmetic::product)
-    return refused<mismatch::partial_product>{};
-  else
-    return refused<mismatch::nonlinear>{};
+/// Why two operands on the same places have no common result.
+template <class A, class B>
+constexpr mismatch why_not_elementwise(arithmetic op, A a, B b) {
+  if (B::whole) return why_not_beside_whole(op, a, false);
+  if (A::whole) return why_not_beside_whole(op, b, true);
+  if (A::partial != B::partial) return mismatch::partial_and_split;
+  if (A::split) return A::axis == B::axis ? mismatch::none : mismatch::split_axes;
+  if (A::op != B::op) return mismatch::reductions;
+  if ((A::linear && op == arithmetic::additive) || (A::op == reduction::max && op == arithmetic::larger) ||
+      (A::op == reduction::min && op == arithmetic::smaller))
+    return mismatch::none;
+  return op == arithmetic::product ? mismatch::partial_product : mismatch::nonlinear;
 }
 
 /// Two operands; void stands for a number.
 template <arithmetic Op, class A, class B>
 constexpr auto elementwise_of_two() {
-  if constexpr (std::is_void_v<A> && std::is_void_v<B>)
-    return lies_on<void>{};
-  else if constexpr (std::is_void_v<B>)
-    return elementwise_beside_whole<Op, A, false>();
-  else if constexpr (std::is_void_v<A>)
-    return elementwise_beside_whole<Op, B, true>();
-  else if constexpr (!same_places<A, B>)
-    return refused<mismatch::places>{};
-  else if constexpr (rules_of<B>::whole)
-    return elementwise_beside_whole<Op, A, false>();
-  else if constexpr (rules_of<A>::whole)
-    return elementwise_beside_whole<Op, B, true>();
-  else if constexpr (rules_of<A>::partial && rules_of<B>::partial)
-    return elementwise_of_partials<Op, A, B>();
-  else if constexpr (rules_of<A>::partial || rules_of<B>::partial)
-    return refused<mismatch::partial_and_split>{};
-  else if constexpr (rules_of<A>::axis != rules_of<B>::axis)
-    return refused<mismatch::split_axes>{};
-  else
-    return lies_on<A>{};
+  using a = operand_rules<A>;
+  using b = operand_rules<B>;
+  constexpr bool elsewhere = !std::is_void_v<A> && !std::is_void_v<B> && !same_places<A, B>;
+  constexpr mismatch why = elsewhere ? mismatch::places : why_not_elementwise(Op, a{}, b{});
+  return verdict<why, std::conditional_t<std::is_void_v<A> || (a::whole && !b::whole), B, A>>{};
 }
 
 /// The placement of an elementwise operation's result: `type` and `why`.
 template <arithmetic Op, class... Where>
 struct elementwise_result;
 template <arithmetic Op, class A>
-struct elementwise_result<Op, A> : decltype(elementwise_of_one<Op, A>()) {};
+struct elementwise_result<Op, A>
+    : verdict<!rules_of<A>::partial || (rules_of<A>::linear && Op == arithmetic::negation) ? mismatch::none
+                                                                                           : mismatch::nonlinear,
+              A> {};
 template <arithmetic Op, class A, class B>
 struct elementwise_result<Op, A, B> : decltype(elementwise_of_two<Op, A, B>()) {};
 
@@ -170,25 +146,23 @@ struct transposed_placement<Where> {
 };
 
 template <class A, class B>
+constexpr mismatch why_no_product(A a, B b) {
+  if (A::partial && B::partial) return mismatch::partial_product;
+  if (A::partial || B::partial) return why_not_elementwise(arithmetic::product, a, b);  // linear in each operand
+  if ((A::axis == 1) != (B::axis == 0)) return mismatch::contraction;
+  return A::split && B::split && A::axis != 1 ? mismatch::split_axes : mismatch::none;
+}
+
+template <class A, class B>
 constexpr auto matmul_of() {
+  using a = rules_of<A>;
+  using b = rules_of<B>;
   if constexpr (!same_places<A, B>)
     return refused<mismatch::places>{};
-  else if constexpr (rules_of<A>::partial && rules_of<B>::partial)
-    return refused<mismatch::partial_product>{};
-  else if constexpr ((rules_of<A>::partial && rules_of<B>::split) || (rules_of<A>::split && rules_of<B>::partial))
-    return refused<mismatch::partial_and_split>{};
-  else if constexpr (rules_of<A>::partial || rules_of<B>::partial)  // linear in each operand
-    return elementwise_of_two<arithmetic::product, A, B>();
-  else if constexpr (rules_of<A>::axis == 1 && rules_of<B>::axis == 0)  // each place sums over its part
+  else if constexpr (a::axis == 1 && b::axis == 0)  // each place sums over its part
     return lies_on<with_kind_t<A, summands<reduction::sum>>>{};
-  else if constexpr (rules_of<A>::axis == 1 || rules_of<B>::axis == 0)
-    return refused<mismatch::contraction>{};
-  else if constexpr (rules_of<A>::split && rules_of<B>::split)
-    return refused<mismatch::split_axes>{};
-  else if constexpr (rules_of<A>::split)
-    return lies_on<A>{};
   else
-    return lies_on<B>{};
+    return verdict<why_no_product(a{}, b{}), std::conditional_t<a::whole, B, A>>{};
 }
 
 /// The placement of a matrix product; transposed matrices are given by their transposed_placement.
@@ -199,26 +173,21 @@ template <reducing Op, class Where, std::size_t... Axis>
 constexpr auto reduction_of() {
   using rules = rules_of<Where>;
   constexpr bool stays = sizeof...(Axis) != 0 && ((Axis != rules::axis) && ...);  // the axis that is split
-  if constexpr (rules::whole) {
-    return lies_on<Where>{};
-  } else if constexpr (rules::partial) {
-    if constexpr ((rules::linear && (Op == reducing::sum || Op == reducing::mean)) ||
-                  (rules::op == reduction::max && Op == reducing::max) ||
-                  (rules::op == reduction::min && Op == reducing::min))
-      return lies_on<Where>{};
-    else
-      return refused<mismatch::nonlinear>{};
+  if constexpr (!rules::split) {
+    constexpr bool defined = rules::whole || (rules::linear && (Op == reducing::sum || Op == reducing::mean)) ||
+                             (rules::op == reduction::max && Op == reducing::max) ||
+                             (rules::op == reduction::min && Op == reducing::min);
+    return verdict < defined ? mismatch::none : mismatch::nonlinear, Where > {};
   } else if constexpr (stays) {
     return lies_on<with_kind_t<Where, split_along<rules::axis - (std::size_t{0} + ... + (Axis < rules::axis))>>>{};
-  } else if constexpr (Op == reducing::mean) {
-    return refused<mismatch::mean_of_parts>{};
-  } else if constexpr (Op == reducing::position) {
-    return refused<mismatch::position_in_parts>{};
   } else {
-    constexpr reduction op = Op == reducing::sum   ? reduction::sum
-                             : Op == reducing::max ? reduction::max
-                                                   : reduction::min;
-    return lies_on<with_kind_t<Where, summands<op>>>{};
+    constexpr mismatch why = Op == reducing::mean       ? mismatch::mean_of_parts
+                             : Op == reducing::position ? mismatch::position_in_parts
+                                                        : mismatch::none;
+    constexpr reduction op = Op == reducing::max   ? reduction::max
+                             : Op == reducing::min ? reduction::min
+                                                   : reduction::sum;
+    return verdict<why, with_kind_t<Where, summands<op>>>{};
   }
 }
 
@@ -226,18 +195,11 @@ constexpr auto reduction_of() {
 template <reducing Op, class Where, std::size_t... Axis>
 struct reduction_result : decltype(reduction_of<Op, Where, Axis...>()) {};
 
-template <std::size_t Axis, class Where>
-constexpr auto rows_of_placement() {
-  if constexpr (rules_of<Where>::partial)
-    return refused<mismatch::nonlinear>{};
-  else if constexpr (rules_of<Where>::axis == Axis)
-    return refused<mismatch::parts_of_rows>{};
-  else
-    return lies_on<Where>{};
-}
-
 /// The placement of the result of a nonlinear function of rows along `Axis`, such as softmax.
 template <std::size_t Axis, class Where>
-struct row_function_result : decltype(rows_of_placement<Axis, Where>()) {};
+struct row_function_result : verdict<rules_of<Where>::partial        ? mismatch::nonlinear
+                                     : rules_of<Where>::axis == Axis ? mismatch::parts_of_rows
+                                                                     : mismatch::none,
+                                     Where> {};
 
 }  // namespace devplace::detail
