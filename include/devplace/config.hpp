@@ -47,7 +47,7 @@
 #if defined(__CUDA_ARCH__)
   #define DEVPLACE_IF_HOST(...)
 #else
-  /// Code of a DEVPLACE_HD function for the host only, such as throwing.
+  /// Code that nvcc's device pass must not see, such as throwing in a DEVPLACE_HD function.
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 

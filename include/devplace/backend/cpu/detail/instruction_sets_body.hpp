@@ -18,8 +18,10 @@ struct code {
     return {multiply_range<T>, dot_range<T>, tile_rows, vector_bytes / sizeof(T)};
   }
   template <class Update>
-  static void update(const Update& enqueued, std::size_t begin, std::size_t end) {
-    update_arrays(enqueued, begin, end, typename Update::array_numbers{});
+  static void update([[maybe_unused]] const Update& enqueued, [[maybe_unused]] std::size_t begin,
+                     [[maybe_unused]] std::size_t end) {
+    // nvcc's device pass refuses vectors in the formulas of optimizers, because these are device code, too.
+    DEVPLACE_IF_HOST(update_arrays(enqueued, begin, end, typename Update::array_numbers{});)
   }
   template <class T>
   static void add_squares(double* sums, const T* values, std::size_t count) {
