@@ -8,7 +8,8 @@ namespace devplace {
 
 namespace op {
 
-/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them.
+/// `run(ordinal)`: allocates the workspace of a device's operations, once for all of them. Backends whose operations
+/// need none (the CPU's use the stack and the matrix engine's buffer per thread) do not implement it.
 struct workspaces {};
 
 }  // namespace op
@@ -18,13 +19,12 @@ namespace detail {
 /// Allocates the workspace of products and reductions on a backend's device, so that none of them allocates later.
 /// Never freed before the process ends.
 template <class Backend>
-void prepare_workspaces(int ordinal) {
-  dispatch<op::workspaces, Backend>(ordinal);
+void prepare_workspaces([[maybe_unused]] int ordinal) {
+  if constexpr (provided<Backend, op::workspaces>) implementation<Backend, op::workspaces>::run(ordinal);
 }
 
 }  // namespace detail
 
 }  // namespace devplace
 
-#include <devplace/backend/cpu/workspaces.hpp>
 #include DEVPLACE_CUDA_BACKEND(workspaces)

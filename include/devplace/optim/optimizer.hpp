@@ -133,7 +133,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
     const auto lease = std::move(gradients);
-    update(m.state(), lease.how() == reduction::mean, {});
+    update(m.state(), lease.how() == reduction::mean, {}, [] {});
   }
 
   /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
@@ -172,11 +172,6 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       state.unusable = runtime::partial_update_text;
       throw;
     }
-  }
-  /// The same if every place updates its own replica.
-  template <detail::configured = detail::configuration>
-  void update(state_type& state, bool divide, const std::array<const T*, places>& factors) {
-    update(state, divide, factors, [] {});
   }
 
   /// The hyperparameters; changes take effect in the next step.
