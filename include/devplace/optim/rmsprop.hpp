@@ -91,6 +91,7 @@ struct rmsprop {
   }
   ///@}
 
+  /// Whether all hyperparameters are equal.
   friend bool operator==(const rmsprop&, const rmsprop&) = default;
 };
 

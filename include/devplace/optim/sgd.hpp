@@ -92,6 +92,7 @@ struct sgd {
   }
   ///@}
 
+  /// Whether all hyperparameters are equal.
   friend bool operator==(const sgd&, const sgd&) = default;
 };
 

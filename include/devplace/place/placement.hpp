@@ -221,10 +221,12 @@ template <placement Where>
 using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 
 /// Whether the host can access elements: true for one place whose memory the host can access.
+///@{
 template <class Where>
 inline constexpr bool host_accessible = false;
 template <class P>
 inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
+///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
 /// along axis 0 over the places.
