@@ -81,8 +81,7 @@ void for_each_replica(const model_state<S>& state, std::size_t count, F&& f) {
 /// Why a model is unusable after a failure on one of its devices.
 inline constexpr const char* failed_device_text =
     "one of its devices failed, and work on its parameters was skipped there. Make a new model or copy a saved one, "
-    "and "
-    "make new trainers and optimizers for it.";
+    "and make new trainers and optimizers for it.";
 
 /// Why a model is unusable after an exception in the middle of an update.
 inline constexpr const char* partial_update_text =
