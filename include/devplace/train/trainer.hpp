@@ -87,8 +87,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = every_place_updates ? places : 1;
   static constexpr bool communicates = spans_processes<Where> || places > 1;
+  struct no_region {};
   /// Keeps CPU threads spinning between operations while a step runs.
-  using stay_awake = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, team_region, nn::detail::nothing>;
+  using stay_awake = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, team_region, no_region>;
 
  public:
   /// The model that it trains.
