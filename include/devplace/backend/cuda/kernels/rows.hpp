@@ -39,8 +39,8 @@ struct rows_kernel {
   }
 };
 
-/// The kernel depends on the length of the rows. Short rows are held in registers, so they are read once: 4 lanes for up
-/// to 16 elements, a warp for up to 1,024. Longer rows get a block each and are read once per pass.
+/// The kernel depends on the length of the rows. Short rows are held in registers, so they are read once: 4 lanes for
+/// up to 16 elements, a warp for up to 1,024. Longer rows get a block each and are read once per pass.
 template <class Row, class Launch>
 void with_kernel(std::size_t rows, const row_functor<Row>& of_rows, const Launch& launch) {
   const std::size_t columns = of_rows.columns;
