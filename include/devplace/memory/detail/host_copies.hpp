@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string>
 
-#include <devplace/memory/block.hpp>
-
 namespace devplace::detail {
+
+enum class copy_kind : unsigned char;  // memory/block.hpp, which includes this header
 
 /// Synchronous copies within host memory, ordinary or pinned, by the calling thread.
 struct host_copies {
