@@ -138,7 +138,7 @@ class view {
   constexpr auto select(axis<N>, std::size_t index) const {
     const detail::axes_without_t<rank, N> rest;
     if (index >= extent(N)) detail::throw_past_end(index, N, extent(N));
-    return of_axes<along<N>>(data_ + index * stride(N), rest);
+    return of_axes<along<N>>(at_offset(index * stride(N)), rest);
   }
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
   ///@}
@@ -245,8 +245,11 @@ class view {
       by.values[N] *= step;
     }
     const auto of = detail::with_dynamic_axis<Extents, N>::with((last - first + step - 1) / step, extents_);
-    return window<L>(data_ + first * stride(N), of, by, device_);
+    return window<L>(at_offset(first * stride(N)), of, by, device_);
   }
+
+  /// A view without elements may have no memory, to whose null pointer nothing can be added.
+  constexpr T* at_offset(std::size_t elements) const { return data_ == nullptr ? data_ : data_ + elements; }
 
   template <class... Index>
   constexpr std::size_t offset(Index... indices) const {
