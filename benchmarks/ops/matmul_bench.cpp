@@ -145,9 +145,9 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i)
     counts.push_back(std::atoi(argv[i]));
   if (counts.empty()) counts = {1, dp::detail::usable_processors()};
-  std::printf("engines: %s", dp::matrix_engine<dp::detail::gemm_builtin>().name.data());
+  std::printf("engines: %s", dp::detail::gemm_builtin::name());
 #if defined(DEVPLACE_WITH_CBLAS)
-  std::printf(", %s", dp::matrix_engine<dp::detail::gemm_cblas>().name.data());
+  std::printf(", %s", dp::detail::gemm_cblas::name());
 #endif
   std::printf("\n");
   {

@@ -76,7 +76,7 @@ template <std::size_t Side>
 double adam() {
   dp::model<nn::sequential<nn::linear<Side, Side, false>>, where> model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::adam{}};
-  return time_on<gpu>([&] { optimizer.update(*model.shared_state(), false, {}); });
+  return time_on<gpu>([&] { optimizer.update(*model.shared_state(), false, {}, [] {}); });
 }
 
 double copy(std::size_t bytes) {
