@@ -58,8 +58,7 @@ class loader {
       "part of each batch into a tensor on batch_placement_t<Where>.");
   static_assert(detail::computes<backend_type>,
                 "devplace: a loader's placement is the model's, and no model lies in pinned memory; a loader for a "
-                "cuda place has "
-                "pinned memory of its own.");
+                "cuda place has pinned memory of its own.");
   static constexpr bool in_host_memory = std::is_same_v<batch_placement_type, on<cpu>>;
   using memory = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, on<cpu>, on<pinned>>;
   using maker = detail::batch_maker<T, typename source::features, typename source::targets, memory, !in_host_memory>;
