@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -129,6 +130,28 @@ TEST_CASE("read_idx names what it found and what it expected", "[data]") {
     CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28>>(folder.write("x", uint8_2x3))),
                       ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn, 28>"));
   }
+}
+
+TEST_CASE("read_idx checks type, shape and size before it reads or allocates that much", "[data]") {
+  const temporary_folder folder;
+  using vector = dp::extents<dp::dyn>;
+  const auto sparse = [&](const std::string& content, std::uintmax_t bytes) {
+    const std::string path = folder.write("sparse", content);
+    std::filesystem::resize_file(path, bytes);
+    return path;
+  };
+  constexpr std::uintmax_t tebibytes = std::uintmax_t{4} << 40;
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, vector>(sparse("", tebibytes))),
+                    ContainsSubstring("holds elements of type 0x00"));
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::dextents<2>>(sparse(uint8_2x3, tebibytes))),
+                    ContainsSubstring("is longer than its header announces"));
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::dextents<2>>(
+                        sparse(bytes("\x00\x00\x08\x02\x00\x40\x00\x00\x00\x10\x00\x00"), tebibytes + 12))),
+                    ContainsSubstring("announces 4398046511104 bytes of elements, more than the memory"));
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, vector>("/dev/zero")),
+                    ContainsSubstring("'/dev/zero' is a pipe, a device or a socket"));
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::extents<3>>("/dev/zero")),
+                    ContainsSubstring("holds elements of type 0x00"));
 }
 
 TEST_CASE("read_idx says why a path cannot be used", "[data]") {

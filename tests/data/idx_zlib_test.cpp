@@ -97,6 +97,10 @@ TEST_CASE("read_idx refuses damaged gzip files", "[data]") {
     CHECK_THAT(failure(damaged), ContainsSubstring("is a damaged gzip file: unknown compression method"));
   }
   SECTION("bytes after the stream") {
+    CHECK_THAT(failure(uint8_2x3 + std::string(9, '\0') + "abc"),
+               ContainsSubstring("has 12 bytes after its gzip stream"));
+    CHECK_THAT(failure(uint8_2x3 + std::string(2 << 20, '\0')),
+               ContainsSubstring("has more than 1 MiB of zeros after its gzip stream"));
     CHECK_THAT(failure(uint8_2x3 + "abc"), ContainsSubstring("has 3 bytes after its gzip stream"));
     CHECK_THAT(failure(uint8_2x3 + "\x1f"), ContainsSubstring("ends inside its gzip stream"));
   }
@@ -108,7 +112,27 @@ TEST_CASE("read_idx refuses damaged gzip files", "[data]") {
 TEST_CASE("decompressing stops one byte after what the header announces", "[data]") {
   const std::string file = bomb();
   REQUIRE(file.size() == 138);
-  CHECK_THAT(failure(file), ContainsSubstring("is longer than its header announces: 4 bytes"));
+  const temporary_folder folder;
+  CHECK_THROWS_WITH((dp::read_idx<std::uint8_t, dp::extents<dp::dyn>>(folder.write("x", file))),
+                    ContainsSubstring("is longer than its header announces: 4 bytes"));
+}
+
+TEST_CASE("an array that the compressed file cannot contain is refused before it is allocated", "[data]") {
+  // A complete gzip file with 12 bytes: the header of an array of 2^31 x 2^10 bytes and none of these.
+  const std::string content = bytes(
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0c\x00\xf3\xff\x00\x00\x08\x02\x80\x00\x00\x00\x00\x00\x04\x00"
+      "\xc3\xee\xa3\x71\x0c\x00\x00\x00");
+  CHECK_THAT(failure(content),
+             ContainsSubstring("is truncated: its header announces 2199023255552 bytes of elements and at most "));
+}
+
+TEST_CASE("read_idx ignores zeros after a gzip stream, as gzip does", "[data]") {
+  const temporary_folder folder;
+  for (const std::size_t padding : {1u, 512u, 100'000u}) {
+    const auto x =
+        dp::read_idx<std::uint8_t, dp::extents<2, 3>>(folder.write("x", two_members + std::string(padding, '\0')));
+    CHECK(x(1, 2) == 6);
+  }
 }
 
 TEST_CASE("read_mnist reads the four original files", "[data]") {

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer target: for any input, reading it as an IDX file, plain or compressed, returns an array inside these bytes
-// or throws file_error; decompression stops one byte after what the header announces.
+// libFuzzer target: for any input, reading it as an IDX file, plain or compressed, gives as many elements as its header
+// announces and reaches the end, or throws file_error; memory is allocated only for what the input can contain.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <devplace/data/detail/idx_format.hpp>
+#include <devplace/io/read_array.hpp>
 
 namespace {
 
@@ -22,30 +24,22 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-template <class T>
-void decode(const detail::stored_array& array) {
-  std::vector<T> elements(array.data.size() / sizeof(T));
-  detail::decode_idx(array.data, elements.data());
-}
+/// A file with these bytes.
+class memory_source final : public detail::byte_source {
+ public:
+  explicit memory_source(std::span<const unsigned char> bytes) : rest_(bytes) {}
 
-void read_plain(std::span<const unsigned char> bytes) {
-  const detail::stored_array array = detail::parse_idx(bytes, "input");
-  const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
-  require(expected && *expected == array.data.size());
-  require(array.data.data() + array.data.size() == bytes.data() + bytes.size());
-  if (array.type == detail::stored_type_of<std::uint8_t>()) decode<std::uint8_t>(array);
-  if (array.type == detail::stored_type_of<std::int32_t>()) decode<std::int32_t>(array);
-  if (array.type == detail::stored_type_of<float>()) decode<float>(array);
-  if (array.type == detail::stored_type_of<double>()) decode<double>(array);
-}
+  std::size_t read(void* to, std::size_t bytes) override {
+    const std::size_t got = std::min(bytes, rest_.size());
+    if (got != 0) std::memcpy(to, rest_.data(), got);
+    rest_ = rest_.subspan(got);
+    return got;
+  }
+  rest following() const override { return {rest_.size(), true}; }
 
-void read_compressed(std::span<const unsigned char> bytes) {
-  const std::vector<unsigned char> file = detail::gunzip_idx(bytes, "input");
-  const detail::idx_header header = detail::parse_idx_header(file, "input");
-  const std::size_t whole = header.header_bytes + header.data_bytes;
-  require(file.size() <= whole + 1 || file.size() <= detail::longest_idx_header);
-  read_plain(file);
-}
+ private:
+  std::span<const unsigned char> rest_;
+};
 
 /// A valid file: type, rank, extents, elements.
 std::string plain_seed(unsigned number) {
@@ -92,12 +86,17 @@ std::string seed_file(unsigned number) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::span<const unsigned char> bytes(data, size);
+  memory_source file({data, size});
   try {
-    if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-      read_compressed(bytes);
-    else
-      read_plain(bytes);
+    detail::read_idx_file(file, "input", [&](detail::byte_source& source, const detail::stored_array& array) {
+      const auto expected = detail::stored_bytes(array.extents, array.type->bytes);
+      require(expected && *expected == array.bytes);
+      detail::check_elements(array, source.following(), "read_idx", "input");
+      require(array.bytes <= (size + (1 << 17)) * 1032);  // deflate's limit
+      std::vector<unsigned char> elements(array.bytes);
+      detail::read_elements(source, array, elements.data(), "read_idx", "input");
+      require(file.following().most == 0 && source.read(elements.data(), elements.size()) == 0);
+    });
   } catch (const devplace::file_error&) {
     return 0;
   }

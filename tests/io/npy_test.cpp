@@ -1,15 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <devplace/io/npy.hpp>
@@ -252,8 +257,6 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
   SECTION("arrays of other kinds") {
     CHECK_THAT(failure_of_dict("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}"),
                ContainsSubstring("is in Fortran order") && ContainsSubstring("np.ascontiguousarray"));
-    CHECK_THAT(failure_of_dict("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}"),
-               ContainsSubstring("holds elements of type '>f4'") && ContainsSubstring(".astype('<f4')"));
     CHECK_THAT(failure_of_dict("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"),
                ContainsSubstring("holds elements of type '|O'"));
     CHECK_THAT(failure_of_dict("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}"),
@@ -261,7 +264,8 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
     CHECK_THAT(failure_of_dict("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"),
                ContainsSubstring("holds a structured array"));
     CHECK_THAT(failure(numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "12345678")),
-               ContainsSubstring("holds elements of type '<f8' and float ('<f4') was asked for"));
+               ContainsSubstring("holds elements of type '<f8' and float ('<f4') was asked for; read it as double, or "
+                                 "convert the array with .astype('<f4')"));
     CHECK_THAT(failure(float_2x3), ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn>"));
   }
   SECTION("headers that are damaged") {
@@ -299,6 +303,131 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
     CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<dp::dyn, 4>>(path)),
                       ContainsSubstring("holds an array of shape 2x3, which does not fit extents<dyn, 4>"));
   }
+}
+
+TEST_CASE("read_npy reads big-endian elements", "[io]") {
+  const temporary_folder folder;
+  const auto first = [&]<class T>(T, const std::string& type, std::string_view elements) {
+    const std::string dict = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (1,)}";
+    return dp::read_npy<T, dp::extents<1>>(folder.write("x.npy", bare_file(dict, elements)))(0);
+  };
+  CHECK(first(float{}, ">f4", bytes("\xc0\x20\x00\x00")) == -2.5f);
+  CHECK(first(double{}, ">f8", bytes("\xbf\xf8\x00\x00\x00\x00\x00\x00")) == -1.5);
+  CHECK(first(std::int32_t{}, ">i4", bytes("\x01\x02\x03\x04")) == 0x01020304);
+  CHECK(first(std::int64_t{}, ">i8", bytes("\x01\x02\x03\x04\x05\x06\x07\x08")) == 0x0102030405060708);
+  CHECK(first(std::uint8_t{}, ">u1", bytes("\x09")) == 9);
+}
+
+TEST_CASE("read_npy gives advice for the element type that it found", "[io]") {
+  const auto advice = [](const std::string& type) {
+    return failure_of_dict("{'descr': '" + type + "', 'fortran_order': False, 'shape': (2,)}");
+  };
+  for (const auto& [type, fix] : {
+           std::pair{"|b1", "Convert the booleans with .astype('|u1') before np.save."},
+           std::pair{"|i1", "Convert the integers with .astype('<i4') before np.save."},
+           std::pair{"<i2", "Convert the integers with .astype('<i4') before np.save."},
+           std::pair{">u2", "Convert the integers with .astype('<i4') before np.save."},
+           std::pair{"<u4", "Convert the integers with .astype('<i8') before np.save."},
+           std::pair{"<u8", "Convert the integers, if they are below 2**63, with .astype('<i8') before np.save."},
+           std::pair{"<f2", "Convert the half-precision numbers with .astype('<f4') before np.save."},
+           std::pair{"<f16", "Convert the numbers with .astype('<f8') before np.save."},
+           std::pair{"<c8", "Save array.real and array.imag as two files."},
+           std::pair{"<M8[ns]", "Convert the times with .astype('<i8') before np.save."},
+           std::pair{"|O", "These are Python objects: make an array of numbers of them"},
+           std::pair{"<U5", "This is text: save numbers"},
+           std::pair{"|V3", "Save an array of one of these types."},
+           std::pair{"x<f4", "Save an array of one of these types."},
+       }) {
+    INFO(type);
+    CHECK_THAT(advice(type), ContainsSubstring("holds elements of type '" + std::string(type) + "'"));
+    CHECK_THAT(advice(type), ContainsSubstring(fix));
+  }
+  CHECK_THAT(advice("|u1"), ContainsSubstring("read it as uint8, or convert the array with .astype('<f4')"));
+}
+
+TEST_CASE("read_npy checks header and size before it reads or allocates that much", "[io]") {
+  const temporary_folder folder;
+  const auto failure_of_file = [](const std::string& path) {
+    try {
+      static_cast<void>(dp::read_npy<float, dp::extents<dp::dyn>>(path));
+    } catch (const dp::file_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("read without an error");
+  };
+  /// A file that begins with `content` and continues with a hole.
+  const auto sparse = [&](const std::string& content, std::uintmax_t bytes) {
+    const std::string path = folder.write("sparse.npy", content);
+    std::filesystem::resize_file(path, bytes);
+    return path;
+  };
+  constexpr std::uintmax_t tebibytes = std::uintmax_t{4} << 40;
+  SECTION("a header of 20 MB") {
+    std::string file(bytes("\x93NUMPY\x02\x00\x00\x00\x31\x01"));  // 0x01310000 bytes
+    file.append(0x01310000, ' ');
+    CHECK_THAT(failure(file), ContainsSubstring("announces a header of 19988480 bytes; devplace reads headers of at "
+                                                "most 64 KiB"));
+  }
+  SECTION("the longest header that is read") {
+    const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
+    std::string file(bytes("\x93NUMPY\x02\x00\x00\x00\x01\x00"));
+    file += dict + std::string(0x10000 - dict.size(), ' ') + std::string(bytes("\x00\x00\x80\x3f"));
+    CHECK(dp::read_npy<float, dp::extents<dp::dyn>>(folder.write("x.npy", file))(0) == 1);
+  }
+  SECTION("terabytes of zeros") {
+    CHECK_THAT(failure_of_file(sparse("", tebibytes)), ContainsSubstring("is not a .npy file"));
+    CHECK_THAT(failure_of_file(sparse(float_2x3, tebibytes)), ContainsSubstring("is longer than its header announces"));
+    const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}";
+    const std::string file = bare_file(dict, "");
+    CHECK_THAT(failure_of_file(sparse(file, file.size() + tebibytes)),
+               ContainsSubstring("announces 4398046511104 bytes of elements, more than the memory of this machine"));
+  }
+  SECTION("a device and a pipe, with extents unknown") {
+    CHECK_THAT(failure_of_file("/dev/zero"), ContainsSubstring("'/dev/zero' is a pipe, a device or a socket"));
+    REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+    CHECK_THAT(failure_of_file(folder.file("pipe")), ContainsSubstring("is a pipe, a device or a socket"));
+  }
+  SECTION("a device, with extents known") {
+    CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<2, 3>>("/dev/zero")), ContainsSubstring("is not a .npy file"));
+  }
+}
+
+TEST_CASE("read_npy reads an array of static extents from a pipe, also if signals interrupt it", "[io]") {
+  const temporary_folder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  struct sigaction ignoring {};  // without SA_RESTART, so that system calls return EINTR
+  ignoring.sa_handler = [](int) {};
+  struct sigaction before {};
+  REQUIRE(::sigaction(SIGUSR1, &ignoring, &before) == 0);
+  const auto send = [&](const std::string& content) {
+    const pthread_t reader = ::pthread_self();
+    return std::thread([&pipe, reader, content] {
+      const auto interrupt = [reader] {
+        for (int i = 0; i < 10; ++i) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          ::pthread_kill(reader, SIGUSR1);
+        }
+      };
+      interrupt();  // while it opens the pipe
+      std::ofstream out(pipe, std::ios::binary);
+      for (std::size_t at = 0; at < content.size(); at += 50) {
+        interrupt();
+        out << content.substr(at, 50) << std::flush;
+      }
+    });
+  };
+  std::thread writer = send(float_2x3);
+  const auto x = dp::read_npy<float, dp::extents<2, 3>>(pipe);
+  writer.join();
+  CHECK(x(0, 0) == 1.0f);
+  CHECK(x(1, 2) == 0.001f);
+  writer = send(float_2x3 + "ab");
+  CHECK_THROWS_WITH((dp::read_npy<float, dp::extents<2, 3>>(pipe)),
+                    ContainsSubstring("is longer than its header announces: 24 bytes of elements were expected and "
+                                      "more follow"));
+  writer.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_CASE("read_npy and write_npy say why a path cannot be used", "[io]") {

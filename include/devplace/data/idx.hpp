@@ -2,39 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include <devplace/config.hpp>
 #include <devplace/data/detail/idx_format.hpp>
-#include <devplace/io/file.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
-
-namespace devplace::detail {
-
-/// The contents of `path`, or of `path` + ".gz" if only that exists; sets `path` to the name of the file that was read.
-inline std::vector<unsigned char> read_file_or_gz(std::string& path) {
-  file_handle file{std::fopen(path.c_str(), "rb")};
-  if (file == nullptr && errno == ENOENT) {
-    const std::string compressed = path + ".gz";
-    file.reset(std::fopen(compressed.c_str(), "rb"));
-    if (file == nullptr && errno == ENOENT)
-      throw file_error("read_idx: " + in_quotes(path) + " does not exist, nor does " + in_quotes(compressed) +
-                       ". Check the path.");
-    path = compressed;
-  }
-  if (file == nullptr)
-    throw file_error("read_idx: " + in_quotes(path) + " cannot be opened: " + std::strerror(errno) +
-                     ". Check its permissions.");
-  return read_all(file.get(), "read_idx", path);
-}
-
-}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -44,20 +21,25 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// A file may be compressed with gzip: this is detected from its first bytes and needs the component zlib. If `path`
 /// does not exist but `path`.gz does, the latter is read. Element types are uint8, int32, float and double; the file's
 /// must be `T`, and its shape must have the rank and the static extents of `Extents`. Throws file_error, naming what
-/// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Memory is
-/// allocated for the data that the file contains, never for the size that its header claims.
+/// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Type,
+/// shape and size are checked before memory is allocated: the file's size, and for a compressed file the largest that
+/// can be compressed so far. Pipes and devices are read only if all extents are static.
 template <detail::idx_element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_idx(std::string path) {
-  std::vector<unsigned char> bytes = detail::read_file_or_gz(path);
-  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)  // gzip's magic number, RFC 1952
-    bytes = detail::gunzip_idx(bytes, path);
-  const detail::stored_array array = detail::parse_idx(bytes, path);
-  if (array.type != detail::stored_type_of<T>())
-    detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
-                               " was asked for; read it with the file's type.");
-  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_idx", path));
-  detail::decode_idx(array.data, result.data());
-  return result;
+  if (!detail::input_file::exists(path)) {
+    const std::string compressed = path + ".gz";
+    if (!detail::input_file::exists(compressed))
+      throw file_error("read_idx: " + detail::in_quotes(path) + " does not exist, nor does " +
+                       detail::in_quotes(compressed) + ". Check the path.");
+    path = compressed;
+  }
+  detail::input_file file(path, "read_idx", !Extents::is_static);
+  return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
+    if (array.type != detail::stored_type_of<T>())
+      detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
+                                 " was asked for; read it as " + array.type->name + ".");
+    return detail::read_array<T, Extents>(source, array, "read_idx", path);
+  });
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

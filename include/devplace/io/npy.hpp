@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <devplace/config.hpp>
 #include <devplace/io/detail/npy_format.hpp>
-#include <devplace/io/file.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/io/output_file.hpp>
+#include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -20,23 +21,23 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Reads a file written by `np.save` into a tensor on the CPU:
 /// `auto x = dp::read_npy<float, dp::extents<dp::dyn, 784>>("x.npy")`.
 ///
-/// The file's element type must be `T` ('<f4' for float, '<f8' double, '<i4' int32, '<i8' int64, '|u1' uint8), its
-/// shape must have the rank and the static extents of `Extents`, and its order must be C. Format versions 1.0, 2.0 and
-/// 3.0. Throws file_error, naming what was found and what was expected, for anything else, for a file that cannot be
-/// read and for one that is truncated or too long. Use `to<Where>` to bring the tensor to another place.
+/// The file's element type must be `T` (float, double, int32, int64 or uint8, in either byte order), its shape must
+/// have the rank and the static extents of `Extents`, and its order must be C. Format versions 1.0, 2.0 and 3.0, with
+/// headers of at most 64 KiB. All of this and the file's size are checked before memory is allocated. Throws
+/// file_error, naming what was found and what was expected, for anything else, for a file that cannot be read and for
+/// one that is truncated or too long. Pipes and devices are read only if all extents are static. Use `to<Where>` to
+/// bring the tensor to another place.
 template <element T, extents_like Extents>
 tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
-  const std::vector<unsigned char> bytes = detail::read_file(path, "read_npy");
-  const detail::stored_array array = detail::parse_npy(bytes, path);
+  detail::input_file file(path, "read_npy", !Extents::is_static);
+  const detail::stored_array array = detail::read_npy_header(file, path);
   constexpr const detail::stored_type* asked = detail::stored_type_of<T>();
   if (array.type != asked)
     detail::fail_npy(path, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() +
-                               " ('" + std::string(asked->npy) +
-                               "') was asked for; read it with the file's type, or convert the array with "
-                               ".astype(...) before np.save.");
-  tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(array.extents, "read_npy", path));
-  if (!array.data.empty()) std::memcpy(result.data(), array.data.data(), array.data.size());
-  return result;
+                               " ('" + std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
+                               ", or convert the array with .astype('" + std::string(asked->npy) +
+                               "') before np.save.");
+  return detail::read_array<T, Extents>(file, array, "read_npy", path);
 }
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).

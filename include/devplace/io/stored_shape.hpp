@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/io/file.hpp>
+#include <devplace/io/file_text.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -43,11 +43,12 @@ constexpr const stored_type* stored_type_of() {
   return type;
 }
 
-/// An array inside the bytes of a file, to which it refers.
+/// An array in a file according to the file's header.
 struct stored_array {
   const stored_type* type = nullptr;
   std::vector<std::size_t> extents;
-  std::span<const unsigned char> data;
+  std::size_t bytes = 0;  ///< of its elements
+  bool swapped = false;   ///< the bytes of an element are in the opposite order of this machine's
 };
 
 /// Size in bytes of an array with these extents; empty if no machine can address it. Extents of zero are deliberately

@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <span>
 #include <string>
@@ -18,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/io/file.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -31,14 +31,6 @@ namespace devplace::detail {
 template <class T>
 concept idx_element =
     std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> || std::same_as<T, float> || std::same_as<T, double>;
-
-/// The contents of a file's header.
-struct idx_header {
-  const stored_type* type;
-  std::vector<std::size_t> extents;
-  std::size_t header_bytes;
-  std::size_t data_bytes;
-};
 
 [[noreturn]] inline void fail_idx(std::string_view name, const std::string& found) {
   throw file_error("read_idx: " + in_quotes(name) + " " + found);
@@ -53,7 +45,7 @@ inline std::string hexadecimal(unsigned char byte) {
 inline constexpr std::size_t longest_idx_header = 4 + 4 * 255;
 
 /// The header at the start of `bytes`. Throws file_error naming `name`, what was found and what was expected.
-inline idx_header parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
+inline stored_array parse_idx_header(std::span<const unsigned char> bytes, std::string_view name) {
   if (bytes.empty()) fail_idx(name, "is empty; an IDX file starts with the bytes 0, 0, element type and rank.");
   for (std::size_t i = 0; i < 2 && i < bytes.size(); ++i)
     if (bytes[i] != 0)
@@ -80,52 +72,37 @@ inline idx_header parse_idx_header(std::span<const unsigned char> bytes, std::st
     for (std::size_t i = 0; i < 4; ++i)
       extents[axis] = extents[axis] << 8 | bytes[4 + 4 * axis + i];
   const auto data_bytes = stored_bytes(extents, type->bytes);
-  if (!data_bytes || *data_bytes > static_cast<std::size_t>(-1) - header_bytes)
+  if (!data_bytes)
     fail_idx(name, "announces an array larger than any memory; its header is damaged. Copy or download it again.");
-  return {type, std::move(extents), header_bytes, *data_bytes};
+  return {type, std::move(extents), *data_bytes, std::endian::native == std::endian::little};
 }
 
-/// The array in the bytes of an uncompressed file; its elements are big-endian. Throws file_error as parse_idx_header
-/// does.
-inline stored_array parse_idx(std::span<const unsigned char> bytes, std::string_view name) {
-  idx_header header = parse_idx_header(bytes, name);
-  const std::span<const unsigned char> data = bytes.subspan(header.header_bytes);
-  if (data.size() < header.data_bytes)
-    fail_idx(name, "is truncated: its header announces " + bytes_text(header.data_bytes) + " of elements and " +
-                       bytes_text(data.size()) + (data.size() == 1 ? " follows" : " follow") +
-                       ". Copy or download it again.");
-  if (data.size() > header.data_bytes)
-    fail_idx(name, "is longer than its header announces: " + bytes_text(header.data_bytes) +
-                       " of elements were expected and more follow. It is damaged or not an IDX file.");
-  return {header.type, std::move(header.extents), data};
+/// Reads the rest of a header of which the first bytes, at most 4, were read already. Throws as parse_idx_header does.
+inline stored_array read_idx_header(byte_source& source, std::span<const unsigned char> begun, std::string_view name) {
+  unsigned char header[longest_idx_header];
+  std::copy(begun.begin(), begun.end(), header);
+  std::size_t size = begun.size();
+  size += source.read(header + size, 4 - size);
+  if (size == 4 && header[0] == 0 && header[1] == 0) size += source.read(header + 4, std::size_t{4} * header[3]);
+  return parse_idx_header({header, size}, name);
 }
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Decompresses an IDX file, but never more than one byte beyond the size that its own header claims; parse_idx rejects
-/// a file with that extra byte.
-inline std::vector<unsigned char> gunzip_idx(std::span<const unsigned char> compressed, std::string_view name) {
-  gzip_reader reader(compressed, "read_idx", name);
-  std::vector<unsigned char> bytes;
-  reader.read(bytes, longest_idx_header);
-  const idx_header header = parse_idx_header(bytes, name);
-  const std::size_t whole = header.header_bytes + header.data_bytes;
-  if (bytes.size() <= whole) reader.read(bytes, whole + 1 - bytes.size());
-  return bytes;
+/// Reads a plain or compressed file's header and calls `then(source, array)` with what the elements are read from.
+template <class Then>
+auto read_idx_file(byte_source& file, std::string_view name, Then then) {
+  unsigned char begun[4];
+  const std::span<const unsigned char> start(begun, file.read(begun, 4));
+  const auto go_on = [&](byte_source& source, std::span<const unsigned char> read) {
+    const stored_array array = read_idx_header(source, read, name);
+    return then(source, array);
+  };
+  if (start.size() < 2 || start[0] != 0x1f || start[1] != 0x8b) return go_on(file, start);  // RFC 1952
+  gzip_reader contents(file, start, "read_idx", name);
+  return go_on(contents, {});
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
-
-/// Copies an array's elements to `out` in native byte order.
-template <idx_element T>
-void decode_idx(std::span<const unsigned char> data, T* out) {
-  if (data.empty()) return;
-  std::memcpy(out, data.data(), data.size());
-  if constexpr (sizeof(T) > 1 && std::endian::native == std::endian::little) {
-    auto* bytes = reinterpret_cast<unsigned char*>(out);
-    for (std::size_t at = 0; at < data.size(); at += sizeof(T))
-      std::reverse(bytes + at, bytes + at + sizeof(T));
-  }
-}
 
 }  // namespace devplace::detail

@@ -6,24 +6,25 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <devplace/config.hpp>
-#include <devplace/io/file.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// Used without the component zlib: reading a gzip file throws an error that says what to link.
-class gzip_reader {
+class gzip_reader final : public byte_source {
  public:
-  gzip_reader(std::span<const unsigned char>, std::string_view operation, std::string_view name) {
+  gzip_reader(byte_source&, std::span<const unsigned char>, std::string_view operation, std::string_view name) {
     throw file_error(std::string(operation) + ": " + in_quotes(name) +
                      " is compressed with gzip and this program was built without zlib. Link devplace::zlib "
                      "(find_package(devplace COMPONENTS zlib)), or decompress the file with gunzip.");
   }
 
-  void read(std::vector<unsigned char>&, std::size_t) {}
+  std::size_t read(void*, std::size_t) override { return 0; }
+  rest following() const override { return {0, true}; }
 };
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

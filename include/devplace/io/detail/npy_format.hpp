@@ -10,13 +10,16 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include <devplace/io/file.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
 #include <devplace/io/stored_shape.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -32,12 +35,32 @@ static_assert(
   throw file_error("read_npy: " + in_quotes(name) + " " + found);
 }
 
+/// How to save an array whose element type, without byte order, is not read.
+inline std::string npy_advice(std::string_view kind) {
+  const auto convert = [](const char* type, const char* what) {
+    return "Convert " + std::string(what) + " with .astype('" + type + "') before np.save";
+  };
+  if (kind == "b1") return convert("|u1", "the booleans");
+  if (kind == "i1" || kind == "i2" || kind == "u2") return convert("<i4", "the integers");
+  if (kind == "u4") return convert("<i8", "the integers");
+  if (kind == "u8") return convert("<i8", "the integers, if they are below 2**63,");
+  if (kind == "f2") return convert("<f4", "the half-precision numbers");
+  if (kind == "f12" || kind == "f16") return convert("<f8", "the numbers");
+  if (kind.starts_with('M') || kind.starts_with('m')) return convert("<i8", "the times");
+  if (kind.starts_with('c')) return "Save array.real and array.imag as two files";
+  if (kind.starts_with('O'))
+    return "These are Python objects: make an array of numbers of them, for example with np.stack, before np.save";
+  if (kind.starts_with('S') || kind.starts_with('U') || kind.starts_with('T'))
+    return "This is text: save numbers, for example the index of each word";
+  return "Save an array of one of these types";
+}
+
 /// Parses the dict literal of a header: the three keys in any order, either kind of quotes, any white space.
 class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
-  /// Leaves `data` of the result empty.
+  /// Leaves `bytes` of the result 0.
   stored_array parse() {
     bool has_type = false, has_order = false, has_shape = false;
     expect("{");
@@ -68,12 +91,13 @@ class npy_header_parser {
   void element_type() {
     if (accept("[")) fail("holds a structured array; save each of its fields with np.save as a file of its own");
     const std::string_view descr = string_literal("the element type");
+    const std::string_view kind = descr.substr(descr.find_first_of("<>|=") == 0 ? 1 : 0);
     for (const stored_type& type : stored_types)
-      if (descr == type.npy || (type.bytes == 1 && (descr == "<u1" || descr == ">u1"))) result_.type = &type;
+      if (kind == type.npy.substr(1)) result_.type = &type;
+    result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
-      fail("holds elements of type '" + std::string(descr) +
-           "'; devplace reads '<f4', '<f8', '<i4', '<i8' and '|u1'. Convert the array with .astype('<f4') before "
-           "np.save");
+      fail("holds elements of type '" + std::string(descr) + "', which devplace does not read (it reads " +
+           "float, double, int32, int64 and uint8). " + npy_advice(kind));
   }
 
   void order() {
@@ -146,39 +170,47 @@ class npy_header_parser {
   stored_array result_;
 };
 
-/// The array in the bytes of a .npy file. Throws file_error naming `name`, what was found and what was expected.
-inline stored_array parse_npy(std::span<const unsigned char> bytes, std::string_view name) {
-  const auto fail = [&](const std::string& found) { fail_npy(name, found); };
-  constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-  if (bytes.empty()) fail("is empty; a .npy file has at least a header. Write it again with np.save.");
-  for (std::size_t i = 0; i < sizeof(magic) && i < bytes.size(); ++i)
-    if (bytes[i] != magic[i]) fail("is not a .npy file: it does not start with the bytes \\x93NUMPY.");
-  if (bytes.size() < 10) fail("ends inside its header, after " + bytes_text(bytes.size()) + ". Copy it again.");
+/// Size of the longest header that is read: NumPy's own are 128 bytes, more only for structured arrays.
+inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
-  const unsigned major = bytes[6];
-  const unsigned minor = bytes[7];
+/// Reads the header of a .npy file. Throws file_error naming `name`, what was found and what was expected.
+inline stored_array read_npy_header(byte_source& source, std::string_view name) {
+  const auto fail = [&](const std::string& found) { fail_npy(name, found); };
+  const auto fail_inside = [&](std::uint64_t after) {
+    fail("ends inside its header, after " + bytes_text(after) + ". Copy it again.");
+  };
+  constexpr unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+  unsigned char start[12];
+  std::size_t got = source.read(start, 8);
+  if (got == 0) fail("is empty; a .npy file has at least a header. Write it again with np.save.");
+  if (std::memcmp(start, magic, std::min(got, sizeof(magic))) != 0)
+    fail("is not a .npy file: it does not start with the bytes \\x93NUMPY.");
+  if (got < 8) fail_inside(got);
+  const unsigned major = start[6];
+  const unsigned minor = start[7];
   if (major < 1 || major > 3 || minor != 0)
     fail("has format version " + std::to_string(major) + "." + std::to_string(minor) +
          "; devplace reads 1.0, 2.0 and 3.0.");
-  const std::size_t length_bytes = major == 1 ? 2 : 4;
-  const std::size_t start = 8 + length_bytes;
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < length_bytes && 8 + i < bytes.size(); ++i)
-    length |= static_cast<std::size_t>(bytes[8 + i]) << (8 * i);
-  if (bytes.size() < start || bytes.size() - start < length)
-    fail("ends inside its header, after " + bytes_text(bytes.size()) + ". Copy it again.");
 
-  const std::string_view text{reinterpret_cast<const char*>(bytes.data()) + start, length};
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  got += source.read(start + 8, length_bytes);
+  if (got < 8 + length_bytes) fail_inside(got);
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes; ++i)
+    length |= static_cast<std::size_t>(start[8 + i]) << (8 * i);
+  if (const byte_source::rest rest = source.following(); rest.most < length) fail_inside(got + rest.most);
+  if (length > longest_npy_header)
+    fail("announces a header of " + bytes_text(length) +
+         "; devplace reads headers of at most 64 KiB. Save each field " +
+         "of a structured array with np.save as a file of its own.");
+  std::string text(length, '\0');
+  got += source.read(text.data(), length);
+  if (got < 8 + length_bytes + length) fail_inside(got);
+
   stored_array result = npy_header_parser(text, name).parse();
-  result.data = bytes.subspan(start + length);
-  const auto expected = stored_bytes(result.extents, result.type->bytes);
-  if (!expected) fail("announces an array larger than any memory; its header is damaged.");
-  if (result.data.size() < *expected)
-    fail("is truncated: its header announces " + bytes_text(*expected) + " of elements and " +
-         bytes_text(result.data.size()) + " follow. Copy it again.");
-  if (result.data.size() > *expected)
-    fail("has " + bytes_text(result.data.size() - *expected) +
-         " after its last element; devplace reads files with one array. Save each array as a file of its own.");
+  const auto bytes = stored_bytes(result.extents, result.type->bytes);
+  if (!bytes) fail("announces an array larger than any memory; its header is damaged.");
+  result.bytes = *bytes;
   return result;
 }
 

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace devplace::detail {
+
+/// The path in quotes, as in every message about a file. (Not named `quoted`: ADL would find std::quoted for strings.)
+inline std::string in_quotes(std::string_view path) {
+  std::string text = "'";  // not "'" + std::string(path): g++ 12 gives a false -Wrestrict warning
+  text += path;
+  text += '\'';
+  return text;
+}
+
+/// "1 byte", "12 bytes".
+inline std::string bytes_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+}  // namespace devplace::detail

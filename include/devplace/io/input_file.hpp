@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <devplace/io/file_text.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// A sequence of bytes that is read once, such as a file or the contents of a compressed one.
+class byte_source {
+ public:
+  /// How many bytes follow.
+  struct rest {
+    std::uint64_t most;
+    bool exact;  ///< exactly `most`
+  };
+
+  byte_source() = default;
+  byte_source(const byte_source&) = delete;
+  byte_source& operator=(const byte_source&) = delete;
+
+  /// Reads the next `bytes` bytes, fewer only at the end; returns their number. Throws file_error.
+  virtual std::size_t read(void* to, std::size_t bytes) = 0;
+
+  /// What is known without reading.
+  virtual rest following() const = 0;
+
+ protected:
+  ~byte_source() = default;
+};
+
+/// A file open for reading. `operation` and `path` appear in its messages.
+class input_file final : public byte_source {
+ public:
+  /// Opens the file. If `any_size`, only a regular file, because nothing else limits how much a pipe or a device such
+  /// as /dev/zero gives. Throws file_error.
+  input_file(std::string path, std::string_view operation, bool any_size)
+      : path_(std::move(path)), operation_(operation) {
+    struct stat status;
+    // Asked before opening, which would wait for the other end of a pipe. A folder is refused when it is read.
+    if (any_size && ::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+      throw file_error(operation_ + ": " + in_quotes(path_) +
+                       " is a pipe, a device or a socket, and extents that are dyn do not limit how much is read "
+                       "from it. Copy it to a file first, or name every extent.");
+    do {
+      file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (file_ < 0 && errno == EINTR);
+    if (file_ < 0)
+      throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be opened: " + std::strerror(errno) +
+                       ". Check the path and its permissions.");
+    if (::fstat(file_, &status) == 0 && S_ISREG(status.st_mode))
+      rest_ = {static_cast<std::uint64_t>(status.st_size), true};
+  }
+
+  ~input_file() { ::close(file_); }
+
+  std::size_t read(void* to, std::size_t bytes) override {
+    std::size_t used = 0;
+    while (used < bytes) {
+      const ssize_t got = ::read(file_, static_cast<char*>(to) + used, bytes - used);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0)
+        throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be read: " + std::strerror(errno) +
+                         ". Give the path of a readable file.");
+      if (got == 0) break;
+      used += static_cast<std::size_t>(got);
+    }
+    if (rest_.exact) rest_.most -= std::min<std::uint64_t>(rest_.most, used);
+    return used;
+  }
+
+  rest following() const override { return rest_; }
+
+  /// False if nothing has this name.
+  static bool exists(const std::string& path) {
+    struct stat status;
+    return ::stat(path.c_str(), &status) == 0 || errno != ENOENT;
+  }
+
+ private:
+  std::string path_;
+  std::string operation_;
+  int file_ = -1;
+  rest rest_ = {std::numeric_limits<std::uint64_t>::max(), false};
+};
+
+}  // namespace devplace::detail

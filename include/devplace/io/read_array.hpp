@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/io/stored_shape.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace::detail {
+
+/// Throws file_error unless `rest` can be the elements of the array, and unless they fit this machine's memory.
+inline void check_elements(const stored_array& array, byte_source::rest rest, std::string_view operation,
+                           std::string_view name) {
+  const auto fail = [&](const std::string& found) {
+    throw file_error(std::string(operation) + ": " + in_quotes(name) + " " + found);
+  };
+  const std::string announced = bytes_text(array.bytes) + " of elements";
+  if (rest.most < array.bytes)
+    fail("is truncated: its header announces " + announced + " and " + (rest.exact ? "" : "at most ") +
+         bytes_text(rest.most) + (rest.most == 1 ? " follows" : " follow") + ". Copy or download it again.");
+  if (rest.exact && rest.most > array.bytes)
+    fail("is longer than its header announces: " + announced + " were expected and it has " +
+         bytes_text(rest.most - array.bytes) + " after its last element. It is damaged or holds more than one array; " +
+         "write each array to a file of its own.");
+  const std::uint64_t memory =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  if (array.bytes > memory)
+    fail("announces " + announced + ", more than the memory of this machine, " + bytes_text(memory) +
+         ". Give the right file, or divide it.");
+}
+
+/// Reads the elements, in this machine's byte order, to `to`. Throws file_error if there are fewer or more.
+inline void read_elements(byte_source& source, const stored_array& array, void* to, std::string_view operation,
+                          std::string_view name) {
+  const std::size_t got = source.read(to, array.bytes);
+  if (got < array.bytes) check_elements(array, {got, true}, operation, name);
+  unsigned char more;
+  if (source.read(&more, 1) != 0)
+    throw file_error(std::string(operation) + ": " + in_quotes(name) + " is longer than its header announces: " +
+                     bytes_text(array.bytes) + " of elements were expected and more follow. It is damaged or holds " +
+                     "more than one array; write each array to a file of its own.");
+  if (!array.swapped || array.type->bytes == 1) return;
+  auto* bytes = static_cast<unsigned char*>(to);
+  for (std::size_t at = 0; at < array.bytes; at += array.type->bytes)
+    std::reverse(bytes + at, bytes + at + array.type->bytes);
+}
+
+/// A tensor with the elements, which must be of type T, that follow in `source`. Shape and size are checked before
+/// memory is allocated. Throws file_error.
+template <element T, extents_like Extents>
+tensor<T, Extents, on<cpu>> read_array(byte_source& source, const stored_array& array, std::string_view operation,
+                                       std::string_view name) {
+  check_elements(array, source.following(), operation, name);
+  tensor<T, Extents, on<cpu>> result(checked_extents<Extents>(array.extents, operation, name));
+  read_elements(source, array, result.data(), operation, name);
+  return result;
+}
+
+}  // namespace devplace::detail
