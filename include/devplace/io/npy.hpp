@@ -42,9 +42,10 @@ tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
 ///
-/// The file is written under a temporary name and then renamed: whoever reads `path` meanwhile sees the old file or the
-/// new one. Throws file_error, leaving the old file unchanged, if the folder is not writable or full. Copy a tensor on
-/// another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
+/// The file is written under a temporary name, brought to the disk and then renamed: whoever reads `path` meanwhile, or
+/// after a power failure, sees the old file or the new one. The old file's mode is kept, and a symbolic link is
+/// followed. Throws file_error, leaving the old file unchanged, if the folder is not writable or full, or if `path` is
+/// a folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
 template <tensor_like Source>
 void write_npy(const std::string& path, const Source& source) {
   using value_type = typename Source::value_type;

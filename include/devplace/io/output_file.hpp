@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <devplace/io/file_text.hpp>
@@ -15,28 +22,29 @@
 
 namespace devplace::detail {
 
-struct file_closer {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using file_handle = std::unique_ptr<std::FILE, file_closer>;
-
-/// Writes a file under a temporary name in its destination's folder and renames it when it is complete: a reader sees
-/// the old file or the new one, never a part. Without commit() the temporary file is removed and the old one is kept.
+/// Writes a file under another name in its destination's folder and renames it when it is complete and on the disk: a
+/// reader sees the old file or the new one, never a part, also after a power failure. The old file's mode is kept, and
+/// a symbolic link is followed. Without commit() the unfinished file is removed and the old one is kept. The writer
+/// holds a lock on its unfinished file; one without a lock is left from a program that was ended, and the next writer
+/// of the same path removes it.
 class file_written_aside {
  public:
   file_written_aside(std::string path, std::string operation)
       : path_(std::move(path)), operation_(std::move(operation)) {
-    // Exclusive creation ("x") keeps concurrent writers of one path apart, within a process and between processes.
-    for (int attempt = 0; file_ == nullptr; ++attempt) {
-      aside_ = path_ + ".partial" + (attempt == 0 ? std::string() : std::to_string(attempt));
-      file_.reset(std::fopen(aside_.c_str(), "wbx"));
+    struct stat old;
+    if (::lstat(path_.c_str(), &old) == 0 && S_ISLNK(old.st_mode)) follow_link();
+    mode_t mode = 0666;  // less the umask
+    const bool replaces = ::stat(path_.c_str(), &old) == 0;
+    if (replaces) {
+      if (!S_ISREG(old.st_mode))
+        fail("is a folder, a pipe or a device, which is not replaced by a file. Give the path of a file.");
+      mode = old.st_mode & 07777;
+    }
+    create(mode);
+    if (replaces && ::fchmod(file_, mode) != 0) {
       const int reason = errno;
-      if (file_ == nullptr && (reason != EEXIST || attempt == 99)) {
-        std::string message = operation_ + ": " + in_quotes(aside_) + " cannot be created: " + std::strerror(reason);
-        message += reason == EEXIST ? ". Remove the unfinished files of that name beside it."
-                                    : ". Check that the folder exists and is writable.";
-        throw file_error(message);
-      }
+      discard();
+      fail_unchanged("cannot be given the old file's mode", reason);
     }
   }
 
@@ -44,33 +52,109 @@ class file_written_aside {
   file_written_aside& operator=(const file_written_aside&) = delete;
 
   ~file_written_aside() {
-    if (committed_) return;
-    file_.reset();
-    std::remove(aside_.c_str());
+    if (file_ >= 0) discard();
   }
 
   void write(const void* data, std::size_t bytes) {
-    if (bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) fail("cannot be written", errno);
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t written = ::write(file_, from, bytes);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail_unchanged("cannot be written", errno);
+      from += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
   }
 
-  /// Flushes, closes and renames to the destination.
+  /// Brings the file to the disk, renames it to its destination and brings the folder to the disk.
   void commit() {
-    if (std::fclose(file_.release()) != 0) fail("cannot be written", errno);
-    if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail("cannot be renamed to its final name", errno);
-    committed_ = true;
+    if (!flushed(file_)) fail_unchanged("cannot be written", errno);
+    if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail_unchanged("cannot be renamed to its final name", errno);
+    ::close(std::exchange(file_, -1));
+    const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool safe = folder < 0 || flushed(folder);  // a folder that may be written and not read cannot be opened
+    const int reason = errno;
+    if (folder >= 0) ::close(folder);
+    if (!safe)
+      fail("was written, but its folder cannot be brought to the disk: " + std::string(std::strerror(reason)) +
+           ". Write it again, or check the disk.");
   }
 
  private:
-  [[noreturn]] void fail(const char* what, int reason) const {
+  /// Writers of one path at a time.
+  static constexpr int most_writers = 32;
+
+  void follow_link() {
+    char* const target = ::realpath(path_.c_str(), nullptr);
+    if (target == nullptr)
+      fail("is a symbolic link that cannot be followed: " + std::string(std::strerror(errno)) + ". Remove the link.");
+    path_ = target;
+    std::free(target);
+  }
+
+  /// Creates and locks the unfinished file.
+  void create(mode_t mode) {
+    const std::size_t slash = path_.rfind('/');
+    std::string name = path_.substr(slash + 1);  // npos + 1 is 0
+    folder_ = slash == std::string::npos ? "./" : path_.substr(0, slash + 1);
+    if (name.size() > 220) name = std::to_string(std::hash<std::string_view>{}(name));  // names have at most 255 bytes
+    const auto numbered = [&](int number) { return folder_ + name + ".devplace-unfinished-" + std::to_string(number); };
+    for (int number = 0; number < most_writers; ++number)
+      remove_left_over(numbered(number).c_str());
+    for (int number = 0; number < most_writers; ++number) {
+      aside_ = numbered(number);
+      file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (file_ < 0 && errno == EEXIST) continue;
+      if (file_ < 0) fail_unchanged("cannot be created", errno);
+      // Until it is locked, another writer may take it for left over. A file system without locks gives another error.
+      const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+      struct stat status;
+      if (locked && ::fstat(file_, &status) == 0 && status.st_nlink != 0) return;
+      ::close(std::exchange(file_, -1));
+    }
+    fail("is being written by " + std::to_string(most_writers) + " others. Write it from one thread.");
+  }
+
+  /// Removes an unfinished file whose writer has gone.
+  static void remove_left_over(const char* name) {
+    const int file = ::open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat opened, named;
+    // The name may refer to another file meanwhile, because the one that was opened got its final name.
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &opened) == 0 && ::lstat(name, &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+      ::unlink(name);
+    ::close(file);
+  }
+
+  /// Waits until the file is on the disk; true also where the file system has no such call.
+  static bool flushed(int file) {
+    while (::fsync(file) != 0)
+      if (errno != EINTR) return errno == EINVAL || errno == ENOTSUP;
+    return true;
+  }
+
+  void discard() {
+    ::unlink(aside_.c_str());
+    ::close(std::exchange(file_, -1));
+  }
+
+  [[noreturn]] void fail(const std::string& found) const {
+    throw file_error(operation_ + ": " + in_quotes(path_) + " " + found);
+  }
+
+  [[noreturn]] void fail_unchanged(const char* what, int reason) const {
     throw file_error(operation_ + ": " + in_quotes(aside_) + " " + what + ": " + std::strerror(reason) + ". " +
-                     in_quotes(path_) + " was left as it was; free space or choose another path.");
+                     in_quotes(path_) +
+                     " was left as it was; free space, check that its folder exists and is writable, or choose another "
+                     "path.");
   }
 
   std::string path_;
   std::string operation_;
+  std::string folder_;
   std::string aside_;
-  file_handle file_;
-  bool committed_ = false;
+  int file_ = -1;
 };
 
 }  // namespace devplace::detail
