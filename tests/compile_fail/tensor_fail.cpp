@@ -129,6 +129,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(WRAPPED_CHARACTERS)  // expect: devplace: wrap: the elements must be float, double
   dp::wrap("text", dp::extents<5>{});
 #endif
+#if defined(EXTENTS_THAT_OVERFLOW)  // expect: devplace: extents: an array of this shape has more elements than
+  dp::extents<dp::dyn, std::size_t{1} << 40, std::size_t{1} << 40> huge(1);
+#endif
 #if defined(PINNED_WITHOUT_COMPONENT)  // expect: devplace: a tensor on pinned needs the component cuda
   { dp::tensor<float, dp::extents<3>, dp::on<dp::pinned>> staging{dp::extents<3>{}}; }
 #endif

@@ -46,6 +46,13 @@ TEST_CASE("a block of the CPU is aligned, counted and given back once", "[memory
   CHECK(dp::memory_statistics<dp::cpu>().allocations == before.allocations + 2);
 }
 
+TEST_CASE("a block that is larger than any address space is refused", "[memory]") {
+  const auto before = dp::memory_statistics<dp::cpu>().allocations;
+  for (const std::size_t bytes : {std::size_t{PTRDIFF_MAX}, SIZE_MAX - 63, SIZE_MAX})
+    CHECK_THROWS_AS(dp::detail::allocate<dp::backend::cpu>(0, bytes), dp::out_of_memory);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == before);
+}
+
 TEST_CASE("a moved block is released by its last owner alone", "[memory]") {
   released = 0;
   int storage = 0;

@@ -4,6 +4,7 @@
 
 // Pinned memory on every backend: included by a test with simulated devices and one with the mock runtime.
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <sstream>
@@ -23,6 +24,13 @@
 #include "support/host_values.hpp"
 
 namespace dp = devplace;
+
+TEST_CASE("pinned memory larger than any address space is refused", "[memory][pinned]") {
+  using none = dp::tensor<std::uint8_t, dp::extents<dp::dyn>, dp::on<dp::pinned>>;
+  CHECK_THROWS_AS(none(dp::extents<dp::dyn>(-1)), dp::shape_error);
+  for (const std::size_t bytes : {std::size_t{PTRDIFF_MAX}, SIZE_MAX - 63, SIZE_MAX})
+    CHECK_THROWS_AS(dp::detail::allocate<dp::backend::pinned>(0, bytes), dp::out_of_memory);
+}
 
 TEST_CASE("elements of a pinned tensor are the host's", "[memory][pinned]") {
   dp::tensor<float, dp::extents<2, 3>, dp::on<dp::pinned>> a{{1, 2, 3}, {4, 5, 6}};

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -102,15 +101,6 @@ TEST_CASE("a clone has the same elements in memory of its own", "[tensor]") {
   copied = std::move(x);
   CHECK(values_of(copied.local(0)) == std::vector<float>{8, 9});
   static_assert(!std::is_copy_constructible_v<decltype(copied)> && !std::is_copy_assignable_v<decltype(copied)>);
-}
-
-TEST_CASE("a tensor over places that no address space holds is refused", "[tensor]") {
-  const dp::extents<dyn, dyn> huge(std::numeric_limits<std::size_t>::max() / 2, std::size_t{8});
-  const auto before = dp::memory_statistics<dp::cuda<0>>().allocations;
-  CHECK_THROWS_AS((dp::tensor<float, dp::extents<dyn, dyn>, dp::replicated<0, 1>>(huge)), dp::shape_error);
-  CHECK_THROWS_WITH((dp::tensor<float, dp::extents<dyn, dyn>, dp::sharded<dp::axis<1>, 0, 1>>(huge)),
-                    Catch::Matchers::ContainsSubstring("larger than the address space"));
-  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == before);
 }
 
 TEST_CASE("the number of rows changes within the allocated memory, by the tensor's rule", "[tensor]") {

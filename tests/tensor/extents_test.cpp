@@ -76,3 +76,13 @@ TEST_CASE("helpers add and drop the first axis", "[tensor][extents]") {
   STATIC_REQUIRE(!dp::detail::compatible<extents<2>, extents<2, 1>>);
   STATIC_REQUIRE((dp::extents_like<extents<2>> && !dp::extents_like<int>));
 }
+
+TEST_CASE("extents with more elements than a machine can address are refused", "[tensor][extents]") {
+  constexpr std::size_t half = std::size_t{1} << 32;
+  CHECK_THROWS_WITH(extents<dyn>(-1), Catch::Matchers::ContainsSubstring("18446744073709551615") &&
+                                          Catch::Matchers::ContainsSubstring("look for a negative number"));
+  CHECK_THROWS_AS((extents<dyn, dyn>(half, half)), dp::shape_error);  // the product overflows to 0
+  CHECK_THROWS_AS((extents<dyn, 4>(std::size_t{1} << 62)), dp::shape_error);
+  CHECK((extents<dyn, dyn>(half, std::size_t{1} << 27)).size() == std::size_t{1} << 59);
+  CHECK((extents<dyn, dyn, dyn>(half, half, 0)).size() == 0);
+}

@@ -91,14 +91,6 @@ TEST_CASE("empty tensors and scalars", "[tensor]") {
   CHECK(std::as_const(scalar)() == 4);
 }
 
-TEST_CASE("a size beyond the address space throws", "[tensor]") {
-  using big = extents<dyn, dyn>;
-  constexpr std::size_t half = std::size_t{1} << 40;
-  CHECK_THROWS_AS((dp::tensor<float, big, on<cpu>>(big{half, half})), dp::shape_error);
-  CHECK_THROWS_AS((dp::tensor<double, big, on<cpu>>(big{half / 2, half})), dp::shape_error);
-  CHECK(dp::tensor<float, big, on<cpu>>(big{0, half}).size() == 0);
-}
-
 TEST_CASE("moving takes the memory, clone copies it", "[tensor]") {
   matrix a{{1, 2, 3}, {4, 5, 6}};
   const float* memory = a.data();

@@ -88,6 +88,14 @@ TEST_CASE("reshape keeps the elements", "[tensor][view]") {
   CHECK_THROWS_WITH(v.reshape(extents<dyn>{5}), Catch::Matchers::ContainsSubstring("2x3"));
 }
 
+TEST_CASE("reshape refuses a shape whose number of elements overflows to that of the view", "[tensor][view]") {
+  float values[6] = {};
+  const view<float, extents<dyn>> empty(values, extents<dyn>(0));
+  constexpr std::size_t half = std::size_t{1} << 32;
+  CHECK_THROWS_AS(empty.reshape(extents<dyn, dyn>(half, half)), dp::shape_error);
+  CHECK_THROWS_AS((empty.reshape(extents<dyn, half>(half))), dp::shape_error);
+}
+
 TEST_CASE("an erased view carries the ordinal as a number", "[tensor][view]") {
   float data[6] = {};
   const view<float, extents<2, 3>, on<dp::cuda<3>>> v(data, {});

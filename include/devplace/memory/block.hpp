@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -97,10 +99,16 @@ constexpr auto memory_of() {
   return implementation<std::conditional_t<have, Backend, backend::cpu>, op::memory>{};
 }
 
+[[noreturn]] inline void throw_unaddressable(std::size_t bytes) {
+  throw out_of_memory("an allocation of " + std::to_string(bytes) +
+                      " bytes is larger than any address space; look for an overflow in the computation of its size.");
+}
+
 /// Uninitialised memory on a backend's device, counted under `purpose`; `bytes` 0 gives an empty block.
 template <class Backend>
 memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   if (bytes == 0) return {};
+  if (bytes > PTRDIFF_MAX - alignment) throw_unaddressable(bytes);  // rounding it up to the alignment could overflow
   return memory_of<Backend>().allocate(ordinal, bytes, purpose);
 }
 

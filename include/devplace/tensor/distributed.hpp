@@ -86,7 +86,7 @@ class tensor<T, Extents, Where> {
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
 
-  /// Uninitialised elements; a split axis is divided evenly. Throws shape_error if the whole exceeds the address space.
+  /// Uninitialised elements; a split axis is divided evenly.
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {
     static_assert(!divided || !mesh::spans_processes,
@@ -210,7 +210,6 @@ class tensor<T, Extents, Where> {
   template <class Split, class... Of>
   static division_type divided_by([[maybe_unused]] const Extents& extents, [[maybe_unused]] const Split& how,
                                   const Of&... of) {
-    static_cast<void>(detail::require_addressable<T>(extents));
     if constexpr (divided)
       return {detail::divide<places>(extents.extent(axis), how, of...), detail::rule_of(how), of...};
     else

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -42,12 +43,36 @@ inline std::string sizes_text(std::span<const std::size_t> sizes) {
                     std::to_string(given) + " was given; use dyn for an extent that varies.");
 }
 
+[[noreturn]] inline void throw_too_many_elements(std::span<const std::size_t> sizes) {
+  throw shape_error("extents " + sizes_text(sizes) +
+                    " have more elements than a machine can address; look for a negative number or an overflow in the "
+                    "computation of the extents.");
+}
+
+/// Whether an array of these sizes can be addressed, with elements of up to 8 bytes. The number of elements is at most
+/// 2 to the sum of the bit widths, so neither it nor a size in bytes overflows.
+constexpr bool addressable(std::span<const std::size_t> sizes) {
+  int bits = 0;
+  for (const std::size_t size : sizes) {
+    if (size == 0) return true;
+    bits += static_cast<int>(std::bit_width(size - 1));
+  }
+  return bits < 60;
+}
+template <std::size_t... E>
+inline constexpr bool addressable_if_static = addressable(std::array{(E == dyn ? std::size_t{1} : E)...,
+                                                                     std::size_t{1}});
+
 }  // namespace detail
 
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
 template <std::size_t... E>
 class extents {
+  static_assert(detail::addressable_if_static<E...>,
+                "devplace: extents: an array of this shape has more elements than a machine can address; look for an "
+                "overflow in the computation of the extents.");
+
  public:
   /// Number of axes.
   static constexpr std::size_t rank = sizeof...(E);
@@ -59,7 +84,8 @@ class extents {
   /// Every dynamic extent is 0.
   constexpr extents() = default;
 
-  /// The dynamic extents in order, or all extents in order, in which case the static ones must agree.
+  /// The dynamic extents in order, or all extents in order, in which case the static ones must agree. Throws
+  /// shape_error if a static one differs, and for more elements than a machine can address.
   template <class... Size>
     requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
              (sizeof...(Size) == dynamic_count || sizeof...(Size) == rank))
@@ -75,6 +101,7 @@ class extents {
         set(axis, given[axis]);
       }
     }
+    require_addressable();
   }
 
   /// From extents of the same rank; throws shape_error if a static extent differs.
@@ -83,6 +110,7 @@ class extents {
   constexpr explicit((... || (Other == dyn && E != dyn))) extents(const extents<Other...>& other) {
     for (std::size_t axis = 0; axis != rank; ++axis)
       set(axis, other.extent(axis));
+    require_addressable();
   }
 
   /// The axis's size, or `dyn`.
@@ -145,6 +173,15 @@ class extents {
       for (std::size_t before = 0; before < axis; ++before)
         index += statics[before] == dyn ? 1u : 0u;
       dynamic_.values[index] = value;
+    }
+  }
+
+  constexpr void require_addressable() const {
+    if constexpr (dynamic_count > 0) {
+      std::size_t sizes[rank];
+      for (std::size_t axis = 0; axis != rank; ++axis)
+        sizes[axis] = extent(axis);
+      if (!detail::addressable(sizes)) detail::throw_too_many_elements(sizes);
     }
   }
 

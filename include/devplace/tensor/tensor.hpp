@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -32,21 +31,6 @@ constexpr auto as_index(const X& x) {
 struct leading_extent;
 struct distributed_access;
 struct block_access;
-
-inline std::size_t addressable_bytes(std::span<const std::size_t> sizes, std::size_t element_bytes) {
-  std::size_t bytes = element_bytes;
-  for (const std::size_t size : sizes) {
-    if (__builtin_mul_overflow(bytes, size, &bytes))
-      throw shape_error("a tensor of " + sizes_text(sizes) + " elements is larger than the address space.");
-  }
-  return bytes;
-}
-
-/// Size in bytes of an array of `T`. Throws shape_error if it exceeds the address space.
-template <class T, class Extents>
-std::size_t require_addressable(const Extents& extents) {
-  return addressable_bytes(sizes_of(extents), sizeof(T));
-}
 
 }  // namespace detail
 
@@ -83,7 +67,7 @@ class tensor<T, Extents, on<P>> {
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents)
-      : block_(detail::allocate<backend_type>(place_traits<P>::ordinal, detail::require_addressable<T>(extents))),
+      : block_(detail::allocate<backend_type>(place_traits<P>::ordinal, extents.size() * sizeof(T))),
         extents_(extents) {}
 
   /// Extents and a value: `full<T, Where>(extents, value)` instead.
