@@ -187,6 +187,17 @@ TEST_CASE("rows of infinities and NaN", "[ops]") {
   CHECK(dp::cross_entropy(x, without)() == Catch::Approx(std::log(2.0)));
 }
 
+TEST_CASE("label smoothing of a target far below the largest logit loses nothing", "[ops]") {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const dp::tensor<float, dp::extents<2, 3>, on_cpu> x{{0, 1, -1e7f}, {2, -1e4f, 1}};
+  const dp::tensor<std::int64_t, dp::extents<2>, on_cpu> labels{2, 1};
+  const std::vector<float> weights{1, 2, 0};
+  check<float>(x, labels, {.label_smoothing = 0.3f, .class_weights = weights.data()});
+  const dp::tensor<float, dp::extents<1, 3>, on_cpu> impossible{{0, 1, -inf}};
+  const dp::tensor<std::int64_t, dp::extents<1>, on_cpu> label{2};
+  CHECK(dp::cross_entropy(impossible, label, {.label_smoothing = 0.3f})() == inf);  // as in PyTorch
+}
+
 TEST_CASE("without valid labels the mean is NaN, and the sum and the gradient are 0", "[ops]") {
   const auto x = random_values<float>(dp::extents<3, 4>{}, 3);
   const dp::tensor<std::int64_t, dp::extents<3>, on_cpu> labels{-100, -100, -100};

@@ -94,8 +94,8 @@ struct cross_entropy_row {
                                            : std::log(static_cast<T>(sum)) - target;
     T loss = sharp * weight * negative_log;
     if (smooth != 0) {
-      const double log_sum = static_cast<double>(negative_log) + static_cast<double>(target);
-      loss += smooth * static_cast<T>(all_weights * log_sum - weighted_logits);
+      // Not negative_log + target: that cancels, or is NaN, if the target's logit is far below the largest.
+      loss += smooth * static_cast<T>(all_weights * std::log(sum) - weighted_logits);
     }
     losses[row] = loss;
 

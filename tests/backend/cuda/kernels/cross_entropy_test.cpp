@@ -113,6 +113,15 @@ TEST_CASE("the kernel's loss of an almost certain row has no cancellation", "[cu
   }
 }
 
+TEST_CASE("the kernel's label smoothing of a target far below the largest logit loses nothing", "[cuda]") {
+  const std::vector<float> x{0, 1, -1e7F}, weights{1, 2, 0};
+  const std::vector<std::int64_t> label{2};
+  std::vector<float> gradient(3), loss(1);
+  simt::launch_rows(
+      1, 3, row_functor{gradient.data(), loss.data(), x.data(), label.data(), 3, {ignore, 0.3F, weights.data()}});
+  CHECK(error(loss, by_definition(x, label, 3, weights, 0.3F).losses, 1) < 1e-6);
+}
+
 TEST_CASE("an invalid label makes only its row NaN; ignored rows may contain NaN", "[cuda]") {
   for (const std::size_t n : {std::size_t{10}, std::size_t{100}, std::size_t{1500}}) {
     std::vector<float> x = simt::logits(4 * n);

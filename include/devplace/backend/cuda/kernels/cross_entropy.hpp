@@ -67,7 +67,7 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
   if (group.index() == 0) {
     const T negative_log = share >= T{0.5} ? std::log1p(others / share) : std::log(sum) - target;
     T loss = sharp * weight * negative_log;
-    if (smooth != 0) loss += smooth * (all_weights * (negative_log + target) - weighted_logits);
+    if (smooth != 0) loss += smooth * (all_weights * std::log(sum) - weighted_logits);
     p.losses[row] = loss;
   }
   if (p.dlogits == nullptr) return;
