@@ -7,12 +7,12 @@
 
 namespace devplace::nn {
 
-/// max(x, 0) of each element; NaN stays NaN. The gradient at 0 is 0, as in PyTorch.
+/// max(x, 0) of each element; NaN stays NaN. The gradient at 0 is 0, that at NaN is passed on, as in PyTorch.
 struct relu : detail::elementwise_layer<relu> {
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{
   static auto value(const auto& x) { return devplace::relu(x); }
-  static auto gradient(const auto& dy, const auto& y) { return where(y > 0, dy, 0); }
+  static auto gradient(const auto& dy, const auto& y) { return where(y <= 0, 0, dy); }
   ///@}
 };
 

@@ -39,7 +39,7 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
   dispatch<op::linear_gradients, typename Weight::backend_type>(weight.ordinal(), g, bias.data());
 }
 
-/// to = dy where y > 0, else 0, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
+/// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
 /// may be `dy`.
 template <class To, class Dy, class Y, class Sums, class T = typename To::value_type>
 void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {

@@ -52,7 +52,7 @@ struct gemm_batch {
   }
 };
 
-/// to = dy where y > 0, else 0 (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
+/// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
 /// column sums of `to` + beta sums; with beta 0, sums is not read.
 template <class T>
 struct relu_gradient_arguments {

@@ -35,7 +35,7 @@ struct relu_gradient_source {
     pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
-      result.value[e] = read.y.value[e] > T{0} ? read.dy.value[e] : T{0};
+      result.value[e] = read.y.value[e] <= T{0} ? T{0} : read.dy.value[e];
     t.store(to + row * columns + column, result);
     return result;
   }
