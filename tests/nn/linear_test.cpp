@@ -92,15 +92,18 @@ std::vector<dp::detail::product_math> products_of() {
   using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 5>>;
   using run = dp::runtime::engine<net, Precision, noting>;
   using element = dp::element_of_t<Precision>;
-  std::vector<element> memory(1000);
+  std::vector<element> memory(8000);
+  const auto part = [&](std::size_t k) {
+    return memory.data() + 1000 * k;
+  };  // products refuse a result over an operand
   dp::runtime::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
-  p.parameters = p.buffers = memory.data();
-  p.saved = p.scratch = reinterpret_cast<std::byte*>(memory.data());
+  p.parameters = p.buffers = part(0);
+  p.saved = reinterpret_cast<std::byte*>(part(1));
+  p.scratch = reinterpret_cast<std::byte*>(part(2));
   noted.clear();
-  run::forward(p, memory.data());
-  run::plan::template backward<noting, element>(p, memory.data(), memory.data(), memory.data(), memory.data(),
-                                                memory.data(), false);
+  run::forward(p, part(3));
+  run::plan::template backward<noting, element>(p, part(3), part(4), part(5), part(6), part(7), false);
   return noted;
 }
 

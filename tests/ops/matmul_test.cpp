@@ -115,6 +115,42 @@ TEST_CASE("matmul of run-time extents that do not fit", "[ops]") {
   CHECK_THROWS_AS(dp::matmul_into(c, a, dp::transposed(b)), dp::shape_error);
 }
 
+TEST_CASE("a result that overlaps an operand is refused; columns of one matrix may be operands and result", "[ops]") {
+  dp::tensor<float, dp::extents<4, 6>, on_cpu> m = random_values<float>(dp::extents<4, 6>{}, 1);
+  const auto square = [&](std::size_t row, std::size_t column) {
+    return m.slice(dp::axis<0>{}, row, row + 2).slice(dp::axis<1>{}, column, column + 2);
+  };
+  const auto refused = [](const auto& c, const auto& a, const auto& b) {
+    CHECK_THROWS_WITH(dp::matmul_into(c, a, b), Catch::Matchers::ContainsSubstring("the result overlaps an operand"));
+  };
+  refused(square(0, 0), square(0, 0), square(2, 0));
+  refused(square(0, 2), square(2, 0), square(0, 3));
+  refused(square(0, 2), square(0, 1), square(2, 0));
+  refused(square(1, 4), square(2, 0), square(0, 4));
+  refused(square(0, 0), dp::transposed(square(0, 0)), square(2, 0));
+  const dp::matmul_options<float> with_bias{.bias = m.data() + 7};
+  CHECK_THROWS_AS(dp::matmul_into(square(0, 0), square(2, 0), square(2, 2), with_bias), dp::argument_error);
+
+  const auto expected = dp::matmul(square(0, 0), square(0, 4));
+  dp::matmul_into(square(0, 2), square(0, 0), square(0, 4));
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(m(i / 2, 2 + i % 2) == expected(i / 2, i % 2));
+  const auto beside = dp::matmul(dp::transposed(square(2, 0)), square(2, 4));
+  dp::matmul_into(square(2, 2), dp::transposed(square(2, 0)), square(2, 4));
+  CHECK((m(2, 2) == beside(0, 0) && m(3, 3) == beside(1, 1)));
+  const auto below = dp::matmul(square(2, 4), square(1, 0));
+  dp::matmul_into(square(1, 2), square(2, 4), square(1, 0));
+  CHECK((m(1, 2) == below(0, 0) && m(2, 3) == below(1, 1)));
+
+  // Every second matrix of an array: the others may be operands.
+  dp::tensor<float, dp::extents<3, 2, 2, 2>, on_cpu> pairs = random_values<float>(dp::extents<3, 2, 2, 2>{}, 2);
+  const auto odd = pairs.select(dp::axis<1>{}, 1), even = pairs.select(dp::axis<1>{}, 0);
+  const auto squares = dp::matmul(even, even);
+  dp::matmul_into(odd, even, even);
+  CHECK((pairs(0, 1, 0, 0) == squares(0, 0, 0) && pairs(2, 1, 1, 1) == squares(2, 1, 1)));
+  refused(odd, even, odd);
+}
+
 TEST_CASE("a product in tf32 is one in float on the CPU, which has no TF32", "[ops]") {
   using matrix = dp::tensor<float, dp::extents<2, 2>, dp::on<dp::cpu>>;
   const matrix a{{1.0F + 1.0F / 8192, 2}, {3, 4}}, b{{5, 6}, {7, 8.0F + 1.0F / 1024}};

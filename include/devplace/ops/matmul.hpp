@@ -188,6 +188,16 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
   const auto extents = product_extents(a.extents(), b.extents());
   if (!(c.extents() == extents))
     throw_product_extents(sizes_of(c.extents()), sizes_of(a.extents()), sizes_of(b.extents()), sizes_of(extents));
+  const std::size_t one = 1, columns = c.extent(C::rank - 1);
+  const auto c_sizes = sizes_of(c.extents()), c_strides = c.strides();
+  const auto a_sizes = sizes_of(a.extents()), a_strides = a.strides();
+  const auto b_sizes = sizes_of(b.extents()), b_strides = b.strides();
+  constexpr std::size_t element = sizeof(typename C::value_type);
+  const matrix_memory result{c.data(), element, c_sizes, c_strides};
+  if (overlap(result, {a.data(), element, a_sizes, a_strides}) ||
+      overlap(result, {b.data(), element, b_sizes, b_strides}) ||
+      (options.bias != nullptr && overlap(result, {options.bias, element, {&columns, 1}, {&one, 1}})))
+    throw_product_overlaps();
   gemm_arguments<typename C::value_type> arguments;
   arguments.m = c.extent(C::rank - 2);
   arguments.n = c.extent(C::rank - 1);
@@ -208,9 +218,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
 /// All may be views with strides, such as transposed(x): strides that BLAS supports are free, others go through a
 /// row-major temporary. float or double; with `matmul_options<tf32>{...}` float operands are rounded to TF32 if the
-/// place supports it. c must not overlap a, b or bias. k = 0 gives then(beta c + bias). All on one place, in the order
-/// of its current stream. Except for such temporaries, it does not allocate after the first product of a thread on the
-/// CPU, or of each size on a GPU. Different run-time extents throw shape_error.
+/// place supports it. c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
+/// place, in the order of its current stream. Except for such temporaries, it does not allocate after the first product
+/// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
 template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_view = detail::operand_view_t<C>;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 
+#include <devplace/memory/detail/share_memory.hpp>
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/layout.hpp>
@@ -57,6 +59,44 @@ auto product_extents(const A& a, const B& b) {
                                                std::span<const std::size_t> b, std::span<const std::size_t> product) {
   throw shape_error("matmul: the result is " + sizes_text(c) + " and the product of " + sizes_text(a) + " by " +
                     sizes_text(b) + " is " + sizes_text(product) + ".");
+}
+
+/// The elements of a product's result or of an operand, `element` bytes each.
+struct matrix_memory {
+  const void* data;
+  std::size_t element;
+  std::span<const std::size_t> extents, strides;
+
+  /// Bytes from the first element to the end of the last one that is reached along axes whose strides are no multiples
+  /// of `period` elements; all axes without a period.
+  std::size_t bytes(std::size_t period = 0) const {
+    std::size_t last = 0;
+    for (std::size_t axis = 0; axis != extents.size(); ++axis) {
+      if (extents[axis] == 0) return 0;
+      if (period == 0 || strides[axis] % period != 0) last += (extents[axis] - 1) * strides[axis];
+    }
+    return (last + 1) * element;
+  }
+};
+
+/// Whether writing the result could change the operand. Two blocks of columns of one matrix do not overlap, as their
+/// addresses modulo the matrix's rows show; the same for any other stride of the result.
+inline bool overlap(const matrix_memory& result, const matrix_memory& operand) {
+  if (!share_memory(result.data, result.bytes(), operand.data, operand.bytes())) return false;
+  const auto to = reinterpret_cast<std::uintptr_t>(result.data), from = reinterpret_cast<std::uintptr_t>(operand.data);
+  for (const std::size_t stride : result.strides) {
+    const std::size_t period = stride * result.element;
+    if (period == 0) continue;
+    const std::size_t ahead = from >= to ? (from - to) % period : period - 1 - (to - from - 1) % period;
+    if (result.bytes(stride) <= ahead && ahead + operand.bytes(stride) <= period) return false;
+  }
+  return true;
+}
+
+[[noreturn]] inline void throw_product_overlaps() {
+  throw argument_error(
+      "matmul: the result overlaps an operand, which would be overwritten while it is read; write the product to "
+      "memory of its own, as matmul(a, b) does, and copy it.");
 }
 
 /// A matrix in BLAS's terms: `ld` is the leading dimension; 0 if BLAS cannot read the matrix.
