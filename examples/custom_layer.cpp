@@ -39,7 +39,7 @@ struct swish {
   /// With s = sigmoid(beta x): dy/dx = s + beta x s (1 - s) and dy/dbeta = x^2 s (1 - s), summed over the batch.
   static void backward(const auto& c) {
     const auto beta = c.template parameter<0>();
-    const auto s = dp::sigmoid(beta * c.input);  // an expression: computed where it is used, never stored
+    const auto s = dp::lazy(dp::sigmoid(beta * c.input));  // computed where it is used, never stored
     const auto terms = c.scratch();
     terms = c.output_gradient * dp::square(c.input) * s * (1 - s);
     dp::column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);

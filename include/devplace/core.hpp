@@ -10,18 +10,6 @@
 #include <devplace/memory/report.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/memory/stream.hpp>
-#include <devplace/ops/creation.hpp>
-#include <devplace/ops/cross_entropy.hpp>
-#include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/matmul.hpp>
-#include <devplace/ops/matrix_engine.hpp>
-#include <devplace/ops/mse.hpp>
-#include <devplace/ops/random.hpp>
-#include <devplace/ops/reduce.hpp>
-#include <devplace/ops/reduce_into.hpp>
-#include <devplace/ops/scale_bytes.hpp>
-#include <devplace/ops/softmax.hpp>
-#include <devplace/ops/take_rows.hpp>
 #include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
 #include <devplace/place/device_map.hpp>
@@ -46,3 +34,18 @@
 #include <devplace/tensor/view.hpp>
 #include <devplace/tensor/wrap.hpp>
 #include <devplace/version.hpp>
+
+// Later, so that messages of tensors are shown with few lines of nested headers.
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/ops/matrix_engine.hpp>
+#include <devplace/ops/mse.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/ops/reduce.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/ops/scale_bytes.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/ops/take_rows.hpp>

@@ -25,7 +25,7 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
                 matrix<means>& m, matrix<maxima>& largest, vector<whole>& bias, vector<rows>& split_vector,
                 dp::tensor<std::int32_t, dp::extents<4, 4>, sums>& integers,
                 dp::tensor<double, dp::extents<4, 4>, rows>& doubles, const matrix<rows>& constant) {
-  auto a = dp::relu(x + y * bias);
+  auto a = dp::lazy(dp::relu(x + y * bias));
   x += 2.0f * a;
   x = x - constant;
   p += -p * bias;
@@ -41,7 +41,18 @@ void operations(matrix<dp::on<dp::cuda<0>>>& single, matrix<whole>& replica, mat
   auto total = dp::sum(x), columns_total = dp::sum(p);
   auto classes = dp::argmax(dp::softmax(x), dp::axis<1>{});
   doubles += 1.0;
+  auto halved = dp::lazy(x * 0.5f);
+  x = halved * halved;
+  dp::tensor half = halved;
   static_cast<void>(single.size() + elsewhere.size() + x_elsewhere.size() + split_vector.size());
+#if defined(NAMED_DISTRIBUTED_OPERAND)  // expect: devplace: an expression with a name would be computed at each use
+  auto scaled = x * 2.0f;
+  x -= scaled;
+#endif
+#if defined(NAMED_DISTRIBUTED_SOURCE)  // expect: devplace: an expression with a name would be computed at each use
+  auto shifted = x + 1.0f;
+  x = shifted;
+#endif
 #if defined(ON_AND_REPLICATED)  // expect: devplace: the operands lie on different places
   auto e = single + replica;
 #endif

@@ -21,6 +21,8 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
   auto on_zero = zero + zero;
   auto on_one = dp::where(one > 0, one, one);
   dp::tensor pairs = pair + pair;
+  auto halved = dp::lazy(pair * 0.5f);
+  pair = halved * halved;
 #if defined(CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
   auto c = a + zero;
 #endif
@@ -74,6 +76,34 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #endif
 #if defined(FUNCTOR_OF_WORDS)  // expect: devplace: elementwise: the functor's result is no element type
   auto c = dp::map(prints{}, a);
+#endif
+#if defined(NAMED_OPERAND)  // expect: devplace: an expression with a name would be computed at each use
+  auto before = a + 0.0f;
+  dp::tensor change = a - before;
+#endif
+#if defined(NAMED_DIVISOR)  // expect: devplace: an expression with a name would be computed at each use
+  auto norm = dp::sqrt(a);
+  a /= norm;
+#endif
+#if defined(NAMED_INITIALISER)  // expect: devplace: an expression with a name would be computed at each use
+  const auto scaled = a * 2.0f;
+  dp::tensor stored = scaled;
+#endif
+#if defined(NAMED_SOURCE)  // expect: devplace: an expression with a name would be computed at each use
+  auto product = a * a;
+  a = product;
+#endif
+#if defined(NAMED_SOURCE_OF_A_VIEW)  // expect: devplace: an expression with a name would be computed at each use
+  const auto quotient = a / 2.0f;
+  a.view() = quotient;
+#endif
+#if defined(NAMED_ARGUMENT)  // expect: devplace: an expression with a name would be computed at each use
+  auto difference = a - 1.0f;
+  dp::tensor rectified = dp::relu(difference);
+#endif
+#if defined(NAMED_CHOICE)  // expect: devplace: an expression with a name would be computed at each use
+  auto negated = -a;
+  a = dp::where(a < 0.0f, negated, a);
 #endif
 #if defined(EXPRESSION_THAT_OWNS_COPIED)  // expect: (deleted|cannot be referenced)
   auto owner = a.clone() + 1.0f;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/reduce.hpp>
@@ -23,6 +24,10 @@ void operations(matrix& a, const labels& classes) {
   dp::mse(a, a);
 #if defined(SUM_AXIS_TWICE)  // expect: devplace: an axis is reduced twice; name each axis once
   dp::sum(a, dp::axis<1>{}, dp::axis<1>{});
+#endif
+#if defined(SUM_OF_A_NAMED_EXPRESSION)  // expect: devplace: an expression with a name would be computed at each use
+  auto squares = a * a;
+  dp::sum(squares);
 #endif
 #if defined(SUM_MORE_NUMBERS_THAN_AXES)  // expect: devplace: more axes are reduced than the array has
   dp::sum(a, 0, 1, 2);

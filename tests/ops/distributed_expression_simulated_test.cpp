@@ -45,7 +45,7 @@ TEST_CASE("replicated operands give a replicated result", "[ops][algebra]") {
   const auto b = distributed_numbers<whole>(row{}, 2);
   auto e = a * 2.0f - b;
   STATIC_REQUIRE(decltype(e)::is_distributed_expression);
-  dp::tensor c = e;
+  dp::tensor c = std::move(e);
   STATIC_REQUIRE(std::same_as<decltype(c), dp::tensor<float, fixed, whole>>);
   CHECK(value_of(c) ==
         values_by_index(21, [](std::size_t i) { return small_number(i, 1) * 2 - small_number(i % 3, 2); }));
@@ -171,7 +171,7 @@ TEST_CASE("where, map and cast on several places", "[ops][algebra]") {
 
 TEST_CASE("an expression on several places owns its temporaries", "[ops][algebra]") {
   auto make = [] { return distributed_numbers<rows>(matrix(8), 1) + 1.0f; };
-  auto e = make();
+  auto e = dp::lazy(make());
   dp::tensor y = e * 2.0f;  // refers to e
   dp::tensor z = std::move(e) * distributed_numbers<rows>(matrix(8), 2);
   CHECK(value_of(y) == values_by_index(24, [](std::size_t i) { return 2 * (small_number(i, 1) + 1); }));

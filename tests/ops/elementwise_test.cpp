@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/ops/reduce.hpp>
 #include <devplace/place/thread_team.hpp>
+#include <devplace/tensor/item.hpp>
 #include <devplace/tensor/wrap.hpp>
 
 #include "support/catch.hpp"
@@ -38,7 +40,7 @@ auto values(const X& x) {
     const auto window = dp::detail::as_view(x);
     return std::vector<typename X::value_type>(window.data(), window.data() + window.size());
   } else {
-    dp::tensor evaluated = x;
+    dp::tensor evaluated = dp::lazy(x);
     return values(evaluated);
   }
 }
@@ -90,7 +92,40 @@ TEST_CASE("an expression is computed when a tensor is made from it", "[ops][elem
   auto later = a * a;
   STATIC_REQUIRE(decltype(later)::is_expression);
   a(0, 0) = 10;
-  CHECK(values(later) == std::vector<float>{100, 4, 9, 16, 25, 36});
+  dp::tensor at_last = std::move(later);
+  CHECK(values(at_last) == std::vector<float>{100, 4, 9, 16, 25, 36});
+}
+
+TEST_CASE("an expression made by lazy may have a name and is computed at each use", "[ops][elementwise]") {
+  host<float, 3> a{1, 2, 3};
+  const auto doubled = dp::lazy(a * 2.0f);
+  dp::tensor first = doubled;
+  a += 1.0f;
+  dp::tensor second = doubled;
+  a = doubled - 1.0f;
+  CHECK(values(first) == std::vector<float>{2, 4, 6});
+  CHECK(values(second) == std::vector<float>{4, 6, 8});
+  CHECK(values(a) == std::vector<float>{3, 5, 7});
+  a -= doubled;
+  CHECK(values(a) == std::vector<float>{-3, -5, -7});
+  a = doubled;
+  CHECK(values(a) == std::vector<float>{-6, -10, -14});
+  a[0] = dp::sum(doubled, dp::axis<0>{}) + 0.0f;
+  CHECK(values(a) == std::vector<float>{-60, -10, -14});
+  CHECK(dp::item(dp::max(dp::where(doubled < -20.0f, doubled, 1.0f))) == 1);
+}
+
+TEST_CASE("an expression that lazy made owns its temporaries and can be used once more", "[ops][elementwise]") {
+  const auto make = [](float first) { return numbered(extents<3>{}, first); };
+  auto owner = dp::lazy(make(1) * 10.0f);
+  STATIC_REQUIRE_FALSE(std::copy_constructible<decltype(owner)>);
+  CHECK(values(owner + owner) == std::vector<float>{20, 40, 60});
+  auto moved = dp::lazy(std::move(owner) + 1.0f);
+  CHECK(values(moved) == std::vector<float>{11, 21, 31});
+  const auto named = make(1) + make(10);
+  const auto refers = dp::lazy(named);  // to the tensors of the named one
+  STATIC_REQUIRE(std::copy_constructible<decltype(refers)>);
+  CHECK(values(refers * refers) == std::vector<float>{121, 169, 225});
 }
 
 TEST_CASE("each operation computes its formula", "[ops][elementwise]") {
@@ -403,7 +438,7 @@ TEST_CASE("an expression owns the temporaries in it", "[ops][elementwise]") {
   CHECK(values(larger)[10] == 11);
 
   const auto& kept = from_function;
-  auto composed = kept + 1.0f;  // views what the other expression owns
+  auto composed = dp::lazy(kept) + 1.0f;  // views what the other expression owns
   STATIC_REQUIRE(std::copy_constructible<decltype(composed)>);
   CHECK(values(composed)[9] == 111);
 

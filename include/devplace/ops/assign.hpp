@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
@@ -198,9 +199,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// had been computed before anything is written: an operand that is the destination itself is read element by element,
 /// and one that overlaps it otherwise causes a temporary, which is allocated.
 template <class T, class Extents, class Where, class Layout, class Expression>
-  requires(Expression::is_expression)
-void assign(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
-  detail::evaluate(destination, expression);
+  requires(std::remove_cvref_t<Expression>::is_expression)
+void assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
+  static_assert(detail::no_named_expressions<Expression>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
 }
 
 /// The same for the elements of a view; copy() and to() call it if one of the views is strided.

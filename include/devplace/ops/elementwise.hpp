@@ -9,6 +9,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/make_expression.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
 // docs/algebra.md allows. They return expressions, which are computed in one pass (per place) when they are assigned or
@@ -35,6 +36,7 @@ struct CONVERT_ONE_OPERAND_FIRST_with_cast;
   template <class A, class B>                                                                     \
     requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>)                       \
   constexpr auto name(A&& a, B&& b) {                                                             \
+    static_assert(detail::no_named_expressions<A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);          \
     return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
   }                                                                                               \
   template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>               \
@@ -73,11 +75,12 @@ DEVPLACE_DETAIL_BINARY(pow, power);
 
 #undef DEVPLACE_DETAIL_BINARY
 
-#define DEVPLACE_DETAIL_UNARY(name, functor)                                 \
-  template <detail::operand_type X>                                          \
-  constexpr auto name(X&& x) {                                               \
-    return detail::unary(detail::elementary::functor{}, std::forward<X>(x)); \
-  }                                                                          \
+#define DEVPLACE_DETAIL_UNARY(name, functor)                                          \
+  template <detail::operand_type X>                                                   \
+  constexpr auto name(X&& x) {                                                        \
+    static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION); \
+    return detail::unary(detail::elementary::functor{}, std::forward<X>(x));          \
+  }                                                                                   \
   static_assert(true)
 
 /// Elements with the opposite sign.
@@ -105,7 +108,20 @@ DEVPLACE_DETAIL_UNARY(sigmoid, sigmoid);
 /// maps NaN to 0; integers that are too large keep their low bits.
 template <element T, detail::operand_type X>
 constexpr auto cast(X&& x) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
+}
+
+/// An expression that may have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
+/// what its tensors hold then; other expressions cannot be used by a name. Of an expression with a name, it refers to
+/// the tensors that the expression owns.
+template <detail::operand_type X>
+  requires detail::is_expression_type<std::remove_cvref_t<X>>
+constexpr auto lazy(X&& x) {
+  if constexpr (std::is_lvalue_reference_v<X>)
+    return lazy_expression(x.borrowed());
+  else
+    return lazy_expression(detail::unmarked(std::move(x)));
 }
 
 }  // namespace devplace
@@ -168,6 +184,7 @@ template <class Condition, class A, class B>
             detail::same_values<A, B>) ||
            detail::distributed_choice<Condition, A, B>)
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
+  static_assert(detail::no_named_expressions<Condition, A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   using value = detail::pair_value_t<A, B>;
   static_assert(std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
                 "devplace: where: the condition must have uint8 elements; write a comparison, such as x != 0.");
@@ -195,6 +212,7 @@ template <class F, class... X>
   requires((detail::elementwise_functor<F, X...> && detail::all_on_one_place<X...>) ||
            detail::distributed_functor<F, X...>)
 constexpr auto map(F&& functor, X&&... x) {
+  static_assert(detail::no_named_expressions<X...>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::applied(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
                          std::forward<X>(x)...);
 }
@@ -206,6 +224,7 @@ void map(F&& functor, X&&... x) = delete;
   template <class To, class X>                                                                                     \
     requires((detail::assignable<To> && detail::matching_pair<To, X>) || detail::distributed_compound_pair<To, X>) \
   To && name(To&& destination, X&& x) {                                                                            \
+    static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);                              \
     detail::assign_compound(detail::elementary::functor{}, destination, std::forward<X>(x));                       \
     return std::forward<To>(destination);                                                                          \
   }                                                                                                                \

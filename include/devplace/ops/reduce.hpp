@@ -53,7 +53,8 @@ auto evaluated(const X& x) {
   if constexpr (tensor_like<X>)
     return as_window(x);
   else
-    return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(x);
+    return tensor<typename X::value_type, std::remove_cvref_t<decltype(x.extents())>, typename X::placement_type>(
+        x.borrowed());
 }
 
 /// Reduces the axes of a view that are true in `reduced`. `MayBeScattered`: whether these may be non-adjacent.
@@ -240,25 +241,29 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Sums, of x's element type, or int64 for integers. 0 without elements.
 template <reducible X, axis_argument... Axes>
-auto sum(const X& x, Axes... axes) {
+auto sum(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::reduced<detail::sum_operation>(x, axes...);
 }
 
 /// Means of float or double elements. NaN without elements.
 template <reducible X, axis_argument... Axes>
-auto mean(const X& x, Axes... axes) {
+auto mean(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::reduced<detail::mean_operation>(x, axes...);
 }
 
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
-auto max(const X& x, Axes... axes) {
+auto max(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::reduced<detail::extremum_operation<true>>(x, axes...);
 }
 
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
 template <reducible X, axis_argument... Axes>
-auto min(const X& x, Axes... axes) {
+auto min(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   return detail::reduced<detail::extremum_operation<false>>(x, axes...);
 }
 
@@ -266,14 +271,16 @@ auto min(const X& x, Axes... axes) {
 /// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
 /// argument_error without elements.
 template <reducible X, axis_argument... Axes>
-auto argmax(const X& x, Axes... axes) {
+auto argmax(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   detail::check_one_axis<Axes...>();
   return detail::reduced<detail::position_operation<true>>(x, axes...);
 }
 
 /// Position of the smallest element, otherwise as argmax.
 template <reducible X, axis_argument... Axes>
-auto argmin(const X& x, Axes... axes) {
+auto argmin(X&& x, Axes... axes) {
+  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   detail::check_one_axis<Axes...>();
   return detail::reduced<detail::position_operation<false>>(x, axes...);
 }

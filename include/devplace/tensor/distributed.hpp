@@ -12,6 +12,7 @@
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -115,11 +116,14 @@ class tensor<T, Extents, Where> {
   /// Evaluates an expression (ops/elementwise.hpp) place by place, into a new tensor or into the elements of this one.
   ///@{
   template <class Expression, detail::configured = detail::configuration>
-    requires(Expression::is_distributed_expression)
-  tensor(const Expression& expression) : tensor(expression.template storage<tensor>()) { expression.into(*this); }
+    requires(std::remove_cvref_t<Expression>::is_distributed_expression)
+  tensor(Expression&& expression) : tensor(expression.template storage<tensor>()) {
+    *this = std::forward<Expression>(expression);
+  }
   template <class Expression, detail::configured = detail::configuration>
-    requires(Expression::is_distributed_expression)
-  tensor& operator=(const Expression& expression) {
+    requires(std::remove_cvref_t<Expression>::is_distributed_expression)
+  tensor& operator=(Expression&& expression) {
+    static_assert(detail::no_named_expressions<Expression>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
     expression.into(*this);
     return *this;
   }

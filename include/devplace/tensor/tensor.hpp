@@ -101,8 +101,10 @@ class tensor<T, Extents, on<P>> {
 
   /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
   template <class Expression, detail::configured = detail::configuration>
-    requires(Expression::is_expression)
-  tensor(const Expression& expression) : tensor(Extents(expression.extents())) { assign(view(), expression); }
+    requires(std::remove_cvref_t<Expression>::is_expression)
+  tensor(Expression&& expression) : tensor(Extents(expression.extents())) {
+    assign(view(), std::forward<Expression>(expression));
+  }
 
   /// Transfers the memory without copying elements.
   ///@{
@@ -117,9 +119,9 @@ class tensor<T, Extents, on<P>> {
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the tensor's.
   template <class Expression, detail::configured = detail::configuration>
-    requires(Expression::is_expression)
-  tensor& operator=(const Expression& expression) {
-    assign(view(), expression);
+    requires(std::remove_cvref_t<Expression>::is_expression)
+  tensor& operator=(Expression&& expression) {
+    assign(view(), std::forward<Expression>(expression));
     return *this;
   }
 

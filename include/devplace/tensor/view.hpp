@@ -74,9 +74,9 @@ class view {
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
   template <class Expression, detail::configured = detail::configuration>
-    requires(Expression::is_expression)
-  const view& operator=(const Expression& expression) const {
-    assign(*this, expression);
+    requires(std::remove_cvref_t<Expression>::is_expression)
+  const view& operator=(Expression&& expression) const {
+    assign(*this, std::forward<Expression>(expression));
     return *this;
   }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -123,12 +124,12 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 
   /// Writes or adds an expression, depending on `accumulate`.
   template <std::size_t Index, class Expression>
-  void add_gradient(const Expression& expression) const {
+  void add_gradient(Expression&& expression) const {
     const auto gradient = parameter_gradient<Index>();
     if (accumulate)
-      gradient = gradient + expression;
+      gradient = gradient + std::forward<Expression>(expression);
     else
-      gradient = expression;
+      gradient = std::forward<Expression>(expression);
   }
 
  private:

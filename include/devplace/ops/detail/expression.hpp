@@ -39,6 +39,10 @@ constexpr auto make_expression(const F& function, Operands... operands);
 /// It owns tensors that were temporaries or were moved in, and refers to all others, which must outlive it and not be
 /// moved: a function may return `std::move(local) + 1.0f` or a tensor made from an expression, not `local + 1.0f`.
 /// Numbers are held by value. An expression that owns a tensor can only be moved.
+///
+/// An expression with a name is no operand: `auto norm = sqrt(x); x /= norm;` does not compile, as `norm` would be
+/// computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm = lazy(sqrt(x));` says that it
+/// is to be computed at each use.
 template <class Where, class F, class... Operands>
 class expression {
  public:
@@ -47,6 +51,8 @@ class expression {
   static constexpr bool is_distributed_expression = detail::over_several_places<Where>;
   static constexpr bool is_expression = !is_distributed_expression;
   ///@}
+  /// Whether lazy() made it.
+  static constexpr bool is_lazy = false;
   /// The properties given by the type: element type, extents (of the whole), placement.
   ///@{
   using value_type = typename detail::result_of_functor<
@@ -156,6 +162,15 @@ class expression {
   [[no_unique_address]] extents_type extents_;
   F function_;
   std::tuple<Operands...> operands_;
+};
+
+/// An expression that may have a name and be used several times; lazy() makes it.
+template <class Expression>
+class lazy_expression : public Expression {
+ public:
+  static constexpr bool is_lazy = true;
+
+  constexpr explicit lazy_expression(Expression&& of) : Expression(std::move(of)) {}
 };
 
 /// `tensor c = a + b;`

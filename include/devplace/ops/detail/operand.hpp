@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <devplace/ops/detail/tree.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
@@ -14,6 +15,8 @@ namespace devplace {
 
 template <class Where, class F, class... Operands>
 class expression;
+template <class Expression>
+class lazy_expression;
 
 namespace detail {
 
@@ -125,6 +128,20 @@ template <class X>
 inline constexpr bool is_expression_type = false;
 template <class Where, class F, class... Operands>
 inline constexpr bool is_expression_type<expression<Where, F, Operands...>> = true;
+template <class Expression>
+inline constexpr bool is_expression_type<lazy_expression<Expression>> = true;
+
+/// An expression without the mark of lazy().
+///@{
+template <class Where, class F, class... Operands>
+constexpr const expression<Where, F, Operands...>& unmarked(const expression<Where, F, Operands...>& x) {
+  return x;
+}
+template <class Where, class F, class... Operands>
+constexpr expression<Where, F, Operands...>&& unmarked(expression<Where, F, Operands...>&& x) {
+  return std::move(x);
+}
+///@}
 
 /// Whether a placement, a view's, or that of an expression of numbers (void) is over several places.
 template <class Where>
@@ -227,7 +244,7 @@ constexpr auto make_operand(X&& x) {
     if constexpr (std::is_lvalue_reference_v<X>)
       return x.borrowed();
     else
-      return plain(std::move(x));
+      return std::remove_cvref_t<decltype(unmarked(std::move(x)))>(unmarked(std::move(x)));
   } else {
     if constexpr (std::is_lvalue_reference_v<X>)
       return referred(x);

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+
+namespace devplace::detail {
+
+/// An expression that has a name and was not made by lazy() (ops/elementwise.hpp). `X` is deduced from a forwarding
+/// reference.
+template <class X>
+inline constexpr bool is_named_expression = false;
+template <class X>
+  requires(!X::is_lazy)
+inline constexpr bool is_named_expression<X&> = true;
+template <class... X>
+inline constexpr bool no_named_expressions = !(is_named_expression<X> || ...);
+
+}  // namespace devplace::detail
+
+/// What functions say first, in their own bodies: the compiler then shows the user's line next to it.
+#define DEVPLACE_DETAIL_NAMED_EXPRESSION                                                                 \
+  "devplace: an expression with a name would be computed at each use, from what its tensors hold then; " \
+  "store its elements, tensor x = ..., or say that this is meant, auto x = lazy(...)."
