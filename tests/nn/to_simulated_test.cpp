@@ -127,6 +127,25 @@ TEST_CASE("a temporary already on the placement is moved; otherwise the model is
   CHECK(parameters_of(elsewhere) == parameters_of(dp::to<device>(elsewhere)));
 }
 
+TEST_CASE("assign copies parameters and buffers in place between any placements", "[nn]") {
+  const auto check = [](auto to, auto from) {
+    step(from, 9);
+    const auto* const arena = to.state().replicas[0].parameter_data();
+    const auto seed = to.state().seed;
+    to.assign(from);
+    CHECK(to.state().replicas[0].parameter_data() == arena);
+    CHECK(to.state().seed == seed);
+    for (std::size_t k = 0; k < to.state().replicas.size(); ++k) {
+      CHECK(parameters_of(to, k) == parameters_of(from));
+      CHECK(passes(to, k) == passes(from));
+    }
+  };
+  check(dp::model<net, device>{dp::seed{1}}, dp::model<net, host>{dp::seed{2}});
+  check(dp::model<net, host>{dp::seed{1}}, dp::model<net, device>{dp::seed{2}});
+  check(dp::model<net, replicas>{dp::seed{1}}, dp::model<net, device>{dp::seed{2}});
+  check(dp::model<net, device>{dp::seed{1}}, dp::model<net, replicas>{dp::seed{2}});
+}
+
 TEST_CASE("a model that was moved from or is unusable cannot be copied", "[nn]") {
   dp::model<nn::linear<6, 3>, device> model{dp::seed{4}};
   const auto moved = std::move(model);

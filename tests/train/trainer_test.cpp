@@ -12,6 +12,7 @@
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/trainer.hpp>
@@ -227,4 +228,64 @@ TEST_CASE("misuse of a trainer is an error that says what to do", "[train]") {
   CHECK_THROWS_WITH(step.reset_mean_loss(), text);
   CHECK_THROWS_WITH(step.prepare(4), text);
   CHECK_THROWS_WITH(step.clip({.max_norm = 1}), text);
+}
+
+TEST_CASE("a trainer throws when its model was assigned another one", "[train]") {
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  cpu_model<float> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};
+  step(x, y);
+  const auto best = dp::to<dp::on<dp::cpu>>(model);
+  model = dp::to<dp::on<dp::cpu>>(best);
+  using Catch::Matchers::ContainsSubstring;
+  const auto text = ContainsSubstring(
+      "trainer: its model was assigned another one after the trainer was made; make a new trainer, or copy parameters "
+      "into the model with model.assign(other)");
+  CHECK_THROWS_WITH(step(x, y), text);
+  CHECK_THROWS_WITH(step.flush(), text);
+  dp::trainer again{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  again(x, y);
+  CHECK(all_parameters(model) != all_parameters(best));
+}
+
+TEST_CASE("a trainer works on after its model was moved or swapped", "[train]") {
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  cpu_model<float> a{dp::seed{1}}, b{dp::seed{2}};
+  dp::trainer step{a, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  std::swap(a, b);
+  const auto before = all_parameters(b), untouched = all_parameters(a);
+  step(x, y);
+  CHECK(all_parameters(b) != before);
+  CHECK(all_parameters(a) == untouched);
+}
+
+TEST_CASE("a trainer follows parameters that are assigned to its model in place", "[train]") {
+  const auto x = dp::test::integer_samples<float, 6>(4);
+  const auto y = dp::test::square_labels(4, 3);
+  cpu_model<float> model{dp::seed{1}}, other{dp::seed{1}};
+  const dp::optim::sgd rule{.learning_rate = 0.1, .momentum = 0.5};
+  dp::trainer step{model, nn::cross_entropy{}, rule}, reference{other, nn::cross_entropy{}, rule};
+  step(x, y);
+  reference(x, y);
+  const auto best = dp::to<dp::on<dp::cpu>>(model);
+  const auto* const arena = model.parameter<0>().data();
+  for (auto* const p : {&model, &other}) {
+    auto view = p->parameter<0>();
+    view = view * 2.0f;
+  }
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::cross_entropy{}(output, y);
+  const auto doubled = dp::to<dp::on<dp::cpu>>(model);
+  model.assign(best);
+  CHECK(all_parameters(model) == all_parameters(best));
+  CHECK(model.parameter<0>().data() == arena);
+  CHECK_THROWS_WITH(model.backward(std::move(saved), gradient),
+                    Catch::Matchers::ContainsSubstring("changed the parameters"));
+  model.assign(doubled);
+  model.assign(model);
+  step(x, y);
+  reference(x, y);
+  CHECK(all_parameters(model) == all_parameters(other));
 }

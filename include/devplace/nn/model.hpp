@@ -24,18 +24,6 @@
 
 namespace devplace {
 
-namespace nn::detail {
-
-/// For functions that make models from other models.
-struct model_access {
-  template <class Model>
-  static Model adopt(std::shared_ptr<typename Model::state_type> state) {
-    return Model(std::move(state));
-  }
-};
-
-}  // namespace nn::detail
-
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
 /// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
 /// at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every
@@ -85,11 +73,24 @@ class model {
   explicit model(seed start)
       : state_(nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value)) {}
 
-  /// Transfers the arenas; a trainer made before continues to work with them.
+  /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of a model that is assigned
+  /// another one throws from then on; assign() copies instead.
   ///@{
   model(model&&) noexcept = default;
-  model& operator=(model&&) noexcept = default;
+  model& operator=(model&& other) noexcept {
+    if (state_ != nullptr && state_ != other.state_) state_->replaced = true;
+    state_ = std::move(other.state_);
+    return *this;
+  }
   ///@}
+
+  /// Copies the parameters and buffers of a model on any placement into this one's arenas, on every place: its trainers
+  /// and optimizers continue with them. Of a replicated model the first place's are taken. Seed, step count and the
+  /// state of optimizers stay. Complete when the call returns.
+  template <class From, detail::configured = detail::configuration>
+  void assign(const model<Net, From, P>& other) {
+    runtime::copy_parameters<backend_type, placement_backend_t<From>>(*live(), other.state());
+  }
 
   /// Number of trained elements.
   static constexpr std::size_t parameter_count() { return plan::parameters; }

@@ -54,10 +54,11 @@ struct model_state {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients
-  std::uint64_t updates = 0;          ///< optimizer steps so far: activations saved before one are stale
-  std::uint64_t failures = 0;         ///< failures of the model's devices when it was made: any more make it unusable
+  std::uint64_t updates = 0;   ///< optimizer steps and assignments so far: activations saved before one are stale
+  std::uint64_t failures = 0;  ///< failures of the model's devices when it was made: any more make it unusable
   void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
   bool working_copies_are_old = true;                     ///< whether passes round the parameters first
+  bool replaced = false;                                  ///< whether the model was assigned another one
   bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
   std::string unusable;                                   ///< why the model can no longer be used; empty if it can
 };

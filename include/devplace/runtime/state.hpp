@@ -50,6 +50,20 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   return state;
 }
 
+/// Copies the parameters and buffers of the first replica of `from` to every replica of `state`, bitwise, and waits.
+template <class Backend, class FromBackend, class S>
+void copy_parameters(model_state<S>& state, const model_state<S>& from) {
+  if (&state == &from) return;
+  const replica<S>& first = from.replicas.front();
+  for (const replica<S>& r : state.replicas) {
+    copy_arena<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
+    copy_arena<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
+  }
+  ++state.updates;  // what forward saved before is stale
+  state.working_copies_are_old = true;
+  settle<Backend>(state);
+}
+
 /// Replicas on these devices with the parameters, buffers and counters of the first replica of `from`, bitwise.
 /// Gradients are not copied.
 template <class Backend, class FromBackend, class S>
@@ -59,12 +73,7 @@ std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, cons
   auto state = empty_state<S, Backend>(ordinals, {first.parameters.bytes() / element, first.buffers.bytes() / element});
   state->seed = from.seed;
   state->step = from.step;
-  state->updates = from.updates;
-  for (const replica<S>& r : state->replicas) {
-    copy_arena<Backend, FromBackend>(r.parameters, r.ordinal, first.parameters, first.ordinal);
-    copy_arena<Backend, FromBackend>(r.buffers, r.ordinal, first.buffers, first.ordinal);
-  }
-  settle<Backend>(*state);
+  copy_parameters<Backend, FromBackend>(*state, from);
   return state;
 }
 

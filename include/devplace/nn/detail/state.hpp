@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <devplace/nn/detail/initialize.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -14,6 +15,14 @@
 #include <devplace/runtime/state.hpp>
 
 namespace devplace::nn::detail {
+
+/// For functions that make models from other models.
+struct model_access {
+  template <class Model>
+  static Model adopt(std::shared_ptr<typename Model::state_type> state) {
+    return Model(std::move(state));
+  }
+};
 
 /// Replicas whose parameters and buffers are initialised from seed and name: equal on all places and for any number of
 /// threads.

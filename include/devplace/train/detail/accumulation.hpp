@@ -20,11 +20,16 @@ struct accumulation {
   std::uint64_t writes = 0;  ///< the model's number of gradient writes after the last of them
 };
 
-/// Throws if the model is unusable, if its gradients are leased, or if gradients that are being accumulated were
-/// overwritten.
+/// Throws if the model is unusable or was replaced, if its gradients are leased, or if gradients that are being
+/// accumulated were overwritten.
 template <class Backend, class S>
 void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   runtime::settle_after_failures<Backend>(state);
+  if (state.replaced)
+    throw error(
+        "trainer: its model was assigned another one after the trainer was made; make a new trainer, or copy "
+        "parameters "
+        "into the model with model.assign(other), which the trainer follows.");
   if (state.gradients_out)
     throw error(
         "trainer: a lease of the model's gradients still exists; destroy it, or let an optimizer take it, before the "
