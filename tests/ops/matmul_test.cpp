@@ -3,12 +3,14 @@
 #include <devplace/ops/matmul.hpp>
 
 #include "support/catch.hpp"
+#include "support/in_child.hpp"
 #include "support/random_values.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include <devplace/ops/creation.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace dp = devplace;
@@ -165,4 +167,20 @@ TEST_CASE("a product in tf32 is one in float on the CPU, which has no TF32", "[o
       CHECK(into(i, j) == strict(i, j));
     }
   CHECK(dp::matmul<float>(a, b)(1, 1) == strict(1, 1));
+}
+
+TEST_CASE("a destructor of a static object can compute a product", "[ops]") {
+  CHECK(support::in_child([] {
+          struct multiplies_at_exit {
+            ~multiplies_at_exit() {
+              const auto a = dp::ones<float, dp::on<dp::cpu>>(dp::extents<64, 96>{});
+              const auto b = dp::ones<float, dp::on<dp::cpu>>(dp::extents<96, 80>{});
+              const dp::tensor<float, dp::extents<64, 80>, dp::on<dp::cpu>> c = dp::matmul(a, b);
+              if (c(63, 79) != 96) std::_Exit(3);
+            }
+          };
+          const multiplies_at_exit now;
+          static const multiplies_at_exit later;
+          return true;
+        }) == "true");
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,6 +14,8 @@
 
 #include "support/allocation_counter.hpp"
 #include "support/catch.hpp"
+#include "support/in_child.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 
@@ -317,5 +320,61 @@ TEST_CASE("a parallel loop allocates nothing", "[place][thread_team]") {
   }
   CHECK(support::allocations == before);
   CHECK(values == std::vector<double>(values.size(), 2.0));
+}
+#endif
+
+TEST_CASE("set_thread_count in a function that the team is running is an error", "[place][thread_team]") {
+  const int before = dp::thread_count();
+  dp::set_thread_count(3);
+  for (int caller = 0; caller < 3; ++caller) {
+    CHECK_THROWS_WITH(dp::detail::parallel_members(3,
+                                                   [&](int member) {
+                                                     if (member == caller) dp::set_thread_count(2);
+                                                   }),
+                      Catch::Matchers::ContainsSubstring("cannot change inside a function that these threads are "
+                                                         "running. Call set_thread_count before the operation."));
+    CHECK(dp::thread_count() == 3);
+  }
+  dp::builtin_thread_team other(2);
+  other.run([](int member) {
+    if (member == 0) dp::set_thread_count(2);  // another team
+  });
+  CHECK(dp::thread_count() == 2);
+  dp::set_thread_count(before);
+}
+
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
+TEST_CASE("a child of fork() computes with threads of its own and exits", "[place][thread_team]") {
+  dp::set_thread_count(3);
+  const auto threads_used = [] {
+    std::vector<std::thread::id> threads(3);
+    dp::detail::parallel_members(
+        3, [&](int member) { threads[static_cast<std::size_t>(member)] = std::this_thread::get_id(); });
+    return std::set<std::thread::id>(threads.begin(), threads.end()).size();
+  };
+  CHECK(threads_used() == 3);
+  CHECK(support::in_child([] { return true; }) == "true");
+  CHECK(support::in_child([&] { return threads_used() == 3; }) == "true");
+  CHECK(support::in_child([&] {
+          dp::set_thread_count(2);
+          dp::set_thread_count(3);
+          return threads_used() == 3 && support::in_child([&] { return threads_used() == 3; }) == "true";
+        }) == "true");
+  SECTION("while another thread has the workers") {
+    std::atomic<bool> working = false, done = false;
+    std::thread other([&] {
+      dp::detail::parallel_members(3, [&](int) {
+        working = true;
+        while (!done)
+          std::this_thread::yield();
+      });
+    });
+    while (!working)
+      std::this_thread::yield();
+    CHECK(support::in_child([&] { return threads_used() == 3; }) == "true");
+    done = true;
+    other.join();
+  }
+  CHECK(threads_used() == 3);
 }
 #endif

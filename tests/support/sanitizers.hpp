@@ -24,6 +24,17 @@
   #define DEVPLACE_TEST_ADDRESS_SANITIZER 0
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+  #define DEVPLACE_TEST_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+  #if __has_feature(thread_sanitizer)
+    #define DEVPLACE_TEST_THREAD_SANITIZER 1
+  #endif
+#endif
+#if !defined(DEVPLACE_TEST_THREAD_SANITIZER)
+  #define DEVPLACE_TEST_THREAD_SANITIZER 0
+#endif
+
 namespace support {
 
 /// Whether AddressSanitizer or ThreadSanitizer replaces the allocator: theirs terminates the process where operator new

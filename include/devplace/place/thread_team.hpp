@@ -81,10 +81,18 @@ struct team_reference {
 
 inline serial_team the_serial_team;
 
-/// The process's team: started at first use, joined at exit.
+/// Ends the team's workers at exit. The team is not destroyed: destructors of objects with static storage duration may
+/// still compute, on their own thread.
+struct process_team_owner {
+  builtin_thread_team& team;
+  ~process_team_owner() { team.stop(); }
+};
+
+/// The process's team, started at first use.
 inline builtin_thread_team& process_team() {
-  static builtin_thread_team team(default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));
-  return team;
+  static const process_team_owner owner{
+      *new builtin_thread_team(default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()))};
+  return owner.team;
 }
 
 /// The team chosen for this thread by a thread_team_scope; null: the process's team.
@@ -106,7 +114,8 @@ inline int thread_count() {
 }
 
 /// Sets the size of the process's team, overriding OMP_NUM_THREADS and the affinity mask. Does not affect teams chosen
-/// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region.
+/// by thread_team_scope. Throws argument_error unless 1 <= count <= 4096, and error inside a team_region or a function
+/// that the team is running.
 inline void set_thread_count(int count) {
   detail::process_team().resize(count);
 }

@@ -11,32 +11,49 @@
 
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace::detail {
 
 /// The devices behind the logical ordinals of the process, each with its own worker, started at first use. Stopped at
-/// exit but never destroyed, because a tensor with static storage duration may free its memory later.
+/// exit but never destroyed, because a tensor with static storage duration may free its memory later. As with CUDA, a
+/// process that used them cannot pass them to its children by fork(): their threads stay in the parent.
 class simulated_devices {
  public:
   static simulated_device& at(int ordinal) {
-    static simulated_devices& all = *new simulated_devices;
+    simulated_devices& all = of_process();
     static const stop_at_exit stopper{all};
+    if (all.lost_by_fork())
+      throw error(
+          "cuda places cannot be used in this process: it was forked from one that had used them. Fork before "
+          "the first use of a cuda place, or start the child by exec.");
     if (ordinal >= 0 && ordinal < counted_ordinals) {
       if (simulated_device* device = all.started_[index(ordinal)].load(std::memory_order_acquire)) return *device;
     }
     return all.start(ordinal);
   }
 
+  /// Whether this process is a child of fork() and the devices stayed in its parent.
+  static bool in_parent() { return of_process().lost_by_fork(); }
+
  private:
   struct stop_at_exit {
     simulated_devices& devices;
     ~stop_at_exit() {
+      if (devices.lost_by_fork()) return;
       for (const auto& started : devices.started_)
         if (simulated_device* device = started.load(std::memory_order_acquire)) device->stop();
     }
   };
+
+  static simulated_devices& of_process() {
+    static simulated_devices& all = *new simulated_devices;
+    return all;
+  }
+
+  bool lost_by_fork() const { return started_in_ != fork_count(); }
 
   static std::size_t index(int ordinal) { return static_cast<std::size_t>(ordinal); }
 
@@ -57,6 +74,7 @@ class simulated_devices {
     return *started.load(std::memory_order_relaxed);
   }
 
+  const unsigned started_in_ = fork_count();
   std::mutex mutex_;
   std::array<std::atomic<simulated_device*>, counted_ordinals> started_{};
 };

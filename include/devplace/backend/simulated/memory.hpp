@@ -49,8 +49,9 @@ struct implementation<backend::cuda, op::memory> {
 
  private:
   /// The device caches the block for later allocations. Pending work may still use the block, but it precedes all work
-  /// that the block's next owner can submit.
+  /// that the block's next owner can submit. A child of fork() keeps the block: its device is in the parent.
   static void release(const detail::block_record& block) noexcept {
+    if (detail::simulated_devices::in_parent()) return;
     detail::memory_counters& counters = detail::counters(backend::cuda{}, block.ordinal);
     detail::count_release(counters, block.bytes, block.purpose);
     detail::simulated_pool::of_process().give(block.ordinal, block.data, block.bytes, detail::configuration::checked,

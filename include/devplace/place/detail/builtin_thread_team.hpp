@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/detail/spin_wait.hpp>
 #include <devplace/place/detail/team_task.hpp>
@@ -17,12 +20,17 @@
 
 namespace devplace {
 
+namespace detail {
+struct process_team_owner;
+}
+
 /// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
 /// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. If several threads call
 /// run() concurrently, the first one gets the workers; the others run all parts themselves, one after the other. So
 /// nothing waits for a busy team, and run() may be nested. For this reason a member must not wait for another member.
+/// After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
   /// Starts `size - 1` workers. Throws argument_error unless 1 <= size <= 4096.
@@ -63,16 +71,21 @@ class builtin_thread_team {
 
   /// Replaces the workers so that the team has `size` members. Waits for other threads' run() to end. Throws
   /// argument_error for a size outside 1..4096, and error while keep_awake is in force, because a training step relies
-  /// on the team's size.
+  /// on the team's size, and inside the team's own run().
   void resize(int size) {
     check(size);
+    if (running_ == this) {
+      throw error(
+          "the number of threads cannot change inside a function that these threads are running. Call set_thread_count "
+          "before the operation.");
+    }
     if (awake_.load(std::memory_order_relaxed) > 0) {
       throw error(
           "the number of threads cannot change while a training step or another team_region is running. "
           "Call set_thread_count before it begins.");
     }
     detail::spin_wait wait(true);
-    while (busy_.exchange(true, std::memory_order_acquire))
+    while (!occupy())
       wait.step();
     const busy_guard guard{busy_};
     if (size == this->size()) return;
@@ -81,10 +94,28 @@ class builtin_thread_team {
   }
 
  private:
+  friend struct detail::process_team_owner;
+
   struct busy_guard {
-    std::atomic<bool>& busy;
-    ~busy_guard() { busy.store(false, std::memory_order_release); }
+    std::atomic<unsigned>& busy;
+    ~busy_guard() { busy.store(0, std::memory_order_release); }
   };
+
+  /// Marks the calling thread as one that runs the team's functions.
+  struct running_guard {
+    explicit running_guard(const builtin_thread_team* team) : before(std::exchange(running_, team)) {}
+    running_guard(const running_guard&) = delete;
+    running_guard& operator=(const running_guard&) = delete;
+    ~running_guard() { running_ = before; }
+    const builtin_thread_team* before;
+  };
+
+  /// Takes the workers for the calling thread, unless another thread of this process has them.
+  bool occupy() noexcept {
+    const unsigned self = detail::fork_count();
+    unsigned holder = busy_.load(std::memory_order_relaxed);
+    return holder != self && busy_.compare_exchange_strong(holder, self, std::memory_order_acquire);
+  }
 
   static void check(int size) {
     if (size < 1 || size > detail::largest_thread_count) {
@@ -95,10 +126,11 @@ class builtin_thread_team {
 
   void start(int size) {
     check(size);
+    started_in_ = detail::fork_count();
     crowded_ = size > detail::usable_processors();
     stopping_ = false;
-    workers_.reserve(static_cast<std::size_t>(size - 1));
     try {
+      workers_.reserve(static_cast<std::size_t>(size - 1));
       const unsigned seen = generation_.load(std::memory_order_relaxed);
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
@@ -109,11 +141,16 @@ class builtin_thread_team {
       throw error("the operating system refused to start thread " + std::to_string(started + 1) + " of " +
                   std::to_string(size) + " (" + refusal.what() +
                   "). Ask for fewer threads (OMP_NUM_THREADS or set_thread_count) or raise the limit (ulimit -u).");
+    } catch (const std::bad_alloc&) {
+      stop();
+      throw out_of_memory("there is no memory to start a thread team of " + std::to_string(size) +
+                          " members. Free some, or ask for fewer threads.");
     }
     size_.store(size, std::memory_order_relaxed);
   }
 
   void stop() noexcept {
+    if (started_in_ != detail::fork_count()) forget_workers();
     size_.store(1, std::memory_order_relaxed);
     stopping_ = true;
     announce();
@@ -122,20 +159,34 @@ class builtin_thread_team {
     workers_.clear();
   }
 
+  /// In a child of fork(): the workers are threads of the parent, which cannot be joined here. Their handles are kept,
+  /// because their destructor would terminate the program.
+  void forget_workers() {
+    static auto& forgotten = *new std::vector<std::vector<std::thread>>;
+    forgotten.push_back(std::move(workers_));
+    workers_.clear();
+    awake_.store(0, std::memory_order_relaxed);
+  }
+
   /// Publishes task_, parts_ and stopping_ to the workers (release).
   void announce() noexcept {
     generation_.fetch_add(1, std::memory_order_seq_cst);
     generation_.notify_all();
   }
 
-  void dispatch(detail::team_task task, int parts) noexcept {
-    if (parts == 1 || size() == 1 || busy_.exchange(true, std::memory_order_acquire)) {
+  void dispatch(detail::team_task task, int parts) {
+    if (parts == 1 || size() == 1 || !occupy()) {
       for (int part = 0; part < parts; ++part)
         task(part);
       return;
     }
     const busy_guard guard{busy_};
     const int members = size();
+    if (started_in_ != detail::fork_count()) {
+      forget_workers();
+      start(members);
+    }
+    const running_guard running(this);
     task_ = task;
     parts_ = parts;
     pending_.store(members - 1, std::memory_order_relaxed);
@@ -148,6 +199,7 @@ class builtin_thread_team {
   }
 
   void work(int member, unsigned seen) noexcept {
+    running_ = this;
     for (;;) {
       detail::spin_wait wait(crowded_);
       while (generation_.load(std::memory_order_acquire) == seen) {
@@ -173,11 +225,15 @@ class builtin_thread_team {
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
   std::atomic<int> awake_ = 0;
-  std::atomic<bool> busy_ = false;
+  std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
+  unsigned started_in_ = 0;         // fork_count() of the process that has the workers
   std::vector<std::thread> workers_;
   // On separate cache lines: workers spin on the first while others that have finished write the second.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;
+
+  // The innermost team whose function the thread is running.
+  static inline constinit thread_local const builtin_thread_team* running_ = nullptr;
 };
 
 }  // namespace devplace

@@ -3,33 +3,43 @@
 #pragma once
 
 #include <new>
+#include <utility>
 
 #include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 
 /// A thread's memory for packed blocks, of one size for all products: allocated at the thread's first product (or by
-/// gemm_prepare) and freed at its end.
+/// gemm_prepare) and freed at its end. Products after that, in destructors of objects with static storage duration,
+/// allocate it anew. Throws out_of_memory.
 class gemm_buffer {
  public:
-  gemm_buffer() : memory_(::operator new (gemm_buffer_bytes, std::align_val_t{64})) {
-    count_allocation(gemm_buffer_bytes, memory_purpose::workspace);
-  }
   gemm_buffer(const gemm_buffer&) = delete;
   gemm_buffer& operator=(const gemm_buffer&) = delete;
   ~gemm_buffer() {
-    ::operator delete (memory_, std::align_val_t{64});
+    ::operator delete (std::exchange(memory_, nullptr), std::align_val_t{64});
     count_release(gemm_buffer_bytes, memory_purpose::workspace);
   }
 
   static void* of_this_thread() {
-    thread_local const gemm_buffer buffer;
-    return buffer.memory_;
+    if (memory_ == nullptr) {
+      memory_ = ::operator new (gemm_buffer_bytes, std::align_val_t{64}, std::nothrow);
+      if (memory_ == nullptr)
+        throw out_of_memory(out_of_memory_text({"cpu", gemm_buffer_bytes, memory_statistics<cpu>(), {}, {}}));
+      count_allocation(gemm_buffer_bytes, memory_purpose::workspace);
+      thread_local const gemm_buffer freed_at_end;
+      static_cast<void>(freed_at_end);
+    }
+    return memory_;
   }
 
  private:
-  void* memory_;
+  gemm_buffer() = default;
+
+  static inline constinit thread_local void* memory_ = nullptr;
 };
 
 }  // namespace devplace::detail
