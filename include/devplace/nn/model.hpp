@@ -13,6 +13,7 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -71,7 +72,9 @@ class model {
   /// throws earlier failures of them.
   template <detail::configured = detail::configuration>
   explicit model(seed start)
-      : state_(nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value)) {}
+      : state_(detail::naming_bad_alloc("the model", [&] {
+          return nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value);
+        })) {}
 
   /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of a model that is assigned
   /// another one throws from then on; assign() copies instead.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/place/detail/builtin_thread_team.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/team_task.hpp>
 
 namespace devplace {
@@ -90,8 +91,9 @@ struct process_team_owner {
 
 /// The process's team, started at first use.
 inline builtin_thread_team& process_team() {
-  static const process_team_owner owner{
-      *new builtin_thread_team(default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()))};
+  static undestroyed<builtin_thread_team> team(
+      default_thread_count(std::getenv("OMP_NUM_THREADS"), usable_processors()));
+  static const process_team_owner owner{team.value};
   return owner.team;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/train/detail/accumulation.hpp>
@@ -102,7 +104,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
   template <detail::configured = detail::configuration>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {})
+  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {}) try
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
@@ -114,6 +116,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       communicator_ = std::make_shared<communicator_type>(
           parallel::connect<backend_type>(policy, detail::mesh_of<Where>::ordinals, spans_processes<Where>));
     reset_mean_loss();
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("the trainer");
   }
   template <detail::configured = detail::configuration>
   trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)

@@ -12,6 +12,7 @@
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
 #include <devplace/place/detail/fork_count.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
@@ -49,8 +50,8 @@ class simulated_devices {
   };
 
   static simulated_devices& of_process() {
-    static simulated_devices& all = *new simulated_devices;
-    return all;
+    static undestroyed<simulated_devices> all;
+    return all.value;
   }
 
   bool lost_by_fork() const { return started_in_ != fork_count(); }

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <devplace/place/detail/host_memory.hpp>
+
 namespace devplace::detail {
 
 /// Memory that only simulated devices may access. It lies in one reserved address range, which is accessible while a
@@ -22,8 +24,8 @@ class simulated_guard {
   static constexpr std::size_t region_bytes = std::size_t{1} << 40;
 
   static simulated_guard& of_process() {
-    static simulated_guard& guard = *new simulated_guard;
-    return guard;
+    static undestroyed<simulated_guard> guard;
+    return guard.value;
   }
 
   /// `bytes` must be a multiple of the alignment. Returns null if the system cannot reserve such a range, or it is

@@ -11,6 +11,7 @@
 #include <devplace/backend/simulated/pool.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 
@@ -19,20 +20,7 @@ template <>
 struct implementation<backend::cuda, op::memory> {
   static detail::memory_block allocate(int ordinal, std::size_t bytes,
                                        memory_purpose purpose = memory_purpose::tensors) {
-    static_cast<void>(detail::simulated_devices::at(ordinal));
-    detail::simulated_pool& pool = detail::simulated_pool::of_process();
-    const int physical = detail::simulated_physical_device(ordinal);
-    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
-    void* data = pool.take(ordinal, physical, bytes, detail::configuration::checked, counters);
-    if (data == nullptr)
-      throw out_of_memory(detail::out_of_memory_text(
-          {detail::place_name(backend::cuda{}, ordinal) +
-               (physical == ordinal ? std::string(" (simulated)")
-                                    : " (simulated, physical device " + std::to_string(physical) + ")"),
-           bytes, detail::usage_of(counters), pool.limit_text(physical),
-           pool.limited() ? "set DEVPLACE_SIMULATED_MEMORY to more where a larger device is meant" : ""}));
-    detail::count_allocation(counters, bytes, purpose);
-    return detail::memory_block({data, bytes, ordinal, purpose, &release});
+    return detail::naming_bad_alloc("memory on a simulated device", [&] { return make(ordinal, bytes, purpose); });
   }
   static void copy(detail::copy_kind, int ordinal, void* to, const void* from, std::size_t bytes) {
     detail::simulated_devices::at(ordinal).submit([=] { std::memmove(to, from, bytes); });
@@ -48,6 +36,23 @@ struct implementation<backend::cuda, op::memory> {
   }
 
  private:
+  static detail::memory_block make(int ordinal, std::size_t bytes, memory_purpose purpose) {
+    static_cast<void>(detail::simulated_devices::at(ordinal));
+    detail::simulated_pool& pool = detail::simulated_pool::of_process();
+    const int physical = detail::simulated_physical_device(ordinal);
+    detail::memory_counters& counters = detail::counters(backend::cuda{}, ordinal);
+    void* data = pool.take(ordinal, physical, bytes, detail::configuration::checked, counters);
+    if (data == nullptr)
+      throw out_of_memory(detail::out_of_memory_text(
+          {detail::place_name(backend::cuda{}, ordinal) +
+               (physical == ordinal ? std::string(" (simulated)")
+                                    : " (simulated, physical device " + std::to_string(physical) + ")"),
+           bytes, detail::usage_of(counters), pool.limit_text(physical),
+           pool.limited() ? "set DEVPLACE_SIMULATED_MEMORY to more where a larger device is meant" : ""}));
+    detail::count_allocation(counters, bytes, purpose);
+    return detail::memory_block({data, bytes, ordinal, purpose, &release});
+  }
+
   /// The device caches the block for later allocations. Pending work may still use the block, but it precedes all work
   /// that the block's next owner can submit. A child of fork() keeps the block: its device is in the parent.
   static void release(const detail::block_record& block) noexcept {

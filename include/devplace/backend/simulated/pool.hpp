@@ -17,6 +17,7 @@
 #include <devplace/backend/simulated/memory_limit.hpp>
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 
 // Functions of AddressSanitizer if it is linked, otherwise null.
 extern "C" {
@@ -41,8 +42,8 @@ class simulated_pool {
   explicit simulated_pool(std::size_t limit) : limit_(limit) {}
 
   static simulated_pool& of_process() {
-    static simulated_pool& pool = *new simulated_pool(simulated_memory_limit());
-    return pool;
+    static undestroyed<simulated_pool> pool(simulated_memory_limit());
+    return pool.value;
   }
 
   /// Memory for the logical device `ordinal` on the device `physical`; null if the limit is exceeded even after

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <new>
+#include <string>
+
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// Reports that a small allocation of the host failed, such as that of a list, as those of tensors are reported. `what`
+/// is the subject of the message.
+[[noreturn]] inline void fail_without_memory(const char* what) {
+  throw out_of_memory(std::string(what) +
+                      " could not be made: the host has no memory left. Free some, or use a smaller batch.");
+}
+
+/// Calls `function()`, and throws out_of_memory where it throws bad_alloc.
+template <class Function>
+decltype(auto) naming_bad_alloc(const char* what, Function&& function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    fail_without_memory(what);
+  }
+}
+
+/// An object that is not destroyed at exit, because others may still use it then.
+template <class T>
+union undestroyed {
+  template <class... Arguments>
+  explicit undestroyed(Arguments... arguments) : value(arguments...) {}
+  ~undestroyed() {}
+  T value;
+};
+
+}  // namespace devplace::detail
