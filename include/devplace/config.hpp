@@ -67,6 +67,17 @@
   #define DEVPLACE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+// Whether element access and extent() of tensors and views check their arguments. It is a template argument of these
+// functions, so that files with and without checks can be linked.
+#if !defined(DEVPLACE_CHECK_BOUNDS)
+  #if defined(NDEBUG)
+    #define DEVPLACE_CHECK_BOUNDS 0
+  #else
+    /// 1: checked, as without NDEBUG; 0: not, as with it. May be defined for a file or a program.
+    #define DEVPLACE_CHECK_BOUNDS 1
+  #endif
+#endif
+
 // The component's implementation of functions that also have one without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>

@@ -140,8 +140,11 @@ class tensor<T, Extents, on<P>> {
   ///@}
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
-  /// The size of one axis.
-  std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// The size of one axis. Checked as element access is.
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS>
+  std::size_t extent(std::size_t axis) const {
+    return view().template extent<Checked>(axis);
+  }
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
@@ -151,17 +154,20 @@ class tensor<T, Extents, on<P>> {
   const_view_type view() const { return {data(), extents_}; }
   ///@}
 
-  /// Element access, available if the host can access the memory. Indices are not checked.
+  /// Element access, as a view's.
   ///@{
-  template <class... Index>
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<on<P>>)
-  T& operator()(Index... indices) { return view()(indices...); }
-  template <class... Index>
+  T& operator()(Index... indices) { return view().template operator()<Checked>(indices...); }
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<on<P>>)
-  const T& operator()(Index... indices) const { return view()(indices...); }
+  const T& operator()(Index... indices) const { return view().template operator()<Checked>(indices...); }
   ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
     requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
+  void operator()(Index...) const = delete;
+  template <class FIX = GIVE_ONE_INDEX_FOR_EACH_AXIS, class... Index>
+    requires(sizeof...(Index) != rank)
   void operator()(Index...) const = delete;
 
   /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for

@@ -17,11 +17,6 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message when the host accesses an element that it cannot reach.
-struct COPY_IT_FIRST_WITH_to_on_cpu;
-/// Appears in the compiler's message when a view is assigned to a view.
-struct USE_copy_TO_COPY_ELEMENTS;
-
 /// Non-owning view of elements; of const elements as `view<const T, ...>`. Copying a view copies the reference, not the
 /// elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
 /// `Layout`: contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride
@@ -84,8 +79,13 @@ class view {
   constexpr T* data() const { return data_; }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
-  /// The size of one axis.
-  constexpr std::size_t extent(std::size_t axis) const { return extents_.extent(axis); }
+  /// The size of one axis. Checked as element access is.
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS>
+  constexpr std::size_t extent(std::size_t axis) const {
+    if constexpr (Checked)
+      if (axis >= rank) detail::throw_no_axis(axis, rank);
+    return extents_.extent(axis);
+  }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
   /// Number of elements between consecutive indices of an axis.
@@ -123,12 +123,23 @@ class view {
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
-  /// Element access, available if the host can access the memory. Indices are not checked.
-  template <class... Index>
+  /// Element access, available if the host can access the memory: one index for each axis. Throws argument_error for an
+  /// index past the end if DEVPLACE_CHECK_BOUNDS is 1, as it is without NDEBUG (config.hpp).
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<Where>)
-  constexpr T& operator()(Index... indices) const { return data_[offset(static_cast<std::size_t>(indices)...)]; }
+  constexpr T& operator()(Index... indices) const {
+    static_assert((std::is_integral_v<Index> && ...), "devplace: the indices of an element are integers.");
+    if constexpr (Checked) {
+      [[maybe_unused]] std::size_t axis = 0;
+      (require_index(static_cast<std::size_t>(indices), axis++), ...);
+    }
+    return data_[offset(static_cast<std::size_t>(indices)...)];
+  }
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
     requires(sizeof...(Index) == rank && !host_accessible<Where>)
+  void operator()(Index...) const = delete;
+  template <class FIX = GIVE_ONE_INDEX_FOR_EACH_AXIS, class... Index>
+    requires(sizeof...(Index) != rank)
   void operator()(Index...) const = delete;
 
   /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out
@@ -137,7 +148,7 @@ class view {
   template <std::size_t N>
   constexpr auto select(axis<N>, std::size_t index) const {
     const detail::axes_without_t<rank, N> rest;
-    if (index >= extent(N)) detail::throw_past_end(index, N, extent(N));
+    require_index(index, N);
     return of_axes<along<N>>(at_offset(index * stride(N)), rest);
   }
   constexpr auto operator[](std::size_t index) const requires(rank > 0) { return select(axis<0>{}, index); }
@@ -246,6 +257,10 @@ class view {
     }
     const auto of = detail::with_dynamic_axis<Extents, N>::with((last - first + step - 1) / step, extents_);
     return window<L>(at_offset(first * stride(N)), of, by, device_);
+  }
+
+  constexpr void require_index(std::size_t index, std::size_t axis) const {
+    if (index >= extents_.extent(axis)) detail::throw_past_end(index, axis, extents_.extent(axis));
   }
 
   /// A view without elements may have no memory, to whose null pointer nothing can be added.

@@ -9,11 +9,27 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 
+namespace devplace {
+
+/// Appears in the compiler's message when the host accesses an element that it cannot reach.
+struct COPY_IT_FIRST_WITH_to_on_cpu;
+/// Appears in the compiler's message when a view is assigned to a view.
+struct USE_copy_TO_COPY_ELEMENTS;
+/// Appears in the compiler's message when an element is named by more or fewer indices than the array has axes: `x(i,
+/// j)` in a matrix, of which `x[i]` is a row and `x.select(axis<1>{}, j)` a column.
+struct GIVE_ONE_INDEX_FOR_EACH_AXIS;
+
+}  // namespace devplace
+
 namespace devplace::detail {
 
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
                        " of axis " + std::to_string(axis) + ".");
+}
+[[noreturn]] inline void throw_no_axis(std::size_t axis, std::size_t rank) {
+  throw argument_error("extent: there is no axis " + std::to_string(axis) + " among " + std::to_string(rank) +
+                       "; axes count from 0.");
 }
 [[noreturn]] inline void throw_no_slice(std::size_t first, std::size_t last, std::size_t step, std::size_t axis,
                                         std::size_t extent) {
