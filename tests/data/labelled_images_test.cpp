@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -128,6 +129,15 @@ TEST_CASE("split holds out the last images", "[data]") {
   SECTION("more than there are") {
     CHECK_THROWS_AS(dp::hold_out(all, 1798), dp::argument_error);
     CHECK_THROWS_WITH(dp::hold_out(all, 1798), ContainsSubstring("1798 images were to be held out of 1797"));
+  }
+  SECTION("a fraction of the images") {
+    CHECK(dp::hold_out(all, 0.2).test.size() == 359);
+    CHECK(dp::hold_out(all, 0.2f).train.size() == 1438);
+    CHECK(dp::hold_out(all, 0.0).test.size() == 0);
+    CHECK(dp::hold_out(all, 1.0).train.size() == 0);
+    CHECK(dp::hold_out(all, 0.2, dp::seed{3}).test.labels(7) == dp::hold_out(all, 359, dp::seed{3}).test.labels(7));
+    for (const double fraction : {-0.1, 1.5, 360.0, std::nan("")})
+      CHECK_THROWS_WITH(dp::hold_out(all, fraction), ContainsSubstring("does not lie between 0 and 1"));
   }
   SECTION("a set without one label for each image") {
     const dp::image_set uneven{digits().images.clone(), data.test.labels.clone()};

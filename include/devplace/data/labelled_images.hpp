@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -103,6 +104,17 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, std:
   };
   const std::span<const std::int64_t> indices = order.order(0);
   return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
+}
+
+/// The same for a fraction of the images, rounded to the nearest number: `hold_out(set, 0.2)`. Throws argument_error
+/// for a fraction that does not lie between 0 and 1.
+template <std::floating_point Fraction>
+labelled_images hold_out(const image_set& all, Fraction fraction, std::optional<seed> shuffle = {}) {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw argument_error("hold_out: the fraction " + std::to_string(fraction) +
+                         " does not lie between 0 and 1; a number of images is written without a decimal point.");
+  const double images = static_cast<double>(fraction) * static_cast<double>(all.size());
+  return hold_out(all, static_cast<std::size_t>(images + 0.5), shuffle);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
