@@ -78,6 +78,21 @@
   #endif
 #endif
 
+// Keeps the compiler from combining the value of a floating-point expression with what is computed from it, which
+// -ffast-math allows. (g++ 12 forgets its own __builtin_assoc_barrier in loops that it vectorises.)
+#if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)) && !defined(__CUDA_ARCH__)
+  #define DEVPLACE_AS_WRITTEN(...) (::devplace::detail::opaque(__VA_ARGS__))
+namespace devplace::detail {
+template <class T>
+inline T opaque(T x) {
+  __asm__("" : "+m"(x));
+  return x;
+}
+}  // namespace devplace::detail
+#else
+  #define DEVPLACE_AS_WRITTEN(...) (__VA_ARGS__)
+#endif
+
 // The component's implementation of functions that also have one without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>

@@ -8,6 +8,7 @@
 
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace::nn {
 
@@ -45,7 +46,7 @@ struct cross_entropy {
   bound<T> bind(int ordinal) const {
     if (reduce != reduction::mean && reduce != reduction::sum)
       throw argument_error("cross_entropy: reduce must be reduction::mean or reduction::sum.");
-    if (!(label_smoothing >= 0 && label_smoothing <= 1))
+    if (devplace::detail::is_nan(label_smoothing) || label_smoothing < 0 || label_smoothing > 1)
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");
     std::vector<T> weights(class_weights.begin(), class_weights.end());

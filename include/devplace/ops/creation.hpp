@@ -13,6 +13,7 @@
 #include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -113,7 +114,7 @@ template <class T>
 std::size_t arange_size(T start, T stop, T step) {
   if constexpr (std::is_floating_point_v<T>) {
     const double count = std::ceil((double{stop} - double{start}) / double{step});
-    if (!(step != 0) || !std::isfinite(count) || count >= 0x1p62)
+    if (!is_finite(count) || step == 0 || count >= 0x1p62)
       throw argument_error("arange: there is no end to the numbers from " + std::to_string(start) + " to " +
                            std::to_string(stop) + " in steps of " + std::to_string(step) + ".");
     return count > 0 ? static_cast<std::size_t>(count) : 0;

@@ -18,6 +18,7 @@
 #include <devplace/place/backend.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/seed.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -58,7 +59,7 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
                   detail::value_of_destination<To> high) {
   const auto to = detail::random_destination(destination);
   using value_type = detail::value_of_destination<To>;
-  if (!(low <= high) || !std::isfinite(high - low))
+  if (!detail::is_finite(high - low) || low > high)
     throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
                          "; they must be finite, with a finite difference, and the first not above the second.");
   detail::fill_randomly(to, detail::uniform_body<value_type>{
@@ -73,7 +74,7 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
                  detail::value_of_destination<To> standard_deviation) {
   const auto to = detail::random_destination(destination);
   using value_type = detail::value_of_destination<To>;
-  if (!std::isfinite(mean) || !std::isfinite(standard_deviation) || standard_deviation < value_type{0})
+  if (!detail::is_finite(mean) || !detail::is_finite(standard_deviation) || standard_deviation < value_type{0})
     throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
                          std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
   detail::fill_randomly(to, detail::normal_body<value_type>{
@@ -114,7 +115,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   static_assert(detail::compatible<typename to_view::extents_type, typename from_view::extents_type>,
                 "devplace: dropout: the static extents of y and x differ; they must be equal.");
   static_assert(to_view::rank > 0, "devplace: dropout: x needs a first axis, that of the samples.");
-  if (!(probability >= 0 && probability <= 1))
+  if (detail::is_nan(probability) || probability < 0 || probability > 1)
     throw argument_error("dropout: the probability is " + std::to_string(probability) + "; it must be from 0 to 1.");
   detail::require_same_extents("dropout", "y", to, "x", from);
   detail::require_one_device("dropout", to, from);

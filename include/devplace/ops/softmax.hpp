@@ -47,7 +47,7 @@ struct log_softmax_row {
     const double sum = row_exponentials<T>(nullptr, in, max, n);
     const T log_sum = static_cast<T>(std::log(sum));
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = (in[c] - max) - log_sum;
+      out[c] = DEVPLACE_AS_WRITTEN(in[c] - max) - log_sum;
   }
 };
 

@@ -8,6 +8,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/pass.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace::runtime {
 
@@ -56,10 +57,10 @@ struct tail_functor {
   }
 };
 
-/// A loss from its two sums, of losses and of weights.
+/// A loss from its two sums, of losses and of weights. NaN has no sign.
 template <class T>
 T loss_from(double sum, double weights, reduction how) {
-  return static_cast<T>(how == reduction::mean ? sum / weights : sum);
+  return devplace::detail::without_sign_of_nan(static_cast<T>(how == reduction::mean ? sum / weights : sum));
 }
 
 }  // namespace devplace::runtime

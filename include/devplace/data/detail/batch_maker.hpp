@@ -22,6 +22,7 @@
 #include <devplace/data/sampler.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -135,7 +136,7 @@ class batch_maker {
     if (options.prefetch < 1)
       throw argument_error("loader: the option prefetch is " + std::to_string(options.prefetch) +
                            "; give the number of batches that each worker prepares ahead, at least 1.");
-    if (!(options.standard_deviation > 0) || !std::isfinite(options.standard_deviation))
+    if (!is_finite(options.standard_deviation) || options.standard_deviation <= 0)
       throw argument_error("loader: the option standard_deviation is " + std::to_string(options.standard_deviation) +
                            "; give a finite number above 0.");
     return options.batch;

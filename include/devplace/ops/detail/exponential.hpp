@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/limits.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
@@ -55,15 +55,6 @@ DEVPLACE_HD constexpr T exponential_series(T r) {
     return exponential_series<K + 1, Last>(r) * r + inverse_factorial<T, K>;
 }
 
-/// Reinterprets the bits of a value as another type.
-template <class To, class From>
-DEVPLACE_HD inline To same_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
 /// Clamps x to -limit..limit; NaN stays. Compares as integers, because floating-point comparisons can trap, which keeps
 /// g++ from vectorising.
 template <class T>
@@ -87,22 +78,23 @@ DEVPLACE_HD inline T power_of_two(Bits biased) {
 
 /// exp(x) without branches and calls, so that loops over it are vectorised; within 2 ulp, exactly 0 and infinity beyond
 /// the limits, NaN for NaN. The same arithmetic on every backend. exp(x) = 2^k exp(r) with k = round(x / log 2), |r| <=
-/// log 2 / 2, exp(r) by its Taylor series.
+/// log 2 / 2, exp(r) by its Taylor series. The same under -ffast-math, but then not vectorised.
 template <floating_element T>
 DEVPLACE_HD inline T fast_exp(T x) {
   using constants = exponential_constants<T>;
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
   x = limited_exponent(x);
-  const T shifted = x * static_cast<T>(1.44269504088896340736) + constants::rounder;
-  const T k = shifted - constants::rounder;
-  const T r = (x - k * constants::log2_high) - k * constants::log2_low;
+  const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
+  const T k = DEVPLACE_AS_WRITTEN(shifted - constants::rounder);
+  const T r = DEVPLACE_AS_WRITTEN(x - k * constants::log2_high) - k * constants::log2_low;
   const T series = exponential_series<0, constants::degree>(r);
   // 2^k may be outside the normal range although the result is not, so it is applied as two factors. For NaN these are
   // arbitrary: unsigned arithmetic may overflow.
   const auto doubled = static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) -
                                                   same_bits<unsigned_bits>(constants::rounder) + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);
-  return series * power_of_two<T>(half) * power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
+  return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *
+         power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
 }
 
 }  // namespace devplace::detail

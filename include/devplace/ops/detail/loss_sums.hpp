@@ -8,6 +8,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 namespace devplace::detail {
 
@@ -46,7 +47,9 @@ struct loss_result {
   T* result;
   const T* sums;
   bool divide;
-  DEVPLACE_HD void operator()(std::size_t) const { *result = divide ? sums[0] / sums[1] : sums[0]; }
+  DEVPLACE_HD void operator()(std::size_t) const {
+    *result = without_sign_of_nan(divide ? sums[0] / sums[1] : sums[0]);
+  }
 };
 
 }  // namespace devplace::detail

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <devplace/tensor/bf16.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 
 // Numbers in the default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at
 // most 8 after the point, all numbers of an array in the same format and aligned at the point.
@@ -67,7 +68,7 @@ inline std::string padded_left(std::string text, std::size_t width) {
 /// NaN and the infinities.
 template <class T>
 std::string not_finite(T x) {
-  return std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf";
+  return is_nan(static_cast<double>(x)) ? "nan" : x < 0 ? "-inf" : "inf";
 }
 
 /// Whether numpy writes an array of these finite numbers with exponents.
@@ -96,7 +97,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
     return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
     std::vector<T> finite;
-    std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(finite), [](T x) { return std::isfinite(x); });
+    std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(finite), [](T x) { return is_finite(x); });
     const bool scientific = needs_exponents(finite);
     std::size_t whole = 0, fraction = 0, exponent = 0;
     for (const T x : finite) {
@@ -106,7 +107,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
       exponent = std::max(exponent, printed.exponent.size());
     }
     for (const T x : numbers) {
-      if (!std::isfinite(x)) {
+      if (!is_finite(x)) {
         texts.push_back(not_finite(x));
         continue;
       }
@@ -134,7 +135,7 @@ std::string format_number(T x) {
   if constexpr (std::is_integral_v<T>) {
     return std::to_string(x);
   } else {
-    if (!std::isfinite(x)) return not_finite(x);
+    if (!is_finite(static_cast<double>(x))) return not_finite(x);
     const double magnitude = std::fabs(static_cast<double>(x)), limit = sizeof(T) == 4 ? 1e6 : 1e16;
     const bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= limit);
     const printed_number printed = shortest(x, scientific, 400);

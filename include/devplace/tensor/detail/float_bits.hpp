@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+
+// Tests of numbers by their bits: with -ffast-math the compiler assumes that there are neither NaN nor infinities, and
+// removes comparisons that would find them.
+namespace devplace::detail {
+
+/// Reinterprets the bits of a value as another type.
+template <class To, class From>
+DEVPLACE_HD inline To same_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+/// The unsigned integer of a floating-point type's size.
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// The bits of infinity: the exponent's, which are 8 or 11. NaN has larger ones.
+template <class T>
+inline constexpr bits_of<T> infinity_bits = (~bits_of<T>{0} >> 1) - (~bits_of<T>{0} >> (sizeof(T) == 4 ? 9 : 12));
+
+/// The bits of a number without its sign.
+template <class T>
+DEVPLACE_HD inline bits_of<T> magnitude_bits(T x) {
+  return same_bits<bits_of<T>>(x) & (~bits_of<T>{0} >> 1);
+}
+
+template <class T>
+DEVPLACE_HD inline bool is_nan(T x) {
+  return magnitude_bits(x) > infinity_bits<T>;
+}
+
+template <class T>
+DEVPLACE_HD inline bool is_finite(T x) {
+  return magnitude_bits(x) < infinity_bits<T>;
+}
+
+/// A NaN without its sign, which would be printed as `-nan`: on x86, 0 / 0 has one. Other numbers unchanged.
+template <class T>
+DEVPLACE_HD inline T without_sign_of_nan(T x) {
+  return same_bits<T>(is_nan(x) ? magnitude_bits(x) : same_bits<bits_of<T>>(x));
+}
+
+}  // namespace devplace::detail

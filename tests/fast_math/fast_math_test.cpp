@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Compiled with -ffast-math, which lets the compiler reorder sums and assume that there are no NaN.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/random.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/clip.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/tensor/print.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace dp = devplace;
+using on_cpu = dp::on<dp::cpu>;
+constexpr std::size_t rows = 5, classes = 37;
+
+/// Logits from -40 to 40, with an offset for each row that must not cost digits of the result.
+template <class T>
+auto logits() {
+  dp::tensor<T, dp::extents<rows, classes>, on_cpu> x(dp::extents<rows, classes>{});
+  for (std::size_t i = 0; i != x.size(); ++i)
+    x.data()[i] =
+        static_cast<T>(static_cast<double>(i * 7919 % 641) / 8 - 40 + 4096.0 * static_cast<double>(i / classes));
+  return x;
+}
+
+/// The logarithm of a row's softmax, by the definition.
+template <class X>
+std::vector<long double> log_softmax_of(const X& x, std::size_t row) {
+  long double max = x(row, 0), sum = 0;
+  for (std::size_t c = 1; c != classes; ++c)
+    max = std::fmax(max, static_cast<long double>(x(row, c)));
+  std::vector<long double> result(classes);
+  for (std::size_t c = 0; c != classes; ++c)
+    sum += std::exp(result[c] = x(row, c) - max);
+  for (long double& value : result)
+    value -= std::log(sum);
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have all their digits under -ffast-math", "[fast_math]",
+                   float, double) {
+  constexpr long double epsilon = std::numeric_limits<TestType>::epsilon();
+  const auto x = logits<TestType>();
+  const auto y = dp::softmax(x), log_y = dp::log_softmax(x);
+  dp::tensor<std::int64_t, dp::extents<rows>, on_cpu> labels{3, 36, 0, 20, 11};
+  long double loss = 0;
+  for (std::size_t r = 0; r != rows; ++r) {
+    const std::vector<long double> expected = log_softmax_of(x, r);
+    loss -= expected[static_cast<std::size_t>(labels(r))];
+    long double worst = 0, worst_log = 0;
+    for (std::size_t c = 0; c != classes; ++c) {
+      worst = std::fmax(worst, std::fabs(y(r, c) / std::exp(expected[c]) - 1));
+      worst_log = std::fmax(worst_log, std::fabs(log_y(r, c) - expected[c]));
+    }
+    CHECK(worst < 4 * epsilon);
+    CHECK(worst_log < 64 * epsilon);
+  }
+  CHECK(std::fabs(dp::cross_entropy(x, labels, {}, dp::reduction::sum)() / loss - 1) < 4 * epsilon);
+}
+
+TEST_CASE("hyperparameters and options that are not numbers are refused under -ffast-math", "[fast_math]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS((dp::optim::adam{.learning_rate = nan}.validate()), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::adam{.beta1 = nan}.validate()), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::sgd{.learning_rate = infinite}.validate()), dp::argument_error);
+  CHECK_THROWS_AS((dp::optim::sgd{.weight_decay = -1}.validate()), dp::argument_error);
+  CHECK_THROWS_AS(dp::optim::clip_norm{nan}.validate(), dp::argument_error);
+  dp::optim::adam{}.validate();
+
+  const auto x = logits<float>();
+  const dp::tensor<std::int64_t, dp::extents<rows>, on_cpu> labels{0, 1, 2, 3, 4};
+  CHECK_THROWS_AS(dp::cross_entropy(x, labels, {.label_smoothing = static_cast<float>(nan)}), dp::argument_error);
+  dp::tensor<float, dp::extents<4>, on_cpu> to{0, 0, 0, 0};
+  CHECK_THROWS_AS(dp::uniform_into(to, dp::seed{1}, 0, static_cast<float>(nan), 1.0F), dp::argument_error);
+  CHECK_THROWS_AS(dp::normal_into(to, dp::seed{1}, 0, 0.0F, static_cast<float>(infinite)), dp::argument_error);
+  CHECK_THROWS_AS(dp::dropout_into(to, to, nan, dp::dropout_key{}), dp::argument_error);
+}
+
+TEST_CASE("NaN and infinities are printed under -ffast-math, NaN without sign", "[fast_math]") {
+  const double limit = std::numeric_limits<double>::infinity();
+  const dp::tensor<double, dp::extents<3>, on_cpu> x{std::numeric_limits<double>::quiet_NaN(), limit, -limit};
+  std::ostringstream out;
+  out << x;
+  CHECK(out.str().find("[ nan  inf -inf]") != std::string::npos);
+  const volatile double nothing = 0;
+  char text[16];
+  std::snprintf(text, sizeof text, "%g", dp::runtime::loss_from<double>(nothing, nothing, dp::reduction::mean));
+  CHECK(std::string(text) == "nan");
+}
