@@ -19,6 +19,15 @@
 //
 // Members of public classes have public types or are behind an opaque handle, so that the classes stay the same.
 
+// The header that does not exist ends the compilation, so that no other errors follow.
+#if __cplusplus < 202002L
+  #error "devplace: the library needs C++20; compile with -std=c++20 or later (CMake: the feature cxx_std_20)."
+  #include <devplace/see_the_error_above>
+#elif !defined(__cpp_exceptions)
+  #error "devplace: the library reports errors by exceptions; compile files that include it without -fno-exceptions."
+  #include <devplace/see_the_error_above>
+#endif
+
 #include <concepts>
 
 #include <devplace/version.hpp>

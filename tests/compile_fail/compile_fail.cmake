@@ -112,3 +112,17 @@ foreach(source IN LISTS sources)
     devplace_add_compile_fail_tests(${source} LANGUAGE CUDA COMPONENT cuda)
   endif()
 endforeach()
+
+# Flags with which nothing of the library can be compiled: the first error says so, and no others follow.
+file(CONFIGURE OUTPUT all_headers.cpp CONTENT "#include <devplace/all.hpp>\n")
+foreach(flag IN ITEMS -std=c++17 -fno-exceptions)
+  set(expect "devplace: the library needs C..20")
+  if(flag STREQUAL "-fno-exceptions")
+    set(expect "devplace: the library reports errors by exceptions")
+  endif()
+  add_test(NAME "compile_fail: ${flag}"
+           COMMAND ${CMAKE_COMMAND} -DEXPECT=${expect} -DLINES=10 -P ${CMAKE_CURRENT_SOURCE_DIR}/support/expect_failure.cmake --
+                   ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} ${flag} -fsyntax-only
+                   -I${PROJECT_SOURCE_DIR}/include ${CMAKE_CURRENT_BINARY_DIR}/all_headers.cpp)
+  set_tests_properties("compile_fail: ${flag}" PROPERTIES LABELS compile_fail)
+endforeach()

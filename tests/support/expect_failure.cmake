@@ -4,6 +4,7 @@
 # cmake -DEXPECT=<regex> -P expect_failure.cmake -- <command>...: the command must fail *and* print a line in which the
 # regex follows "error" (or clang's note on the deleted candidate, or a linker's equivalent). With -DWRAPPED=1 the
 # message may extend over several lines, as CMake's own errors do. Without EXPECT the command must succeed.
+# With -DLINES=<n> the command prints at most that many lines.
 # With -DTOGETHER=<file> -DSOURCE=<file> instead of EXPECT, the command must fail with all cases of the source enabled;
 # its output is kept in the file. A compiler reports an error that several cases share only once, and may stop before it
 # has seen all cases, so the cases without an error are compiled again together as long as that finds more of them.
@@ -100,6 +101,11 @@ if(NOT DEFINED EXPECT)
 endif()
 if(result EQUAL 0)
   message(FATAL_ERROR "This must fail and succeeds; expected was: ${EXPECT}")
+endif()
+string(REGEX MATCHALL "\n" lines "${output}")
+list(LENGTH lines printed)
+if(DEFINED LINES AND printed GREATER LINES)
+  message(FATAL_ERROR "This prints ${printed} lines, more than ${LINES}:${shown}")
 endif()
 find_error(found "${output}")
 if(found)

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/config.hpp>
+
 namespace devplace::nn {
 
 /// How a parameter is initialised: with a constant or with independent draws from a distribution. A constexpr value in

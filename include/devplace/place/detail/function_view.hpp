@@ -5,6 +5,8 @@
 #include <memory>
 #include <type_traits>
 
+#include <devplace/config.hpp>
+
 namespace devplace::detail {
 
 /// A type-erased reference to a callable, which must outlive it: two pointers, no allocation. Loops over threads take
