@@ -10,6 +10,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/softmax.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -43,6 +44,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+#if defined(SOFTMAX_BEFORE_CROSS_ENTROPY)  // expect: devplace: trainer: cross_entropy takes logits, and the network
+  dp::model<nn::sequential<nn::linear<6, 3>, nn::sequential<nn::relu, nn::softmax>>, on_cpu> twice{dp::seed{1}};
+  dp::trainer wrong{twice, nn::cross_entropy{}, dp::optim::sgd{}};
+#endif
 #if defined(NUMBER_BESIDE_THE_SEED)  // expect: (no matching|no instance of constructor)
   { cpu_model wrong(dp::seed{1}, 0.1); }
 #endif

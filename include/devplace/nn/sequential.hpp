@@ -22,6 +22,19 @@ struct sequential {
   static_assert(sizeof...(Layers) > 0, "devplace: sequential needs at least one layer.");
 };
 
+/// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant
+/// `gives_probabilities`, true. A trainer refuses the network if its loss has a constant `takes_logits`, true.
+template <class Layer>
+inline constexpr bool gives_probabilities = requires {
+  requires Layer::gives_probabilities;
+};
+template <class... Layers>
+inline constexpr bool gives_probabilities<sequential<Layers...>> = [] {
+  bool last = false;
+  ((last = gives_probabilities<Layers>), ...);
+  return last;
+}();
+
 /// A layer's position, in error messages.
 template <std::size_t Index>
 struct position;

@@ -9,6 +9,9 @@ namespace devplace::nn {
 
 /// exp(x) / sum of exp(x) along the last axis. Not needed before a cross_entropy loss, which takes logits.
 struct softmax : detail::in_place_layer {
+  /// A loss that takes logits refuses a network that ends in this layer.
+  static constexpr bool gives_probabilities = true;
+
   /// Members that layer_for requires.
   ///@{
   static void forward(const auto& c) { softmax_into(detail::rows(c.output), detail::rows(c.input)); }

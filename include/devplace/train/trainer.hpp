@@ -4,11 +4,9 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -68,6 +66,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static_assert(nn::loss<Loss>,
                 "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see nn/loss.hpp for "
                 "what one must have.");
+  static_assert(sizeof(train::detail::fitting_loss<Net, Loss>) != 0);
   static constexpr bool is_policy = collective_policy<Policy, backend_type, typename roles::wire>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "

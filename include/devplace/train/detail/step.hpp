@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/nn/sequential.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
@@ -22,6 +23,17 @@
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
+
+/// Rejects a loss that takes logits for a network that gives probabilities.
+template <class Net, class Loss>
+struct fitting_loss {
+  static constexpr bool softmax_twice = nn::gives_probabilities<Net> && requires {
+    requires Loss::takes_logits;
+  };
+  static_assert(!softmax_twice,
+                "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
+                "and call softmax(model.predict(x)) for probabilities.");
+};
 
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
 /// `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last update. `counts`: the
