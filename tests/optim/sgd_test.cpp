@@ -42,6 +42,36 @@ TEMPLATE_TEST_CASE("a step of sgd by hand", "[optim]", float, double) {
   CHECK(c.parameters[0] == TestType{-0.09375});
 }
 
+// torch.optim.SGD has no momentum buffer before the first step with momentum, and keeps it from then on.
+TEMPLATE_TEST_CASE("momentum that is switched on later starts with the gradient, as in PyTorch", "[optim]", float,
+                   double) {
+  constexpr std::size_t n = 50;
+  optimizer_case<TestType> c(n);
+  std::vector<double> parameters(c.parameters.begin(), c.parameters.end()), buffer;
+  for (std::int64_t step = 1; step <= 9; ++step) {
+    sgd rule{.learning_rate = 0.1, .dampening = 0.5, .weight_decay = 0.01};
+    if ((step > 2 && step < 5) || step > 6) rule.momentum = 0.9;
+    rule.template step<dp::backend::cpu>(c.arguments(step));
+    std::vector<double> direction(n);
+    for (std::size_t i = 0; i != n; ++i)
+      direction[i] = static_cast<double>(c.gradients[i]) + rule.weight_decay * parameters[i];
+    if (rule.momentum != 0) {
+      for (std::size_t i = 0; i != buffer.size(); ++i)
+        buffer[i] = rule.momentum * buffer[i] + (1 - rule.dampening) * direction[i];
+      if (buffer.empty()) buffer = direction;
+      direction = buffer;
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i != n; ++i) {
+      parameters[i] -= rule.learning_rate * direction[i];
+      worst = std::max(worst, std::abs(static_cast<double>(c.parameters[i]) - parameters[i]));
+      c.gradients[i] = TestType{0.5} - c.gradients[i] * TestType{0.75};
+    }
+    INFO("step " << step);
+    CHECK(worst < dp::test::pytorch_tolerance<TestType>);
+  }
+}
+
 TEMPLATE_TEST_CASE("sgd: exact properties", "[optim]", float, double) {
   const sgd plain{.learning_rate = 0.1, .weight_decay = 0.01};
   const sgd nesterov{.learning_rate = 0.1, .momentum = 0.9, .nesterov = true};

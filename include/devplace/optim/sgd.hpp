@@ -18,7 +18,7 @@ template <class T>
 struct sgd_factors {
   T l2;        ///< weight decay that is added to the gradient
   T kept;      ///< factor of the old momentum
-  T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step
+  T added;     ///< factor of the gradient in the momentum: 1 - dampening; 1 in the first step with momentum
   T direct;    ///< factor of the gradient in the step: 1 with Nesterov's momentum, otherwise 0
   T inertial;  ///< factor of the momentum in the step
   T learning_rate;
@@ -38,12 +38,35 @@ struct sgd_factors {
   }
 };
 
+/// The hyperparameters as they are sent to a place, with the first step that has momentum; 0: none had any.
+struct sgd_formula {
+  double learning_rate, momentum, dampening, weight_decay;
+  bool nesterov;
+  std::int64_t first;
+
+  friend bool operator==(const sgd_formula&, const sgd_formula&) = default;
+
+  template <class T>
+  using factors = sgd_factors<T>;
+
+  /// The factors of step `t`. Before the first step with momentum there is none to keep.
+  template <class T>
+  DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
+    to.l2 = static_cast<T>(weight_decay);
+    to.kept = t <= first ? T{0} : static_cast<T>(momentum);
+    to.added = t <= first ? T{1} : static_cast<T>(1 - dampening);
+    to.direct = nesterov ? T{1} : T{0};
+    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
+    to.learning_rate = static_cast<T>(learning_rate);
+  }
+};
+
 }  // namespace detail
 
 /// Hyperparameters of stochastic gradient descent with momentum, with the arithmetic of torch.optim.SGD:
 /// `sgd{.learning_rate = 0.1, .momentum = 0.9}`. Let g be the gradient plus weight_decay times the parameter and b =
-/// momentum b + (1 - dampening) g, in the first step b = g; a step subtracts learning_rate times b from the parameter,
-/// or learning_rate times g + momentum b with Nesterov's momentum.
+/// momentum b + (1 - dampening) g, in the first step with momentum b = g; a step subtracts learning_rate times b from
+/// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
   double learning_rate = 1e-3;  ///< step size
   double momentum = 0;          ///< decay rate of the momentum
@@ -67,30 +90,17 @@ struct sgd {
           ".dampening out.");
   }
 
-  /// One update; see optimizer_rule.
+  /// One update; see optimizer_rule. The rule that was sent to the place last knows the first step with momentum.
   template <class Backend, class T>
   void step(const step_arguments<T>& arguments) const {
+    const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
+    const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;
+    const detail::sgd_formula formula{learning_rate, momentum, dampening, weight_decay, nesterov, first};
     if (momentum != 0)
-      detail::update_by_formula<1, Backend>(*this, arguments);
+      detail::update_by_formula<1, Backend>(formula, arguments);
     else
-      detail::update_by_formula<0, Backend>(*this, arguments);
+      detail::update_by_formula<0, Backend>(formula, arguments);
   }
-
-  /// The factors of step `t`, the first of which has no momentum yet.
-  ///@{
-  template <class T>
-  using factors = detail::sgd_factors<T>;
-  template <class T>
-  DEVPLACE_HD void set(detail::sgd_factors<T>& to, std::int64_t t) const {
-    const bool first = t <= 1;
-    to.l2 = static_cast<T>(weight_decay);
-    to.kept = first ? T{0} : static_cast<T>(momentum);
-    to.added = first ? T{1} : static_cast<T>(1 - dampening);
-    to.direct = nesterov ? T{1} : T{0};
-    to.inertial = nesterov ? static_cast<T>(momentum) : T{1};
-    to.learning_rate = static_cast<T>(learning_rate);
-  }
-  ///@}
 
   /// Whether all hyperparameters are equal.
   friend bool operator==(const sgd&, const sgd&) = default;

@@ -46,10 +46,10 @@ struct arenas {
 };
 
 using dp::optim::rmsprop;
-using dp::optim::sgd;
+using sgd = dp::optim::detail::sgd_formula;
 using adam = dp::optim::detail::adam_formula;
 constexpr adam adam_rule{0.125, 0.9, 0.99, 1e-8, 0.25, 0.01};
-constexpr sgd sgd_rule{.learning_rate = 0.125, .momentum = 0.5, .weight_decay = 0.25, .nesterov = true};
+constexpr sgd sgd_rule{0.125, 0.5, 0, 0.25, true, 1};
 constexpr rmsprop rmsprop_rule{.learning_rate = 0.125, .alpha = 0.9, .weight_decay = 0.25, .momentum = 0.5};
 
 /// Three steps by the kernel, which gets the same arguments each time, against the formula for single elements with the
