@@ -19,6 +19,7 @@
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/settle.hpp>
+#include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
@@ -28,15 +29,6 @@ namespace devplace {
 
 /// Appears in the compiler's message for a trainer of a temporary model.
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
-
-/// Gradient accumulation: a trainer with `accumulate<k>` updates the parameters in every k-th call, with the gradient
-/// of the k batches together: the step of a k times larger batch with the memory of one batch.
-template <std::size_t Batches>
-struct accumulate {
-  static_assert(Batches > 0, "devplace: accumulate<k> adds up the gradients of k batches; k is at least 1.");
-  /// The number as a value.
-  static constexpr std::size_t batches = Batches;
-};
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is

@@ -27,9 +27,7 @@ namespace devplace::train::detail {
 /// Rejects a loss that takes logits for a network that gives probabilities.
 template <class Net, class Loss>
 struct fitting_loss {
-  static constexpr bool softmax_twice = nn::gives_probabilities<Net> && requires {
-    requires Loss::takes_logits;
-  };
+  static constexpr bool softmax_twice = nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; };
   static_assert(!softmax_twice,
                 "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
                 "and call softmax(model.predict(x)) for probabilities.");
