@@ -21,7 +21,7 @@ struct cross_entropy {
   std::int64_t ignore_index = -100;        ///< samples with this label are ignored
   double label_smoothing = 0;              ///< share of each sample's weight that is spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
-  reduction reduce = reduction::mean;      ///< sum, or the mean weighted by the labels' class weights
+  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
   /// The options on one place, with class weights in its memory.
   template <class T>
