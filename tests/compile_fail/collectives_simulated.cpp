@@ -53,6 +53,12 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(MEAN_OF_INTEGERS)  // expect: devplace: a mean over places is defined for floating-point elements
   dp::all_reduce(means);
 #endif
+#if defined(LOCAL_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
+  auto part = dp::all_reduce(summands).local(0);
+#endif
+#if defined(PART_ON_A_PLACE_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
+  auto part = dp::all_reduce(summands).local<dp::cuda<0>>();
+#endif
 #if defined(REDUCE_OF_COPIES)  // expect: devplace: reduce: every place has the whole value already
   dp::reduce<on_0>(copies);
 #endif

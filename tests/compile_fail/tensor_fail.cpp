@@ -87,6 +87,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(VIEW_OF_TEMPORARY)  // expect: (deleted function|overload resolution selected deleted|cannot be referenced)
   auto row = a.clone()[0];
 #endif
+#if defined(WHOLE_VIEW_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
+  auto all = a.clone().view();
+#endif
 #if defined(COPY_OF_OTHER_EXTENTS)  // expect: devplace: copy: the static extents of destination and source differ
   dp::copy(list, a);
 #endif

@@ -83,7 +83,8 @@ TEST_CASE("NaN in one summand is NaN in the largest, the smallest and the sum", 
       if (k == at) summand(0) = std::numeric_limits<float>::quiet_NaN();
       dp::copy(x.local(k), summand);
     }
-    const auto values = values_of(dp::all_reduce(x).local(2));
+    const auto sum = dp::all_reduce(x);
+    const auto values = values_of(sum.local(2));
     CHECK(std::isnan(values[0]));
     CHECK(std::isfinite(values[1]));
   };

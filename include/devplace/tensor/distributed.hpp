@@ -51,8 +51,6 @@ void copy_parts(std::span<const memory_block> to, std::span<const memory_block> 
     copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
 }
 
-struct distributed_access;
-
 }  // namespace detail
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
@@ -155,27 +153,29 @@ class tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// The local tensor of the placement's k-th place, as operations see it. `k` is not checked.
+  /// The local tensor of the placement's k-th place, as operations see it; `k` is not checked. Or of place `P`, with
+  /// the place in its type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Deleted for temporaries, as tensor::view.
   ///@{
   template <detail::configured = detail::configuration>
-  auto local(std::size_t k) {
+  auto local(std::size_t k) & {
     return part<T>(k);
   }
   template <detail::configured = detail::configuration>
-  auto local(std::size_t k) const {
+  auto local(std::size_t k) const& {
     return part<const T>(k);
   }
-  ///@}
-  /// The local tensor of place `P`, with the place in its type: `x.local(cuda<1>{})`, or `x.local<cuda<1>>()`.
-  ///@{
   template <place P>
-  auto local(P = {}) {
+  auto local(P = {}) & {
     return part_of<T, P>();
   }
   template <place P>
-  auto local(P = {}) const {
+  auto local(P = {}) const& {
     return part_of<const T, P>();
   }
+  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  void local(std::size_t) const&& = delete;
+  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  void local(P = {}) const&& = delete;
   ///@}
 
   /// The participants of this process and the number of all participants among which the axis is divided.

@@ -39,6 +39,9 @@ struct USE_clone_TO_COPY_A_TENSOR;
 /// Appears in the compiler's message when a tensor is constructed from extents and a value.
 struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 
+/// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.
+struct KEEP_THE_TENSOR_IN_A_VARIABLE;
+
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. This form is for one place; specialisations are for several.
@@ -148,10 +151,12 @@ class tensor<T, Extents, on<P>> {
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A view of all elements; of const elements for a const tensor.
+  /// A view of all elements; of const elements for a const tensor. Deleted for temporaries.
   ///@{
-  view_type view() { return {data(), extents_}; }
-  const_view_type view() const { return {data(), extents_}; }
+  view_type view() & { return {data(), extents_}; }
+  const_view_type view() const& { return {data(), extents_}; }
+  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  void view() const&& = delete;
   ///@}
 
   /// Element access, as a view's.
