@@ -24,7 +24,7 @@ using dp::extents;
 using dp::on;
 
 constexpr dp::seed known_seed{0x123456789abcdef};
-constexpr std::uint64_t known_stream = 7;
+constexpr std::uint64_t known_uniform = 7 ^ dp::detail::uniform_streams, known_normal = 7 ^ dp::detail::normal_streams;
 
 template <class T>
 std::vector<T> copied(const dp::tensor<T, extents<dyn>, on<cpu>>& x) {
@@ -76,28 +76,28 @@ double correlation(const std::vector<T>& a, const std::vector<T>& b, std::size_t
 
 // The expected numbers of the next two cases were computed from the definition in Python.
 TEST_CASE("uniform numbers are the words' leading bits", "[ops][random]") {
-  CHECK(uniform_numbers<float>(6, known_seed, known_stream, 0, 1) ==
+  CHECK(uniform_numbers<float>(6, known_seed, known_uniform, 0, 1) ==
         std::vector<float>{0.20584452152252197f, 0.5576818585395813f, 0.9912044405937195f, 0.6513698101043701f,
                            0.975149393081665f, 0.1206275224685669f});
-  CHECK(uniform_numbers<double>(5, known_seed, known_stream, 0, 1) ==
+  CHECK(uniform_numbers<double>(5, known_seed, known_uniform, 0, 1) ==
         std::vector<double>{0.5576818674350726, 0.6513698666801686, 0.12062755692171612, 0.7717981488083541,
                             0.43503543231951003});
-  CHECK(uniform_numbers<float>(2, known_seed, known_stream, -1, 3) ==
+  CHECK(uniform_numbers<float>(2, known_seed, known_uniform, -1, 3) ==
         std::vector<float>{-1 + 4 * 0.20584452152252197f, -1 + 4 * 0.5576818585395813f});
 }
 
 TEST_CASE("normal numbers follow Box and Muller", "[ops][random]") {
   const std::vector<double> expected{-0.6276764052757268, -0.8797474346214407, 0.2808121573089423,
                                      -2.0374590982019343, 0.3089834352085492,  1.2526710789236823};
-  const auto fine = normal_numbers<double>(6, known_seed, known_stream);
-  const auto coarse = normal_numbers<float>(6, known_seed, known_stream);
+  const auto fine = normal_numbers<double>(6, known_seed, known_normal);
+  const auto coarse = normal_numbers<float>(6, known_seed, known_normal);
   for (std::size_t i = 0; i < 6; ++i) {
     CHECK(fine[i] == Catch::Approx(expected[i]).epsilon(1e-14));
     CHECK(coarse[i] == static_cast<float>(fine[i]));
   }
-  const auto odd = normal_numbers<double>(5, known_seed, known_stream);
+  const auto odd = normal_numbers<double>(5, known_seed, known_normal);
   CHECK(std::equal(odd.begin(), odd.end(), fine.begin()));
-  CHECK(normal_numbers<double>(1, known_seed, known_stream, 10, 0) == std::vector<double>{10});
+  CHECK(normal_numbers<double>(1, known_seed, known_normal, 10, 0) == std::vector<double>{10});
 }
 
 TEST_CASE("logarithm, cosine and sine are accurate to some units in the last place", "[ops][random]") {
@@ -138,6 +138,28 @@ TEST_CASE("neighbours, streams and seeds are independent", "[ops][random]") {
     CHECK(std::fabs(correlation(a, a, shift)) < limit);
   CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{1}, 1), 0)) < limit);
   CHECK(std::fabs(correlation(a, normal_numbers<float>(n, dp::seed{2}, 0), 0)) < limit);
+}
+
+TEST_CASE("uniform and normal numbers and permutations of one seed are independent", "[ops][random]") {
+  const std::size_t n = 100000;
+  const double limit = 4 / std::sqrt(static_cast<double>(n));
+  const auto uniform = uniform_numbers<double>(n, dp::seed{1}, 0, -1, 1);
+  std::vector<std::int64_t> order(n);
+  dp::permutation_into(order.data(), n, dp::seed{1});
+  std::vector<double> permuted, places;
+  for (std::size_t i = 0; i < n; ++i) {
+    permuted.push_back(uniform[static_cast<std::size_t>(order[i])]);
+    places.push_back(static_cast<double>(i) - static_cast<double>(n) / 2);
+  }
+  CHECK(std::fabs(correlation(permuted, places, 0)) < limit);
+  // Both numbers of a pair are made from the same words, and what they have in common may lie in their magnitudes.
+  const auto normal = normal_numbers<double>(n, dp::seed{1}, 0);
+  std::vector<double> radius, first_words;
+  for (std::size_t i = 0; i + 1 < n; i += 2) {
+    radius.push_back(std::exp(-(normal[i] * normal[i] + normal[i + 1] * normal[i + 1]) / 2) - 0.5);
+    first_words.push_back(uniform[i]);
+  }
+  CHECK(std::fabs(correlation(radius, first_words, 0)) < 1.5 * limit);
 }
 
 TEST_CASE("bounds hold for every number", "[ops][random]") {

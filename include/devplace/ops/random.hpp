@@ -24,9 +24,13 @@
 
 // Random numbers are counter based (Philox4x32-10): element i is a function of (seed, stream, i). It depends neither on
 // the number of threads nor on the place, and is bitwise equal on CPUs and GPUs, with and without FMA instructions.
-// Streams of one seed are independent: use one for each parameter or purpose.
+// Streams of one seed are independent: use one for each parameter or purpose. Each distribution has streams of its own,
+// so uniform and normal numbers and permutations of one seed and stream are independent too.
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// What a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number itself.
+inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
 template <tensor_like To>
 auto random_destination(To& destination) {
@@ -62,8 +66,9 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
   if (!detail::is_finite(high - low) || low > high)
     throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
                          "; they must be finite, with a finite difference, and the first not above the second.");
-  detail::fill_randomly(to, detail::uniform_body<value_type>{
-                                to.data(), {start.value, stream}, low, high - low, std::nextafter(high, low)});
+  detail::fill_randomly(
+      to, detail::uniform_body<value_type>{
+              to.data(), {start.value, stream ^ detail::uniform_streams}, low, high - low, std::nextafter(high, low)});
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
@@ -77,8 +82,11 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
   if (!detail::is_finite(mean) || !detail::is_finite(standard_deviation) || standard_deviation < value_type{0})
     throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
                          std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
-  detail::fill_randomly(to, detail::normal_body<value_type>{
-                                to.data(), to.size(), {start.value, stream}, double{mean}, double{standard_deviation}});
+  detail::fill_randomly(to, detail::normal_body<value_type>{to.data(),
+                                                            to.size(),
+                                                            {start.value, stream ^ detail::normal_streams},
+                                                            double{mean},
+                                                            double{standard_deviation}});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
