@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <devplace/place/availability.hpp>
 #include <devplace/place/device_info.hpp>
 
 #include "support/catch.hpp"
@@ -24,4 +25,13 @@ TEST_CASE("simulated devices are listed after the CPU with a description", "[pla
   for (std::size_t i = 1; i < found.size(); ++i)
     CHECK(found[i].peers.size() == found.size() - 2);  // every device can access all others
   CHECK(found[0].peers.empty());
+}
+
+TEST_CASE("the information about one place is that of the list", "[place]") {
+  const auto found = dp::list_devices();
+  CHECK(dp::device_count() == static_cast<int>(found.size()) - 1);
+  CHECK(dp::device_information_of<dp::cpu>().processor == found[0].processor);
+  CHECK(dp::device_information_of<dp::cuda<1>>().place == "cuda:1");
+  CHECK_THROWS_WITH(dp::device_information_of<dp::cuda<70>>(),
+                    Catch::Matchers::ContainsSubstring("cuda:70 cannot be used: cuda:70 does not exist"));
 }

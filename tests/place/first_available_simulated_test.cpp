@@ -25,6 +25,14 @@ TEST_CASE("the first placement whose devices exist is taken", "[place]") {
   CHECK(dp::first_available<dp::on<dp::cuda<70>>, dp::on<dp::cpu>>(name{}) == "cpu");
 }
 
+TEST_CASE("up_to stands for as many devices as there are", "[place]") {
+  CHECK(dp::device_count() == 4);
+  CHECK(dp::first_available<dp::up_to<8>, dp::on<dp::cpu>>(name{}) == "replicated<cuda:0, cuda:1, cuda:2, cuda:3>");
+  CHECK(dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name{}) == "replicated<cuda:0, cuda:1, cuda:2>");
+  CHECK(dp::first_available<dp::up_to<1>, dp::on<dp::cpu>>(name{}) == "cuda:0");
+  CHECK(dp::first_available<dp::on<dp::cuda<70>>, dp::up_to<2>>(name{}) == "replicated<cuda:0, cuda:1>");
+}
+
 TEST_CASE("if no placement is usable, the error gives the reason for each", "[place]") {
   CHECK_THROWS_AS((dp::first_available<dp::on<dp::cuda<70>>>(name{})), dp::placement_unavailable);
   CHECK_THROWS_WITH((dp::first_available<dp::replicated<0, 70>, dp::on<dp::cuda<71>>>(name{})),

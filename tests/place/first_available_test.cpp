@@ -26,6 +26,8 @@ struct cpu_only {
 TEST_CASE("without a component cuda placements are skipped at compile time", "[place]") {
   CHECK(dp::first_available<dp::replicated<0, 1, 2>, dp::on<dp::cuda<0>>, dp::on<dp::cpu>>(cpu_only{}) == "cpu");
   CHECK(dp::first_available<dp::on<dp::cpu>, dp::on<dp::cuda<0>>>(cpu_only{}) == "cpu");
+  CHECK(dp::first_available<dp::up_to<8>, dp::on<dp::cpu>>(cpu_only{}) == "cpu");
+  CHECK(dp::device_count() == 0);
 }
 
 TEST_CASE("first_available calls its function once and propagates its exception", "[place]") {

@@ -34,6 +34,15 @@ TEST_CASE("select finds a placement by each of its spellings", "[place]") {
   CHECK(select("replicated<cuda:0, cuda:1>") == "replicated<cuda:0, cuda:1>");
 }
 
+TEST_CASE("select finds a placement of up_to by its name", "[place]") {
+  const auto among = [](const char* name) { return dp::select<dp::on<dp::cpu>, dp::up_to<3>>(name, name_of{}); };
+  CHECK(among("cuda:0") == "cuda:0");
+  CHECK(among("replicated<0,1>") == "replicated<cuda:0, cuda:1>");
+  CHECK_THROWS_WITH(among("cuda:1"),
+                    Catch::Matchers::ContainsSubstring("choose one of: cpu, replicated<cuda:0, cuda:1, "
+                                                       "cuda:2>, replicated<cuda:0, cuda:1>, cuda:0"));
+}
+
 TEST_CASE("select says why a placement of the program cannot be used on this machine", "[place]") {
   CHECK_THROWS_AS(select("cuda:70"), dp::placement_unavailable);
   CHECK_THROWS_WITH(select("cuda:70"), Catch::Matchers::ContainsSubstring("DEVPLACE_SIMULATED_DEVICES to 71"));

@@ -78,4 +78,12 @@ void require_available() {
   if (!reason.empty()) throw placement_unavailable(placement_name<Where>() + " cannot be used: " + reason + ".");
 }
 
+/// Information about one place. Throws placement_unavailable, with the reason, if the program cannot use it.
+template <place P>
+device_information device_information_of() {
+  const std::string reason = detail::why_place_unavailable<P>();
+  if (!reason.empty()) throw placement_unavailable(place_name<P>() + " cannot be used: " + reason + ".");
+  return implementation<backend_of_t<P>, op::device_query>::describe(place_traits<P>::ordinal);
+}
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

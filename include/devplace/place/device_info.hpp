@@ -101,6 +101,15 @@ inline std::vector<device_information> list_devices() {
   return found;
 }
 
+/// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 without a
+/// component for them. Freezes the device map.
+inline int device_count() {
+  if constexpr (detail::provided<backend::cuda, op::device_query>)
+    return implementation<backend::cuda, op::device_query>::count();
+  else
+    return 0;
+}
+
 /// A sentence about this translation unit's support for cuda places: the component, what numbers the devices
 /// (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
 inline std::string cuda_support_description() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/place/availability.hpp>
+#include <devplace/place/up_to.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
@@ -48,14 +49,17 @@ Result attempt_candidates(F& f, std::string reasons) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// Calls `f(where)` for the first usable placement and returns its result. A cuda placement is skipped at compile time
+/// Calls `f(where)` for the first usable placement and returns its result: `first_available<up_to<8>, on<cpu>>(f)` for
+/// as many GPUs as there are. A cuda placement is skipped at compile time
 /// if no component provides it (`f` is not instantiated for it), and at run time if the machine lacks the device. If
 /// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
 /// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
-template <placement... Where, class F>
+template <detail::placement_candidate... Candidate, class F>
 decltype(auto) first_available(F&& f) {
-  if constexpr (detail::candidates<Where...>::usable)
-    return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
+  return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
+    if constexpr (detail::candidates<Where...>::usable)
+      return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
+  }(detail::expanded_t<Candidate...>{});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -48,11 +48,13 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// its result: `cpu`, `cuda:1`, `cuda` (device 0), `replicated<0, 1>` or the full form `replicated<cuda:0, cuda:1>`.
 /// `f` is instantiated for the placements that this build can use. Throws argument_error for a name that is not among
 /// them, and placement_unavailable, with the reason, for one that this build or machine cannot use.
-template <placement... Where, class F>
+template <detail::placement_candidate... Candidate, class F>
 decltype(auto) select(std::string_view name, F&& f) {
-  if constexpr (detail::candidates<Where...>::usable)
-    return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
-                                                                                           name, f, {});
+  return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
+    if constexpr (detail::candidates<Where...>::usable)
+      return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
+                                                                                             name, f, {});
+  }(detail::expanded_t<Candidate...>{});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+/// As many GPUs as there are, at most N; a candidate of first_available and select. It stands for `replicated<0, ...,
+/// N - 1>`, the same with one GPU fewer, and so on to `on<cuda<0>>`; the function is compiled for each.
+template <int N>
+struct up_to {
+  static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
+};
+
+}  // namespace devplace
+
+namespace devplace::detail {
+
+template <class... Where>
+struct candidate_list {};
+
+template <class... A, class... B>
+constexpr candidate_list<A..., B...> operator+(candidate_list<A...>, candidate_list<B...>) {
+  return {};
+}
+
+/// The placement on the first GPUs.
+template <int... I>
+constexpr auto first_gpus(std::integer_sequence<int, I...>) {
+  return std::conditional_t<sizeof...(I) == 1, on<cuda<0>>, replicated<I...>>{};
+}
+
+/// The placements for which a candidate stands.
+template <class Candidate>
+inline constexpr candidate_list<Candidate> expanded{};
+template <int N>
+inline constexpr auto expanded<up_to<N>> = []<int... Fewer>(std::integer_sequence<int, Fewer...>) {
+  return candidate_list<decltype(first_gpus(std::make_integer_sequence<int, N - Fewer>{}))...>{};
+}
+(std::make_integer_sequence<int, N>{});
+
+template <class Candidate>
+inline constexpr bool is_up_to = false;
+template <int N>
+inline constexpr bool is_up_to<up_to<N>> = true;
+
+/// The placements for which a list of candidates stands.
+template <class... Candidate>
+using expanded_t = decltype((candidate_list<>{} + ... + expanded<Candidate>));
+
+/// What first_available and select choose from: placements, and `up_to<N>`.
+template <class X>
+concept placement_candidate = placement<X> || is_up_to<X>;
+
+}  // namespace devplace::detail
