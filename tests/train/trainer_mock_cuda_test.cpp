@@ -251,7 +251,7 @@ TEST_CASE("with accumulation every second step of gradient descent updates, and 
     mock::clear_calls();
     step(batch.images, batch.labels);
     INFO("step " << i);
-    const names update = clip + names{"sgd"};
+    const names update = clip + names{"sgd_formula"};
     CHECK(launched_on(0) == (i % 2 == 0 ? forward_and_backward : forward_and_adding_backward() + update));
     CHECK(only_launches());
   }

@@ -28,6 +28,7 @@ template <class Layer>
 inline constexpr bool gives_probabilities = requires {
   requires Layer::gives_probabilities;
 };
+/// That of the last layer.
 template <class... Layers>
 inline constexpr bool gives_probabilities<sequential<Layers...>> = [] {
   bool last = false;

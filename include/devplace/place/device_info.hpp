@@ -73,6 +73,14 @@ void append_devices(std::vector<device_information>& found) {
 }
 
 template <class Backend>
+int count_devices() {
+  if constexpr (provided<Backend, op::device_query>)
+    return implementation<Backend, op::device_query>::count();
+  else
+    return 0;
+}
+
+template <class Backend>
 std::string support_description() {
   if constexpr (provided<Backend, op::device_query>) {
     using query = implementation<Backend, op::device_query>;
@@ -104,10 +112,7 @@ inline std::vector<device_information> list_devices() {
 /// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 without a
 /// component for them. Freezes the device map.
 inline int device_count() {
-  if constexpr (detail::provided<backend::cuda, op::device_query>)
-    return implementation<backend::cuda, op::device_query>::count();
-  else
-    return 0;
+  return detail::count_devices<backend::cuda>();
 }
 
 /// A sentence about this translation unit's support for cuda places: the component, what numbers the devices
