@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <string>
+
 #include <devplace/place/first_available.hpp>
 #include <devplace/place/select.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -11,6 +13,13 @@ namespace dp = devplace;
 using named = dp::on<dp::cuda<1>>;
 using row = dp::tensor<float, dp::extents<3>, named>;
 void takes(const row&);
+
+// Through nvcc too, whose front end does not take every list of types.
+std::string choose_among_gpus() {
+  const auto name = [](auto where) { return dp::placement_name<decltype(where)>(); };
+  return dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name) +
+         dp::select<dp::on<dp::cpu>, dp::up_to<2>>("cpu", name);
+}
 
 #if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
 row make() {
@@ -78,5 +87,11 @@ double choose() {
 #if defined(PLACE_FOR_PLACEMENT)  // expect: no (matching function|instance of function template)
 void choose() {
   dp::first_available<dp::cpu>([](auto) {});
+}
+#endif
+
+#if defined(UP_TO_NO_GPU)  // expect: devplace: up_to<N> stands for N GPUs or fewer
+void choose() {
+  dp::first_available<dp::up_to<0>, dp::on<dp::cpu>>([](auto) {});
 }
 #endif

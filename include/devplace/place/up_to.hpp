@@ -12,9 +12,7 @@ namespace devplace {
 /// As many GPUs as there are, at most N; a candidate of first_available and select. It stands for `replicated<0, ...,
 /// N - 1>`, the same with one GPU fewer, and so on to `on<cuda<0>>`; the function is compiled for each.
 template <int N>
-struct up_to {
-  static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
-};
+struct up_to {};
 
 }  // namespace devplace
 
@@ -36,12 +34,18 @@ constexpr auto first_gpus(std::integer_sequence<int, I...>) {
 
 /// The placements for which a candidate stands.
 template <class Candidate>
-inline constexpr candidate_list<Candidate> expanded{};
+struct expansion {
+  using type = candidate_list<Candidate>;
+};
 template <int N>
-inline constexpr auto expanded<up_to<N>> = []<int... Fewer>(std::integer_sequence<int, Fewer...>) {
-  return candidate_list<decltype(first_gpus(std::make_integer_sequence<int, N - Fewer>{}))...>{};
-}
-(std::make_integer_sequence<int, N>{});
+struct expansion<up_to<N>> {
+  static_assert(N > 0, "devplace: up_to<N> stands for N GPUs or fewer; N is at least 1.");
+
+  template <int... Fewer>
+  static auto fewer_and_fewer(std::integer_sequence<int, Fewer...>)
+      -> candidate_list<decltype(first_gpus(std::make_integer_sequence<int, N - Fewer>{}))...>;
+  using type = decltype(fewer_and_fewer(std::make_integer_sequence<int, N>{}));
+};
 
 template <class Candidate>
 inline constexpr bool is_up_to = false;
@@ -50,7 +54,7 @@ inline constexpr bool is_up_to<up_to<N>> = true;
 
 /// The placements for which a list of candidates stands.
 template <class... Candidate>
-using expanded_t = decltype((candidate_list<>{} + ... + expanded<Candidate>));
+using expanded_t = decltype((candidate_list<>{} + ... + typename expansion<Candidate>::type{}));
 
 /// What first_available and select choose from: placements, and `up_to<N>`.
 template <class X>
