@@ -16,30 +16,11 @@
 #include <devplace/data/detail/idx_format.hpp>
 #include <devplace/io/read_array.hpp>
 
+#include "memory_source.hpp"
+
 namespace {
 
 namespace detail = devplace::detail;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-/// A file with these bytes.
-class memory_source final : public detail::byte_source {
- public:
-  explicit memory_source(std::span<const unsigned char> bytes) : rest_(bytes) {}
-
-  std::size_t read(void* to, std::size_t bytes) override {
-    const std::size_t got = std::min(bytes, rest_.size());
-    if (got != 0) std::memcpy(to, rest_.data(), got);
-    rest_ = rest_.subspan(got);
-    return got;
-  }
-  rest following() const override { return {rest_.size(), true}; }
-
- private:
-  std::span<const unsigned char> rest_;
-};
 
 /// A valid file: type, rank, extents, elements.
 std::string plain_seed(unsigned number) {

@@ -16,28 +16,9 @@
 #include <devplace/io/detail/npy_format.hpp>
 #include <devplace/io/read_array.hpp>
 
+#include "memory_source.hpp"
+
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-/// A file with these bytes.
-class memory_source final : public devplace::detail::byte_source {
- public:
-  explicit memory_source(std::span<const unsigned char> bytes) : rest_(bytes) {}
-
-  std::size_t read(void* to, std::size_t bytes) override {
-    const std::size_t got = std::min(bytes, rest_.size());
-    if (got != 0) std::memcpy(to, rest_.data(), got);
-    rest_ = rest_.subspan(got);
-    return got;
-  }
-  rest following() const override { return {rest_.size(), true}; }
-
- private:
-  std::span<const unsigned char> rest_;
-};
 
 /// The array in these bytes; throws file_error.
 devplace::detail::stored_array read_whole(std::span<const unsigned char> bytes) {

@@ -87,9 +87,8 @@ class model {
   }
   ///@}
 
-  /// Copies the parameters and buffers of a model on any placement into this one's arenas, on every place: its trainers
-  /// and optimizers continue with them. Of a replicated model the first place's are taken. Seed, step count and the
-  /// state of optimizers stay. Complete when the call returns.
+  /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
+  /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(*live(), other.state());

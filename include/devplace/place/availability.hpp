@@ -81,8 +81,7 @@ void require_available() {
 /// Information about one place. Throws placement_unavailable, with the reason, if the program cannot use it.
 template <place P>
 device_information device_information_of() {
-  const std::string reason = detail::why_place_unavailable<P>();
-  if (!reason.empty()) throw placement_unavailable(place_name<P>() + " cannot be used: " + reason + ".");
+  require_available<on<P>>();
   return implementation<backend_of_t<P>, op::device_query>::describe(place_traits<P>::ordinal);
 }
 

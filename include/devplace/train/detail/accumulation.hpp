@@ -28,8 +28,7 @@ void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   if (state.replaced)
     throw error(
         "trainer: its model was assigned another one after the trainer was made; make a new trainer, or copy "
-        "parameters "
-        "into the model with model.assign(other), which the trainer follows.");
+        "parameters into the model with model.assign(other), which the trainer follows.");
   if (state.gradients_out)
     throw error(
         "trainer: a lease of the model's gradients still exists; destroy it, or let an optimizer take it, before the "
