@@ -17,6 +17,8 @@
 
 #include <devplace/all.hpp>
 
+#include "training.hpp"
+
 namespace {
 
 std::atomic<long> until_failure = -1;  // negative: no allocation fails
@@ -65,15 +67,7 @@ namespace dp = devplace;
 namespace nn = dp::nn;
 
 constexpr std::size_t samples = 12;
-using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
-
-template <dp::placement Where, class Batch>
-auto place_batch(const Batch& batch) {
-  if constexpr (dp::single_place<Where>)
-    return dp::to<Where>(batch);
-  else
-    return dp::scatter<dp::batch_placement_t<Where>>(batch);
-}
+using training::net, training::place_batch;
 
 template <dp::placement Where>
 void train() {
