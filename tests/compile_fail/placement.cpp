@@ -84,12 +84,6 @@ double choose() {
 }
 #endif
 
-#if defined(PLACE_FOR_PLACEMENT)  // expect: no (matching function|instance of function template)
-void choose() {
-  dp::first_available<dp::cpu>([](auto) {});
-}
-#endif
-
 #if defined(UP_TO_NO_GPU)  // expect: devplace: up_to<N> stands for N GPUs or fewer
 void choose() {
   dp::first_available<dp::up_to<0>, dp::on<dp::cpu>>([](auto) {});

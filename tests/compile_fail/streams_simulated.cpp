@@ -82,12 +82,6 @@ void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const d
 #if defined(AFTER_OF_A_TEMPORARY_COPY)  // expect: KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get
   dp::copy_async(x, p).after(s);
 #endif
-#if defined(ASYNC_TO_A_PLACE)  // expect: NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0
-  dp::to_async<dp::cuda<0>>(p, s);
-#endif
-#if defined(TO_A_PLACE)  // expect: NAME_A_PLACEMENT_AS_IN_to_on_cpu
-  dp::to<dp::cpu>(x);
-#endif
 #if defined(PENDING_USED_AS_A_TENSOR)  // expect: (no matching function|no match for|no member named|has no member)
   dp::copy(x, copy);
 #endif

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/data/loader.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/linear.hpp>
@@ -14,6 +15,7 @@
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
@@ -153,4 +155,19 @@ TEST_CASE("a model that was moved from or is unusable cannot be copied", "[nn]")
   dp::model<nn::linear<6, 3>, device> broken{dp::seed{4}};
   broken.state().unusable = "a test broke it.";
   CHECK_THROWS_AS(dp::to<host>(broken), dp::error);
+}
+
+TEST_CASE("a place stands for the placement on it in tensors, models, loaders and trainers", "[nn]") {
+  using dense = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
+  dp::model<dense, dp::cuda<1>> model{dp::seed{1}};
+  STATIC_REQUIRE(std::is_same_v<decltype(model), dp::model<dense, dp::on<dp::cuda<1>>>>);
+  const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::cpu> x = dp::test::integer_samples<float, 6>(10);
+  const auto y = dp::test::square_labels(10, 3);
+  auto batches = dp::make_loader<dp::cuda<1>>(x, y, {.batch = 5});
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+  for (const auto& [samples, labels] : batches.epoch(0))
+    step(samples, labels);
+  const auto there = dp::to<dp::cpu>(model.predict(dp::to<dp::cuda<1>>(x)));
+  const auto here = dp::to<dp::cpu>(model).predict(x);
+  CHECK(dp::test::values_of(there) == dp::test::values_of(here));
 }

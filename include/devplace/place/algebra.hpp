@@ -78,7 +78,8 @@ template <class A, class B>
 inline constexpr bool same_places = false;
 template <placement A, placement B>
 inline constexpr bool same_places<A, B> =
-    is_on<A> == is_on<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
+    single_place<A> ==
+    single_place<B>&& std::is_same_v<typename placement_traits<A>::mesh, typename placement_traits<B>::mesh>;
 
 /// Why an operand and a number or a whole value, which is on the left if `flipped`, have no common result.
 template <class X>

@@ -16,9 +16,10 @@ namespace devplace {
 /// How summands or replicas are combined.
 enum class reduction : unsigned char { sum, mean, max, min };
 
-/// One place.
-template <place P>
-struct on {};
+/// One place: the place itself, which is accepted wherever a placement is due. `model<net, on<cpu>>` and `model<net,
+/// cpu>` are one type.
+template <class P>
+using on = P;
 
 /// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
 template <class Backend>
@@ -104,8 +105,8 @@ struct kind_on_mesh {
 template <class Where>
 struct placement_traits;
 
-template <class P>
-struct placement_traits<on<P>> : placement_traits<replicated_on<P>> {};
+template <place P>
+struct placement_traits<P> : placement_traits<replicated_on<P>> {};
 template <class... P>
 struct placement_traits<replicated_on<P...>> : detail::kind_on_mesh<copies, devices<P...>> {};
 template <std::size_t Axis, class... P>
@@ -134,11 +135,6 @@ concept placement = requires {
 };
 
 namespace detail {
-
-template <class Where>
-inline constexpr bool is_on = false;
-template <class P>
-inline constexpr bool is_on<on<P>> = true;
 
 /// Properties of a mesh: its places in this process, and whether it has places in other processes.
 template <class Mesh>
@@ -169,7 +165,7 @@ partial_on<Op, P...> placement_on(summands<Op>, devices<P...>);
 template <class Kind, class Mesh>
 auto placement_on(Kind kind, processes_times<Mesh>) -> across<decltype(placement_on(kind, Mesh{}))>;
 template <class P>
-across<on<P>> placement_on(copies, processes_times<devices<P>>);
+across<P> placement_on(copies, processes_times<devices<P>>);
 /// The placement of another kind on the same places.
 template <class Where, class Kind>
 using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Where>::mesh{}));
@@ -178,7 +174,7 @@ using with_kind_t = decltype(placement_on(Kind{}, typename placement_traits<Wher
 
 /// A placement on one place.
 template <class Where>
-concept single_place = placement<Where> && detail::is_on<Where>;
+concept single_place = placement<Where> && place<Where>;
 
 /// The first place of a placement: where results are gathered and where `scatter_gather` reduces.
 template <placement Where>
@@ -224,8 +220,8 @@ using placement_backend_t = typename detail::mesh_of<Where>::backend_type;
 ///@{
 template <class Where>
 inline constexpr bool host_accessible = false;
-template <class P>
-inline constexpr bool host_accessible<on<P>> = place_traits<P>::host_accessible;
+template <place P>
+inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
@@ -266,7 +262,7 @@ std::string mesh_name(devices<P...>) {
 
 template <class Where>
 std::string placement_name(Where) {
-  if constexpr (is_on<Where>)
+  if constexpr (place<Where>)
     return mesh_name(typename placement_traits<Where>::mesh{});
   else
     return kind_name(typename placement_traits<Where>::kind{}) + mesh_name(typename placement_traits<Where>::mesh{}) +
@@ -287,6 +283,7 @@ std::string placement_name() {
 
 /// Prints placement_name().
 template <placement Where>
+  requires(!place<Where>)
 std::ostream& operator<<(std::ostream& out, Where) {
   return out << placement_name<Where>();
 }

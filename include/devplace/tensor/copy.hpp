@@ -28,8 +28,8 @@ template <class Where>
 inline constexpr form form_of = form::nowhere;
 template <placement Where>
 inline constexpr form form_of<Where> = form_of_kind<typename placement_traits<Where>::kind>;
-template <class P>
-inline constexpr form form_of<on<P>> = form::one_place;
+template <single_place P>
+inline constexpr form form_of<P> = form::one_place;
 template <class Backend>
 inline constexpr form form_of<here<Backend>> = form::one_place;
 template <class Local>
@@ -128,7 +128,6 @@ struct TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE;
 struct COLLECT_THE_PARTS_WITH_gather;
 struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
 struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
-struct NAME_A_PLACEMENT_AS_IN_to_on_cpu;
 ///@}
 template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::copies)
@@ -141,9 +140,6 @@ template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_
 void to(From&&) = delete;
 template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
   requires(!single_place<Where>)
-void to(From&&) = delete;
-
-template <place Where, class FIX = NAME_A_PLACEMENT_AS_IN_to_on_cpu, tensor_like From>
 void to(From&&) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -21,7 +21,6 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 struct COPY_BETWEEN_pinned_AND_THE_DEVICE_OR_USE_to_AND_copy_WHICH_WAIT;
 struct USE_to_OR_copy_WHERE_NO_DEVICE_COPIES_FROM_OR_TO_pinned;
 struct USE_to_OR_copy_BETWEEN_DEVICES;
-struct NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0;
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
@@ -156,8 +155,5 @@ void copy_async(To&&, From&&, const stream<Other>&) = delete;
 template <single_place Where, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like From, place Other>
   requires(!std::is_same_v<Other, detail::copier_t<Where, detail::placement_of_t<From>>>)
 void to_async(From&&, const stream<Other>&) = delete;
-
-template <place Where, class FIX = NAME_A_PLACEMENT_AS_IN_to_async_on_cuda_0, tensor_like From, class... Stream>
-void to_async(From&&, const Stream&...) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

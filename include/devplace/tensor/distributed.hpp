@@ -243,7 +243,7 @@ class tensor<T, Extents, Where> {
     constexpr std::size_t position = detail::position_in<P, typename mesh::local>, k = position < places ? position : 0;
     static_assert(position < places,
                   "devplace: local: the tensor has no part on this place; name a place of its placement.");
-    return devplace::view<Element, local_extents, on<P>>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
+    return devplace::view<Element, local_extents, P>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
   }
 
   std::array<detail::memory_block, places> blocks_;

@@ -18,12 +18,12 @@ namespace devplace {
 
 namespace detail {
 
-/// The device of a value: part of the type for `on<P>`, a number stored with the pointer for `here<Backend>`.
+/// The device of a value: part of the type for a place, a number stored with the pointer for `here<Backend>`.
 template <class Where>
 struct device_of;
 
-template <class P>
-struct device_of<on<P>> {
+template <place P>
+struct device_of<P> {
   using backend_type = backend_of_t<P>;
   static constexpr int ordinal() { return place_traits<P>::ordinal; }
 };

@@ -77,7 +77,7 @@ struct no_value {};
 template <class Value, class P>
 inline constexpr bool is_on_place = false;
 template <class T, class Extents, class P>
-inline constexpr bool is_on_place<tensor<T, Extents, on<P>>, P> = true;
+inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 
 }  // namespace detail
 

@@ -81,8 +81,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// the middle of more than 1000 elements), below a head line such as `tensor<float, 2x3> on cpu`, without a final
 /// newline. The only operation that copies from a device implicitly: it waits for the tensor's place and copies all
 /// elements to host memory.
-template <class T, class Extents, class P>
-std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, on<P>>& x) {
+template <class T, class Extents, place P>
+std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
   detail::print(out, "tensor<", x.view());
   return out;
 }

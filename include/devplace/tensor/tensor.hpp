@@ -49,20 +49,20 @@ template <element T, extents_like Extents, placement Where>
 class tensor;
 
 /// A tensor on one place.
-template <element T, extents_like Extents, place P>
-class tensor<T, Extents, on<P>> {
+template <element T, extents_like Extents, single_place P>
+class tensor<T, Extents, P> {
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{
   using value_type = T;
   using extents_type = Extents;
-  using placement_type = on<P>;
+  using placement_type = P;
   using backend_type = backend_of_t<P>;
   ///@}
   /// Views of its elements.
   ///@{
-  using view_type = devplace::view<T, Extents, on<P>>;
-  using const_view_type = devplace::view<const T, Extents, on<P>>;
+  using view_type = devplace::view<T, Extents, P>;
+  using const_view_type = devplace::view<const T, Extents, P>;
   ///@}
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
@@ -162,14 +162,14 @@ class tensor<T, Extents, on<P>> {
   /// Element access, as a view's.
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(sizeof...(Index) == rank && host_accessible<on<P>>)
+    requires(sizeof...(Index) == rank && host_accessible<P>)
   T& operator()(Index... indices) { return view().template operator()<Checked>(indices...); }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(sizeof...(Index) == rank && host_accessible<on<P>>)
+    requires(sizeof...(Index) == rank && host_accessible<P>)
   const T& operator()(Index... indices) const { return view().template operator()<Checked>(indices...); }
   ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
-    requires(sizeof...(Index) == rank && !host_accessible<on<P>>)
+    requires(sizeof...(Index) == rank && !host_accessible<P>)
   void operator()(Index...) const = delete;
   template <class FIX = GIVE_ONE_INDEX_FOR_EACH_AXIS, class... Index>
     requires(sizeof...(Index) != rank)
@@ -203,7 +203,7 @@ class tensor<T, Extents, on<P>> {
   template <class Other>
   auto reshape(const Other& shape) && {
     static_cast<void>(view().reshape(shape));
-    return tensor<T, Other, on<P>>(std::move(block_), shape);
+    return tensor<T, Other, P>(std::move(block_), shape);
   }
 
   /// Declares that work of stream `s` (memory/stream.hpp) uses the tensor, like torch's record_stream: its memory is
@@ -247,12 +247,12 @@ namespace detail {
 
 /// For asynchronous copies.
 struct block_access {
-  template <class T, class E, class P>
-  static memory_block take(tensor<T, E, on<P>>&& x) {
+  template <class T, class E, place P>
+  static memory_block take(tensor<T, E, P>&& x) {
     return std::move(x.block_);
   }
-  template <class T, class E, class P>
-  static memory_block& of(tensor<T, E, on<P>>& x) {
+  template <class T, class E, place P>
+  static memory_block& of(tensor<T, E, P>& x) {
     return x.block_;
   }
 };

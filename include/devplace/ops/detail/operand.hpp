@@ -89,8 +89,8 @@ struct distributed_tensor_operand {
   const auto& like() const { return *source; }
 };
 
-template <class T, class E, class P>
-view_operand<T, E, on<P>> referred(const tensor<T, E, on<P>>& x) {
+template <class T, class E, place P>
+view_operand<T, E, P> referred(const tensor<T, E, P>& x) {
   return {x.view()};
 }
 template <class T, class E, class W>

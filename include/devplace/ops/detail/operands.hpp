@@ -42,7 +42,7 @@ using operand_backend_t = typename operand_view_t<X>::backend_type;
 template <class A, class B>
 inline constexpr bool can_be_one_device =
     std::is_same_v<A, B> || (std::is_same_v<typename device_of<A>::backend_type, typename device_of<B>::backend_type> &&
-                             !(is_on<A> && is_on<B>));
+                             !(single_place<A> && single_place<B>));
 
 /// Whether every operand can be on the first one's device.
 template <class First, class... Rest>
@@ -54,7 +54,7 @@ inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::el
 
 template <class T, class E, class Where>
 struct result_on {
-  static_assert(is_on<Where>,
+  static_assert(single_place<Where>,
                 "devplace: this operation makes a tensor, which needs a place in its type; on views at here<...> use "
                 "the form whose name ends in _into.");
   using type = tensor<T, E, Where>;
