@@ -60,6 +60,14 @@
   #define DEVPLACE_IF_HOST(...) __VA_ARGS__
 #endif
 
+/// After a function: its result refers to the object; after a parameter: to that argument. clang then warns about a
+/// result that outlives it, such as a view of a local tensor that is returned.
+#if defined(__clang__)
+  #define DEVPLACE_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+  #define DEVPLACE_LIFETIMEBOUND
+#endif
+
 // nvcc's front end warns about pragmas that are meant for the host compiler.
 #if defined(__CUDACC__)
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")

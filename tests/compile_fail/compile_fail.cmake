@@ -13,6 +13,7 @@
 #   <name>_simulated.cpp           with component simulated_cuda
 #   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
 #   <name>.cu                      through nvcc, with component cuda
+#   <name>_clang_simulated.cpp     as _simulated, by clang++ alone, whose warnings of dangling references are errors there
 # g++ and clang++ read devplace's headers precompiled, which saves each compilation half its time.
 
 # devplace_add_compile_fail_tests(<source> LANGUAGE CXX|CUDA [COMPONENT <component>])
@@ -50,6 +51,9 @@ function(devplace_add_compile_fail_tests source)
       list(APPEND flags -include ${header})
     endif()
     list(APPEND flags -fsyntax-only)
+    if(source MATCHES "_clang_simulated\\.cpp$")
+      list(APPEND flags -Werror)
+    endif()
     set(for_all_cases -ftemplate-backtrace-limit=0)
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
       list(APPEND for_all_cases -ferror-limit=0)
@@ -95,7 +99,9 @@ endfunction()
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail CONFIGURE_DEPENDS compile_fail/*.cpp
      compile_fail/*.cu)
 foreach(source IN LISTS sources)
-  if(source MATCHES "_simulated\\.cpp$")
+  if(source MATCHES "_clang_simulated\\.cpp$" AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    continue()
+  elseif(source MATCHES "_simulated\\.cpp$")
     devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT simulated_cuda)
   elseif(source MATCHES "_cuda_host\\.cpp$")
     if(TARGET devplace::cuda)

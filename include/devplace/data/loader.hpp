@@ -104,7 +104,7 @@ class loader {
   /// The batches of epoch `number`, which counts from 0 and chooses the random order. Throws argument_error for a
   /// negative number, and error while another epoch is being read.
   template <detail::configured = detail::configuration>
-  epoch_range<detail::configuration> epoch(int number) & {
+  epoch_range<detail::configuration> epoch(int number) & DEVPLACE_LIFETIMEBOUND {
     return epoch_range<detail::configuration>(*this, number);
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>

@@ -108,12 +108,12 @@ class model {
   /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
-  auto parameter(std::size_t k = 0) {
+  auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
   }
   template <std::size_t Index>
-  auto parameter(std::size_t k = 0) const {
+  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
     return window<const T, Index>(k);
   }
   ///@}

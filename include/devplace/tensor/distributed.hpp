@@ -157,19 +157,19 @@ class tensor<T, Extents, Where> {
   /// the place in its type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Deleted for temporaries, as tensor::view.
   ///@{
   template <detail::configured = detail::configuration>
-  auto local(std::size_t k) & {
+  auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
     return part<T>(k);
   }
   template <detail::configured = detail::configuration>
-  auto local(std::size_t k) const& {
+  auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
     return part<const T>(k);
   }
   template <place P>
-  auto local(P = {}) & {
+  auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
     return part_of<T, P>();
   }
   template <place P>
-  auto local(P = {}) const& {
+  auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
     return part_of<const T, P>();
   }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>

@@ -138,8 +138,8 @@ class tensor<T, Extents, P> {
 
   /// Address of the first element in the place's memory; null if there is none.
   ///@{
-  T* data() { return static_cast<T*>(block_.data()); }
-  const T* data() const { return static_cast<const T*>(block_.data()); }
+  T* data() DEVPLACE_LIFETIMEBOUND { return static_cast<T*>(block_.data()); }
+  const T* data() const DEVPLACE_LIFETIMEBOUND { return static_cast<const T*>(block_.data()); }
   ///@}
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
@@ -153,8 +153,8 @@ class tensor<T, Extents, P> {
 
   /// A view of all elements; of const elements for a const tensor. Deleted for temporaries.
   ///@{
-  view_type view() & { return {data(), extents_}; }
-  const_view_type view() const& { return {data(), extents_}; }
+  view_type view() & DEVPLACE_LIFETIMEBOUND { return {data(), extents_}; }
+  const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {data(), extents_}; }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
   void view() const&& = delete;
   ///@}
@@ -163,10 +163,12 @@ class tensor<T, Extents, P> {
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<P>)
-  T& operator()(Index... indices) { return view().template operator()<Checked>(indices...); }
+  T& operator()(Index... indices) DEVPLACE_LIFETIMEBOUND { return view().template operator()<Checked>(indices...); }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<P>)
-  const T& operator()(Index... indices) const { return view().template operator()<Checked>(indices...); }
+  const T& operator()(Index... indices) const DEVPLACE_LIFETIMEBOUND {
+    return view().template operator()<Checked>(indices...);
+  }
   ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
     requires(sizeof...(Index) == rank && !host_accessible<P>)
@@ -178,19 +180,19 @@ class tensor<T, Extents, P> {
   /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for
   /// temporaries, whose memory the view would outlive.
   ///@{
-  auto operator[](std::size_t index) & { return view()[index]; }
-  auto operator[](std::size_t index) const& { return view()[index]; }
+  auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
+  auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   void operator[](std::size_t) const&& = delete;
-#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)            \
-  template <class... Arguments>                         \
-  auto name(const Arguments&... arguments)& {           \
-    return view().name(detail::as_index(arguments)...); \
-  }                                                     \
-  template <class... Arguments>                         \
-  auto name(const Arguments&... arguments) const& {     \
-    return view().name(detail::as_index(arguments)...); \
-  }                                                     \
-  template <class... Arguments>                         \
+#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                               \
+  template <class... Arguments>                                            \
+  auto name(const Arguments&... arguments)& DEVPLACE_LIFETIMEBOUND {       \
+    return view().name(detail::as_index(arguments)...);                    \
+  }                                                                        \
+  template <class... Arguments>                                            \
+  auto name(const Arguments&... arguments) const& DEVPLACE_LIFETIMEBOUND { \
+    return view().name(detail::as_index(arguments)...);                    \
+  }                                                                        \
+  template <class... Arguments>                                            \
   void name(const Arguments&...) const&& = delete
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);

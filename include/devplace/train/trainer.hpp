@@ -95,7 +95,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
   template <detail::configured = detail::configuration>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& policy = {}, accumulate<Batches> = {}) try
+  trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, const Policy& policy = {},
+          accumulate<Batches> = {}) try
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
@@ -111,7 +112,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     detail::fail_without_memory("the trainer");
   }
   template <detail::configured = detail::configuration>
-  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
+  trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
   ///@}
   /// A temporary model would be destroyed after training: give it a name.
