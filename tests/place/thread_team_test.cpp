@@ -88,11 +88,12 @@ TEST_CASE("the environment goes before the affinity mask", "[place][thread_team]
 #endif
 }
 
-TEST_CASE("a team runs every member once, each on a thread of its own", "[place][thread_team]") {
+TEST_CASE("a team runs every member once, each on a thread of its own or on the caller's", "[place][thread_team]") {
   for (const int size : {1, 2, 3, 5}) {
     dp::builtin_thread_team team(size);
     REQUIRE(team.size() == size);
-    std::vector<std::thread::id> first(static_cast<std::size_t>(size));
+    std::vector<std::set<std::thread::id>> workers(static_cast<std::size_t>(size));
+    const std::thread::id caller = std::this_thread::get_id();
     for (int repetition = 0; repetition < 200; ++repetition) {
       std::vector<int> calls(static_cast<std::size_t>(size), 0);
       std::vector<std::thread::id> threads(calls.size());
@@ -101,13 +102,43 @@ TEST_CASE("a team runs every member once, each on a thread of its own", "[place]
         threads[static_cast<std::size_t>(member)] = std::this_thread::get_id();
       });
       CHECK(calls == std::vector<int>(calls.size(), 1));
-      if (repetition == 0) first = threads;
-      CHECK(threads == first);
+      CHECK(threads[0] == caller);
+      for (std::size_t member = 0; member < threads.size(); ++member)
+        if (threads[member] != caller) workers[member].insert(threads[member]);
     }
-    CHECK(first[0] == std::this_thread::get_id());
-    for (std::size_t a = 0; a < first.size(); ++a)
-      for (std::size_t b = a + 1; b < first.size(); ++b)
-        CHECK(first[a] != first[b]);
+    std::set<std::thread::id> all;
+    for (const auto& of_member : workers) {
+      CHECK(of_member.size() <= 1);
+      for (const std::thread::id id : of_member)
+        CHECK(all.insert(id).second);
+    }
+  }
+}
+
+TEST_CASE("the caller runs the parts of workers that do not begin in time", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  bool by_caller = false;
+  for (int repetition = 0; repetition < 500 && !by_caller; ++repetition) {
+    std::vector<std::thread::id> threads(7);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // workers sleep, and take long to wake up
+    team.run_parts(7, [&](int part) { threads[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
+    CHECK(threads[1] == threads[4]);
+    CHECK(threads[2] == threads[5]);
+    by_caller = threads[1] == std::this_thread::get_id();
+  }
+  CHECK(by_caller);
+}
+
+TEST_CASE("late workers of many short runs do nothing twice", "[place][thread_team]") {
+  for (const bool awake : {false, true}) {
+    dp::builtin_thread_team team(4);
+    if (awake) team.keep_awake(true);
+    std::vector<int> calls(9, 0);  // ThreadSanitizer sees two threads that run one part
+    constexpr int runs = 20000;
+    for (int run = 0; run < runs; ++run)
+      team.run_parts(run % 2 == 0 ? 9 : 2, [&](int part) { ++calls[static_cast<std::size_t>(part)]; });
+    CHECK(calls == std::vector<int>{runs, runs, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2});
+    if (awake) team.keep_awake(false);
   }
 }
 
@@ -346,11 +377,17 @@ TEST_CASE("set_thread_count in a function that the team is running is an error",
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
 TEST_CASE("a child of fork() computes with threads of its own and exits", "[place][thread_team]") {
   dp::set_thread_count(3);
-  const auto threads_used = [] {
-    std::vector<std::thread::id> threads(3);
-    dp::detail::parallel_members(
-        3, [&](int member) { threads[static_cast<std::size_t>(member)] = std::this_thread::get_id(); });
-    return std::set<std::thread::id>(threads.begin(), threads.end()).size();
+  const auto threads_used = [] {  // of at most 3: the caller runs the parts of workers that begin late
+    std::set<std::thread::id> used;
+    for (int repetition = 0; repetition < 1000 && used.size() < 3; ++repetition) {
+      std::vector<std::thread::id> threads(3);
+      dp::detail::parallel_members(3, [&](int member) {
+        threads[static_cast<std::size_t>(member)] = std::this_thread::get_id();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+      used.insert(threads.begin(), threads.end());
+    }
+    return used.size();
   };
   CHECK(threads_used() == 3);
   CHECK(support::in_child([] { return true; }) == "true");

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
@@ -27,9 +28,11 @@ struct process_team_owner;
 /// A team of threads that devplace starts and joins. The thread that calls run() is member 0; the others wait for work:
 /// they spin for some tens of microseconds and then sleep, unless keep_awake(true) is in force.
 ///
-/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. If several threads call
-/// run() concurrently, the first one gets the workers; the others run all parts themselves, one after the other. So
-/// nothing waits for a busy team, and run() may be nested. For this reason a member must not wait for another member.
+/// Fork and join cost 0.1 to 0.6 us while the workers spin and about 50 us once they sleep. The calling thread does not
+/// wait for a worker that has not begun some microseconds after its own part is done, because the processors have other
+/// work: it runs that worker's parts too. If several threads call run() concurrently, the first one gets the workers;
+/// the others run all parts themselves, one after the other. So nothing waits for a busy team or machine, and run() may
+/// be nested. For this reason a member must not wait for another member. Parts do not depend on who runs them.
 /// After fork(), the child's first run() starts new workers.
 class builtin_thread_team {
  public:
@@ -53,7 +56,7 @@ class builtin_thread_team {
   }
 
   /// Calls `function(part)` for each part 0..parts-1; part i belongs to member i % size(), so the same part runs on
-  /// the same thread every time. Exceptions as in run().
+  /// the same thread every time while that is awake. Exceptions as in run().
   template <class Function>
   void run_parts(int parts, Function&& function) {
     if constexpr (std::is_nothrow_invocable_v<Function&, int>) {
@@ -66,7 +69,8 @@ class builtin_thread_team {
     }
   }
 
-  /// Workers do not sleep while there have been more calls with true than with false. See team_region.
+  /// Workers sleep only for other work of their processors while there have been more calls with true than with false.
+  /// See team_region.
   void keep_awake(bool on) noexcept { awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed); }
 
   /// Replaces the workers so that the team has `size` members. Waits for other threads' run() to end. Throws
@@ -95,6 +99,14 @@ class builtin_thread_team {
 
  private:
   friend struct detail::process_team_owner;
+
+  /// The last generation whose parts of a member somebody began; on a cache line of its own.
+  struct alignas(64) last_begun {
+    std::atomic<unsigned> generation = 0;
+  };
+  std::atomic<unsigned>& begun(int member) const noexcept {
+    return begun_[static_cast<std::size_t>(member)].generation;
+  }
 
   struct busy_guard {
     std::atomic<unsigned>& busy;
@@ -132,6 +144,9 @@ class builtin_thread_team {
     try {
       workers_.reserve(static_cast<std::size_t>(size - 1));
       const unsigned seen = generation_.load(std::memory_order_relaxed);
+      begun_ = std::make_unique<last_begun[]>(static_cast<std::size_t>(size));
+      for (int member = 1; member < size; ++member)
+        begun(member).store(seen, std::memory_order_relaxed);
       for (int member = 1; member < size; ++member) {
         workers_.emplace_back([this, member, seen] { work(member, seen); });
       }
@@ -168,10 +183,22 @@ class builtin_thread_team {
     awake_.store(0, std::memory_order_relaxed);
   }
 
-  /// Publishes task_, parts_ and stopping_ to the workers (release).
-  void announce() noexcept {
-    generation_.fetch_add(1, std::memory_order_seq_cst);
+  /// Publishes task_, parts_ and stopping_ to the workers (release); returns the new generation.
+  unsigned announce() noexcept {
+    const unsigned generation = generation_.fetch_add(1, std::memory_order_seq_cst) + 1;
     generation_.notify_all();
+    return generation;
+  }
+
+  /// Whether the calling thread is the one that runs the member's parts of this generation.
+  bool begin(int member, unsigned generation) noexcept {
+    unsigned before = generation - 1;
+    return begun(member).compare_exchange_strong(before, generation, std::memory_order_relaxed);
+  }
+
+  void run_parts_of(int member, int members) const noexcept {
+    for (int part = member; part < parts_; part += members)
+      task_(part);
   }
 
   void dispatch(detail::team_task task, int parts) {
@@ -190,30 +217,38 @@ class builtin_thread_team {
     task_ = task;
     parts_ = parts;
     pending_.store(members - 1, std::memory_order_relaxed);
-    announce();
-    for (int part = 0; part < parts; part += members)
-      task(part);
+    const unsigned generation = announce();
+    run_parts_of(0, members);
     detail::spin_wait wait(crowded_);
-    while (pending_.load(std::memory_order_acquire) != 0)
+    bool alone = false;  // whether the leader has looked for parts that nobody has begun
+    while (pending_.load(std::memory_order_acquire) != 0) {
       wait.step();
+      if (alone || !wait.yielding()) continue;
+      for (int member = 1; member < members; ++member) {
+        if (!begin(member, generation)) continue;
+        run_parts_of(member, members);
+        pending_.fetch_sub(1, std::memory_order_relaxed);
+      }
+      alone = true;
+    }
   }
 
   void work(int member, unsigned seen) noexcept {
     running_ = this;
     for (;;) {
       detail::spin_wait wait(crowded_);
-      while (generation_.load(std::memory_order_acquire) == seen) {
-        if (wait.exhausted() && awake_.load(std::memory_order_relaxed) <= 0) {
+      unsigned generation = seen;
+      while ((generation = generation_.load(std::memory_order_acquire)) == seen) {
+        if (wait.exhausted() && (awake_.load(std::memory_order_relaxed) <= 0 || !detail::yields_at_once())) {
           generation_.wait(seen, std::memory_order_acquire);
         } else {
           wait.step();
         }
       }
-      ++seen;
+      seen = generation;
+      if (!begin(member, generation)) continue;
       if (stopping_) return;
-      const int members = size();
-      for (int part = member; part < parts_; part += members)
-        task_(part);
+      run_parts_of(member, size());
       pending_.fetch_sub(1, std::memory_order_release);
     }
   }
@@ -228,6 +263,7 @@ class builtin_thread_team {
   std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
   unsigned started_in_ = 0;         // fork_count() of the process that has the workers
   std::vector<std::thread> workers_;
+  std::unique_ptr<last_begun[]> begun_;  // of each member
   // On separate cache lines: workers spin on the first while others that have finished write the second.
   alignas(64) std::atomic<unsigned> generation_ = 0;
   alignas(64) std::atomic<int> pending_ = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <ctime>
 #include <thread>
 
 namespace devplace::detail {
@@ -13,6 +14,19 @@ inline void processor_pause() noexcept {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+/// Yields once and returns whether the processor had nothing else to do: with other threads there, yielding lasts as
+/// long as they are allowed to run, milliseconds.
+inline bool yields_at_once() noexcept {
+  const auto nanoseconds = [] {
+    std::timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<long long>(now.tv_sec) * 1000000000 + now.tv_nsec;
+  };
+  const long long begin = nanoseconds();
+  std::this_thread::yield();
+  return nanoseconds() - begin < 100000;
 }
 
 /// Waits for another thread with backoff: pauses for a few microseconds, then yields at every step, because the other
@@ -31,6 +45,9 @@ class spin_wait {
     }
     if (steps_ < pauses + yields) ++steps_;
   }
+
+  /// True after a few microseconds without success: from now on every step yields.
+  bool yielding() const noexcept { return steps_ >= pauses; }
 
   /// True after some tens of microseconds without success: callers that can sleep should do so.
   bool exhausted() const noexcept { return steps_ == pauses + yields; }
