@@ -143,6 +143,24 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
   { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
 #endif
+#if defined(PREDICT_INTO_CONST)  // expect: devplace: predict_into: the result's elements are const
+  model.predict_into(std::as_const(output), x);
+#endif
+#if defined(PREDICT_INTO_ANOTHER_TYPE)  // expect: devplace: predict_into: the result's element type is not the one of
+  {
+    dp::tensor<double, dp::extents<dp::dyn, 3>, on_cpu> wrong(dp::extents<dp::dyn, 3>{2});
+    model.predict_into(wrong, x);
+  }
+#endif
+#if defined(PREDICT_INTO_ANOTHER_SIZE)  // expect: devplace: predict_into: the result must be .n, output extents
+  {
+    dp::tensor<float, dp::extents<dp::dyn, 4>, on_cpu> wrong(dp::extents<dp::dyn, 4>{2});
+    model.predict_into(wrong, x);
+  }
+#endif
+#if defined(PREDICT_INTO_TILES_OF_NOTHING)  // expect: devplace: predict_into: a tile has at least one sample
+  model.predict_into(output, x, dp::batch<0>{});
+#endif
 #if defined(MODEL_IN_PINNED_MEMORY)  // expect: devplace: a model cannot lie in pinned memory
   { dp::model<net, dp::on<dp::pinned>> nowhere{dp::seed{1}}; }
 #endif

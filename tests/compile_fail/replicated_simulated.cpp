@@ -49,6 +49,12 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(BATCH_OF_ANOTHER_DEVICE)  // expect: devplace: the batch does not lie where the model takes it
   single.predict(elsewhere);
 #endif
+#if defined(PREDICT_INTO_ANOTHER_PLACE)  // expect: devplace: predict_into: the result and the batch lie on different
+  {
+    dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> wrong(dp::extents<dp::dyn, 3>{2});
+    single.predict_into(wrong, whole);
+  }
+#endif
 #if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR
   of_single.step(model, dp::synchronize(std::move(partial)));
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/gradients.hpp>
+#include <devplace/runtime/predict.hpp>
 #include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -132,12 +134,33 @@ class model {
   ///@}
 
   /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
-  /// extents...] of input_type (axes after the first may be flattened differently); the outputs have its placement and
-  /// split. On several places the batch is split over them, or replicated: then every place computes all of it.
+  /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
+  /// the outputs have its placement and split. On several places the batch is split over them, or replicated: then
+  /// every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
-  [[nodiscard]] auto predict(const Batch& batch) const {
-    return run_forward(batch, nn::mode::predict, [](auto&&...) {});
+  [[nodiscard]] auto predict(const Batch& samples) const {
+    auto outputs = output_for(samples);
+    predict_tiles(outputs, samples, std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
+    return outputs;
   }
+
+  /// The same into the elements of a tensor or view of any layout, [n, output extents...] of output_type, placed and
+  /// split like the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of
+  /// 16,384 on other places, or of `tile` samples over all places, `model.predict_into(outputs, samples,
+  /// batch<4096>{})`, in a workspace that the model keeps: a call allocates only if no earlier one has left a workspace
+  /// of that size, or of that stream, idle. `memory_plan<model, batch<4096>>` knows its size. Several threads may
+  /// predict with one model. The result and the batch must not share elements (argument_error where both are
+  /// row-major).
+  ///@{
+  template <class Output, class Batch, detail::configured = detail::configuration>
+  void predict_into(Output&& outputs, const Batch& samples) const {
+    predict_checked(outputs, samples, runtime::tile_rows<backend_type>);
+  }
+  template <class Output, class Batch, std::size_t Samples, detail::configured = detail::configuration>
+  void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {
+    predict_checked(outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
+  }
+  ///@}
 
   /// The outputs for a batch and what backward needs: `auto [out, saved] = model.forward(x)`. A temporary batch is kept
   /// in `saved`; any other must exist unchanged until backward.
@@ -146,8 +169,16 @@ class model {
     using batch_type = std::remove_cvref_t<Batch>;
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
     nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
-    auto output = run_forward(batch, nn::mode::train, [&](std::size_t k, auto&& workspace, const auto& p, auto* x) {
-      saved.keep(k, std::move(workspace), p, x);
+    auto output = output_for(batch);
+    auto& state = *live();
+    runtime::renew_working_copies<backend_type>(state);
+    const nn::random_key key{state.seed, state.step++, 0, 0};
+    runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
+      const auto x = detail::local_part(batch, k);
+      detail::memory_block workspace;
+      const auto p = runtime::run_forward<Net, P, backend_type>(
+          state.replicas[k], x, workspace, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
+      saved.keep(k, std::move(workspace), p, x.data());
     });
     if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
     return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
@@ -262,24 +293,28 @@ class model {
     });
   }
 
-  /// The outputs, with the batch's placement and split; `keep` gets each place's workspace, pass and part of the batch.
-  template <class Batch, class Keep, detail::configured = detail::configuration>
-  auto run_forward(const Batch& batch, nn::mode mode, const Keep& keep) const {
-    runtime::check_whole_or_split_batch<model>(batch);
+  /// Uninitialised outputs, with the batch's placement and split.
+  template <class Batch, detail::configured = detail::configuration>
+  static auto output_for(const Batch& samples) {
+    runtime::check_whole_or_split_batch<model>(samples);
+    return detail::make_like<output_type, typename Batch::placement_type>(
+        runtime::batch_extents<output_extents>(samples.extent(0)), samples);
+  }
+
+  template <class Output, class Batch, detail::configured = detail::configuration>
+  void predict_checked(Output& outputs, const Batch& samples, std::size_t tile) const {
+    runtime::check_whole_or_split_batch<model>(samples);
+    runtime::check_output<model>(outputs, samples);
+    predict_tiles(outputs, samples, tile);
+  }
+  template <class Output, class Batch, detail::configured = detail::configuration>
+  void predict_tiles(Output& outputs, const Batch& samples, std::size_t tile) const {
     auto& state = *live();
     runtime::renew_working_copies<backend_type>(state);
-    auto output = detail::make_like<output_type, typename Batch::placement_type>(
-        runtime::batch_extents<output_extents>(batch.extent(0)), batch);
-    nn::random_key key;
-    if (mode == nn::mode::train) key = {state.seed, state.step++, 0, 0};
     runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
-      const auto x = detail::local_part(batch, k);
-      detail::memory_block workspace;
-      const auto p = runtime::run_forward<Net, P, backend_type>(
-          state.replicas[k], x, workspace, mode, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
-      keep(k, std::move(workspace), p, x.data());
+      runtime::predict_rows<Net, P, backend_type>(state.replicas[k], state.workspaces, tile,
+                                                  runtime::window_on(outputs, k), runtime::window_on(samples, k));
     });
-    return output;
   }
 
   template <class Batch, class Held, class Extents, class LossBatch,

@@ -11,6 +11,17 @@
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
+namespace devplace {
+
+/// Number of samples in a batch, over all places.
+template <std::size_t Samples>
+struct batch {
+  /// The number as a value.
+  static constexpr std::size_t samples = Samples;
+};
+
+}  // namespace devplace
+
 namespace devplace::runtime {
 
 /// Extents of a batch of samples.
@@ -94,16 +105,16 @@ random_key key_of_part(random_key key, const Batch& batch, std::size_t k) {
   return key;
 }
 
-/// Runs the forward pass of one replica on its local batch `x`, allocating the workspace; copies the outputs to the
+/// Runs the training pass of one replica on its local batch `x`, allocating the workspace; copies the outputs to the
 /// view `output`.
 template <class Net, class P, class Backend, class Part, class Output>
 pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, const Part& x,
-                    devplace::detail::memory_block& workspace, mode m, const random_key& key, const Output& output) {
+                    devplace::detail::memory_block& workspace, const random_key& key, const Output& output) {
   using run = engine<Net, P, Backend>;
   const std::size_t rows = checked_rows<typename run::input_extents>(x);
-  workspace = devplace::detail::allocate<Backend>(r.ordinal, run::workspace_bytes(rows, m),
+  workspace = devplace::detail::allocate<Backend>(r.ordinal, run::workspace_bytes(rows, mode::train),
                                                   devplace::memory_purpose::activations);
-  const auto p = run::make_pass(r, workspace.data(), rows, m, key);
+  const auto p = run::make_pass(r, workspace.data(), rows, mode::train, key);
   if (rows != 0) run::forward(p, x.data());
   devplace::detail::copy_within<Backend>(r.ordinal, output.data(), run::output_of(p),
                                          output.size() * sizeof(typename run::output_element));

@@ -64,8 +64,10 @@ struct engine : pass_layout<Net, P> {
     return static_cast<output_element*>(static_cast<void*>(p.saved + layout::saved_bytes(p.batch, p.mode)));
   }
 
-  static void forward(const pass<P>& p, const input_element* x) {
-    plan::template forward<Backend, input_element>(p, x, output_of(p));
+  static void forward(const pass<P>& p, const input_element* x) { forward(p, x, output_of(p)); }
+  /// The same with the output elsewhere; not before a backward pass, which may read it.
+  static void forward(const pass<P>& p, const input_element* x, output_element* y) {
+    plan::template forward<Backend, input_element>(p, x, y);
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the

@@ -12,6 +12,7 @@
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/replica_error.hpp>
+#include <devplace/runtime/kept_workspaces.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace::runtime {
@@ -60,6 +61,7 @@ struct model_state {
   bool working_copies_are_old = true;                     ///< whether passes round the parameters first
   bool replaced = false;                                  ///< whether the model was assigned another one
   bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
+  kept_workspaces workspaces;                             ///< of predictions
   std::string unusable;                                   ///< why the model can no longer be used; empty if it can
 };
 

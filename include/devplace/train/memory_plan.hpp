@@ -12,15 +12,9 @@
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/predict.hpp>
 
 namespace devplace {
-
-/// Number of samples in a batch, over all places.
-template <std::size_t Samples>
-struct batch {
-  /// The number as a value.
-  static constexpr std::size_t samples = Samples;
-};
 
 namespace literals {
 
@@ -73,22 +67,24 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
 /// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
 /// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, on the CPU the packing
-/// buffers of the matrix engine (one set per thread).
-template <class Model, class Batch, class Rule, class Policy = collective::all_reduce<>>
+/// buffers of the matrix engine (one set per thread). Without a rule, `memory_plan<model_t, batch<1024>>` is what the
+/// model and `predict_into(outputs, samples, batch<1024>{})` need, for row-major batches and one call at a time.
+template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>>
 struct memory_plan {
   static_assert(sizeof(Batch) == 0,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
 };
 
-/// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
-template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
-struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
- private:
+namespace train::detail {
+
+/// What a model allocates on each place, in bytes, and the samples there.
+template <class Net, class Where, class P, std::size_t Samples>
+struct model_layout {
+ protected:
   using roles = precision_traits<P>;
   using storage = runtime::replica<typename roles::storage>;
   using plan = runtime::network_plan<Net>;
-  using layout = train::detail::step_layout<Net, P>;
   static_assert(!spans_processes<Where>,
                 "devplace: memory_plan: how many participants share a batch is known at run time; plan one process "
                 "with its share of the batch: memory_plan<model<Net, Local>, batch<share>, ...>.");
@@ -104,11 +100,45 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
   /// The gradients, followed by the sums of the samples' weights and losses.
   static constexpr std::size_t gradients =
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
+  /// Untrained state of layers.
+  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
+};
+
+}  // namespace train::detail
+
+/// The plan of one model that predicts.
+template <class Net, class Where, class P, std::size_t Samples, class Policy>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy>
+    : train::detail::model_layout<Net, Where, P, Samples> {
+ private:
+  using base = train::detail::model_layout<Net, Where, P, Samples>;
+
+ public:
+  /// The workspace of a tile.
+  static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
+  /// Sums of losses, which every model has.
+  static constexpr std::size_t sums = runtime::loss_sums_bytes;
+  /// The total.
+  static constexpr std::size_t bytes =
+      base::parameters + base::working_copy + base::gradients + base::buffers + activations + sums;
+};
+
+/// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
+template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
+    : train::detail::model_layout<Net, Where, P, Samples> {
+ private:
+  using base = train::detail::model_layout<Net, Where, P, Samples>;
+  using typename base::plan;
+  using typename base::roles;
+  using layout = train::detail::step_layout<Net, P>;
+  using base::participants;
+  using base::rows;
+
+ public:
   /// The optimizer's arenas and its step memory.
   static constexpr std::size_t optimizer_state =
       Rule::state_arenas * plan::parameter_elements * sizeof(typename roles::state) + optim::step_memory_bytes;
-  /// Untrained state of layers.
-  static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
   /// Saved activations, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses, of the last step and over steps, and the results of clipping.
@@ -120,8 +150,8 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy> {
                                                  sizeof(typename roles::wire))
           : 0;
   /// The total of the above.
-  static constexpr std::size_t bytes =
-      parameters + working_copy + gradients + optimizer_state + buffers + activations + sums + reduction_buffer;
+  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
+                                       base::buffers + activations + sums + reduction_buffer;
   /// Additional if the trainer clips: the workspace of the norm.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
   /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one, which the

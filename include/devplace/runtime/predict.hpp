@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <devplace/memory/detail/share_memory.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/distributed.hpp>
+#include <devplace/ops/matmul.hpp>
+#include <devplace/place/algebra.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/kept_workspaces.hpp>
+#include <devplace/tensor/distributed.hpp>
+
+// Predictions, in tiles of rows: the workspace of a tile stays in the caches of a CPU, and its size does not depend on
+// the batch.
+
+namespace devplace::runtime {
+
+/// Number of rows on each place that are computed at once unless the caller says otherwise.
+template <class Backend>
+inline constexpr std::size_t tile_rows = std::is_same_v<Backend, backend::cpu> ? 1024 : 16384;
+
+/// The number of rows on each of `places` in a tile of `Samples` samples.
+template <std::size_t Samples>
+constexpr std::size_t rows_of_tile(batch<Samples>, std::size_t places) {
+  static_assert(Samples > 0, "devplace: predict_into: a tile has at least one sample; give a batch<N> with N above 0.");
+  return (Samples + places - 1) / places;
+}
+
+/// Bytes of the workspace for a tile.
+template <class Net, class P>
+constexpr std::size_t tile_bytes(std::size_t rows) {
+  return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
+}
+
+/// What place k has of a batch or a result: a view of any layout.
+template <class X>
+auto window_on(X&& x, std::size_t k) {
+  if constexpr (requires { x.local(k); }) {
+    return x.local(k);
+  } else {
+    static_cast<void>(k);
+    return devplace::detail::as_window(x).erased();
+  }
+}
+
+/// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other results are
+/// written where they belong.
+template <class Net, class P, class Backend, class Y, class X>
+void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory, std::size_t tile,
+                  const Y& y, const X& x) {
+  using run = engine<Net, P, Backend>;
+  using input = typename run::input_element;
+  const std::size_t rows = checked_rows<typename run::input_extents>(x);
+  if (rows == 0) return;
+  if constexpr (X::is_row_major && Y::is_row_major)
+    if (devplace::detail::share_memory(y.data(), y.size() * sizeof(*y.data()), x.data(), x.size() * sizeof(input)))
+      throw argument_error("predict_into: the result shares memory with the batch; give it memory of its own.");
+  constexpr std::size_t from_one = sample_size<typename run::input_extents>;
+  constexpr std::size_t to_one = sample_size<typename run::output_extents>;
+  const auto packed_input = [&](std::size_t n) {
+    return X::is_row_major ? 0 : padded_bytes(n * from_one * sizeof(input));
+  };
+  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  kept_workspaces::lease<Backend> lease(memory, r.ordinal);
+  std::byte* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed_input(tile)));
+  for (std::size_t first = 0; first < rows; first += tile) {
+    const std::size_t last = first + std::min(tile, rows - first);
+    const auto p = run::make_pass(r, workspace + packed_input(tile), last - first, mode::predict, {});
+    const input* from = nullptr;
+    if constexpr (X::is_row_major) {
+      from = x.data() + first * from_one;
+    } else {
+      const auto part = x.slice(first, last);
+      auto* const packed = static_cast<input*>(static_cast<void*>(workspace));
+      assign(devplace::detail::view_at<Backend>(r.ordinal, packed, part.extents()), part);
+      from = packed;
+    }
+    if constexpr (Y::is_row_major) {
+      run::forward(p, from, y.data() + first * to_one);
+    } else {
+      run::forward(p, from, run::output_of(p));
+      const auto part = y.slice(first, last);
+      const typename run::output_element* const packed = run::output_of(p);
+      assign(part, devplace::detail::view_at<Backend>(r.ordinal, packed, part.extents()));
+    }
+  }
+}
+
+// Messages are built outside of templates.
+[[noreturn]] inline void throw_other_output(std::span<const std::size_t> given, std::span<const std::size_t> wanted) {
+  throw shape_error("predict_into: the result is " + devplace::detail::sizes_text(given) +
+                    ", and the outputs for this batch are " + devplace::detail::sizes_text(wanted) + ".");
+}
+
+/// Rejects results that the outputs of `Model` for `batch` do not fit into.
+template <class Model, class Output, class Batch>
+void check_output(Output& output, const Batch& samples) {
+  using extents_type = devplace::detail::prepend_t<dyn, typename Model::output_extents>;
+  static_assert(std::is_same_v<typename Output::placement_type, typename Batch::placement_type>,
+                "devplace: predict_into: the result and the batch lie on different placements; make the result where "
+                "the batch is, and move it afterwards.");
+  static_assert(!std::is_const_v<typename decltype(window_on(output, 0))::element_type>,
+                "devplace: predict_into: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<typename Output::value_type, typename Model::output_type>,
+                "devplace: predict_into: the result's element type is not the one of the model's outputs, "
+                "model::output_type.");
+  static_assert(devplace::detail::compatible<typename Output::extents_type, extents_type>,
+                "devplace: predict_into: the result must be [n, output extents...] for a batch of n samples.");
+  const auto wanted = batch_extents<typename Model::output_extents>(samples.extent(0));
+  if (!(output.extents() == wanted))
+    throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(wanted));
+  if constexpr (devplace::detail::rules_of<typename Batch::placement_type>::split)
+    devplace::detail::require_same_split("predict_into", output, samples);
+}
+
+}  // namespace devplace::runtime

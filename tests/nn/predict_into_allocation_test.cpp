@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <initializer_list>
+
+#include <devplace/memory/statistics.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/log_softmax.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/tensor/wrap.hpp>
+
+#include "support/allocation_counter.hpp"
+#include "support/catch.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+TEST_CASE("predict_into on the CPU allocates nothing after the first call, for any number of rows", "[nn]") {
+  using net = nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<20>,
+                             nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>,
+                             nn::log_softmax>;
+  const dp::model<net, dp::on<dp::cpu>> model{dp::seed{1}};
+  const auto x = dp::test::integer_samples<float, 6>(5000);
+  dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 3>{5000});
+  const auto by_column = dp::wrap(x.data(), dp::extents<dp::dyn, 6>{5000}, {1, 5000});
+  const auto predict = [&](std::size_t rows) {
+    model.predict_into(y.slice(0, rows), x.slice(0, rows));
+    model.predict_into(y.slice(0, rows), by_column.slice(0, rows));
+    model.predict_into(y.slice(0, rows), x.slice(0, rows), dp::batch<300>{});
+  };
+  predict(1);  // plans a whole tile
+  const long before = support::allocations;
+  const auto memory_before = dp::memory_statistics<dp::cpu>().allocations;
+  for (const std::size_t rows : std::initializer_list<std::size_t>{5000, 1024, 1025, 64, 7, 1, 0})
+    predict(rows);
+  const long after = support::allocations;
+  CHECK(after - before == 0);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == memory_before);
+}

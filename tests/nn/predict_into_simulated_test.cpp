@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/memory/statistics.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/parallel/gather.hpp>
+
+#include "support/catch.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::copies_of;
+using dp::test::distribute;
+using dp::test::values_of;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
+using host = dp::on<dp::cpu>;
+using result_extents = dp::extents<dp::dyn, 3>;
+constexpr std::size_t batches[] = {0, 1, 2, 3, 10, 64, 301};
+
+auto samples(std::size_t rows) {
+  return dp::test::integer_samples<double, 6>(rows);
+}
+
+/// A model on `Where` with integer parameters, whose outputs are exact.
+template <class Where>
+auto integer_model() {
+  dp::model<net, Where, double> model{dp::seed{1}};
+  dp::test::set_integer_parameters(model);
+  return model;
+}
+
+std::uint64_t allocations_of_devices() {
+  return dp::memory_statistics<dp::cuda<0>>().allocations + dp::memory_statistics<dp::cuda<1>>().allocations +
+         dp::memory_statistics<dp::cuda<2>>().allocations;
+}
+
+}  // namespace
+
+TEST_CASE("predict_into on several places gives the outputs of one, split like the batch", "[nn]") {
+  using where = dp::replicated<2, 0, 1>;
+  const auto one = integer_model<host>();
+  const auto several = integer_model<where>();
+  for (const std::size_t rows : batches) {
+    const auto expected = values_of(one.predict(samples(rows)));
+    const auto check = [&](const auto& rule) {
+      const auto x = distribute<where>(samples(rows), rule);
+      dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{rows}, rule);
+      several.predict_into(y, x, dp::batch<12>{});
+      CHECK(values_of(dp::gather<host>(y)) == expected);
+      CHECK(values_of(dp::gather<host>(several.predict(x))) == expected);
+    };
+    check(dp::split::even);
+    check(dp::split::torch);
+    check(dp::split::sizes{std::size_t{0}, rows / 3, rows - rows / 3});
+    const auto copies = copies_of<where>(samples(rows));
+    auto outputs = copies_of<where>(dp::tensor<double, result_extents, host>(result_extents{rows}));
+    several.predict_into(outputs, copies, dp::batch<12>{});
+    for (std::size_t k = 0; k < 3; ++k)
+      CHECK(values_of(outputs.local(k)) == expected);
+  }
+}
+
+TEST_CASE("predict_into on devices allocates nothing after the first call", "[nn]") {
+  using where = dp::replicated<0, 1, 2>;
+  const auto model = integer_model<where>();
+  const auto x = distribute<where>(samples(301)), few = distribute<where>(samples(2));
+  dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{301}), of_few(result_extents{2});
+  model.predict_into(of_few, few, dp::batch<64>{});
+  model.predict_into(y, x, dp::batch<64>{});
+  const std::uint64_t before = allocations_of_devices();
+  for (int i = 0; i < 3; ++i) {
+    model.predict_into(y, x, dp::batch<64>{});
+    model.predict_into(of_few, few, dp::batch<64>{});
+  }
+  CHECK(allocations_of_devices() == before);
+}
+
+TEST_CASE("predict_into reports a result that is split in another way", "[nn]") {
+  using where = dp::replicated<0, 1, 2>;
+  const auto model = integer_model<where>();
+  const auto x = distribute<where>(samples(9));
+  dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{9}, dp::split::sizes{1, 4, 4});
+  CHECK_THROWS_WITH(model.predict_into(y, x), Catch::Matchers::ContainsSubstring("split both in the same way"));
+}
