@@ -105,6 +105,45 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);
 #endif
+#if defined(ELEMENT_TYPE_OF_HALF)  // expect: devplace: the first argument of tensor is its element type
+  { dp::tensor<_Float16, dp::extents<2>, on_cpu> half(dp::extents<2>{}); }
+#endif
+#if defined(TENSOR_ARGUMENTS_SWAPPED)  // expect: devplace: the second argument of tensor is its extents
+  { dp::tensor<float, on_cpu, dp::extents<2>> swapped(dp::extents<2>{}); }
+#endif
+#if defined(TENSOR_WITHOUT_PLACEMENT)  // expect: devplace: the third argument of tensor is its placement
+  { dp::tensor<float, dp::extents<4>> nowhere(dp::extents<4>{}); }
+#endif
+#if defined(ZEROS_SWAPPED)  // expect: devplace: the first template argument is the element type
+  dp::zeros<on_cpu, float>(dp::extents<2>{});
+#endif
+#if defined(ZEROS_OF_BOOL)  // expect: devplace: the first template argument is the element type
+  dp::zeros<bool, on_cpu>(dp::extents<2>{});
+#endif
+#if defined(ONES_WITHOUT_TYPE)  // expect: devplace: the first template argument is the element type
+  dp::ones(dp::extents<2>{});
+#endif
+#if defined(ZEROS_NOWHERE)  // expect: devplace: the second template argument is the placement.*no default place
+  dp::zeros<float>(dp::extents<2>{});
+#endif
+#if defined(ZEROS_OF_A_VECTOR)  // expect: devplace: a new tensor is given its extents
+  dp::zeros<float, on_cpu>(std::vector<int>{2, 3});
+#endif
+#if defined(UNIFORM_OF_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
+  dp::uniform<int, on_cpu>(dp::extents<2>{}, dp::seed{1}, 0, 10);
+#endif
+#if defined(UNIFORM_WITHOUT_SEED)  // expect: devplace: uniform<T, Where>.extents, seed.1., low, high.
+  dp::uniform<float, on_cpu>(dp::extents<2>{}, 42);
+#endif
+#if defined(NORMAL_WITHOUT_SEED)  // expect: devplace: normal<T, Where>.extents, seed.1., mean, deviation.
+  dp::normal<float, on_cpu>(dp::extents<2>{});
+#endif
+#if defined(PYTORCH_RAND)  // expect: USE_uniform_WITH_extents_AND_A_seed
+  dp::rand<float, on_cpu>(dp::extents<2>{});
+#endif
+#if defined(PYTORCH_RANDN)  // expect: USE_normal_WITH_extents_AND_A_seed
+  dp::randn(2, 3);
+#endif
 #if defined(SELECT_NO_AXIS)  // expect: devplace: the array has no such axis; axes count from 0
   a.view().select(dp::axis<2>{}, 0);
 #endif

@@ -40,6 +40,23 @@ TEST_CASE("tensors with all elements equal", "[ops][creation]") {
   CHECK(values(dp::full<float, on<cpu>>(extents<dyn>{100000}, 2)) == std::vector<float>(100000, 2));
 }
 
+TEST_CASE("a place stands for the placement on it, and numbers for extents", "[ops][creation]") {
+  const auto zeros = dp::zeros<float, cpu>(3, 4);
+  STATIC_REQUIRE(std::same_as<decltype(zeros), const dp::tensor<float, extents<dyn, dyn>, on<cpu>>>);
+  CHECK(zeros.extents() == extents<3, 4>{});
+  CHECK(values(zeros) == std::vector<float>(12, 0));
+  CHECK(values(dp::ones<double, on<cpu>>(std::size_t{2}, 1)) == std::vector<double>{1, 1});
+  CHECK(values(dp::full<std::int32_t, cpu>(extents(2), 7)) == std::vector<std::int32_t>{7, 7});
+  CHECK(values(dp::arange<float, cpu>(3)) == std::vector<float>{0, 1, 2});
+  CHECK(values(dp::uniform<float, cpu>(extents(3), dp::seed{1})) ==
+        values(dp::uniform<float, on<cpu>>(extents<3>{}, dp::seed{1})));
+  STATIC_REQUIRE(std::same_as<decltype(dp::to<cpu>(zeros)), dp::tensor<float, extents<dyn, dyn>, on<cpu>>>);
+  float memory[] = {1, 2};
+  STATIC_REQUIRE(std::same_as<decltype(dp::wrap<cpu>(memory, extents<2>{})), dp::view<float, extents<2>, on<cpu>>>);
+  STATIC_REQUIRE(std::same_as<decltype(extents(2, 3L)), extents<dyn, dyn>>);
+  CHECK_THROWS_AS((dp::zeros<float, cpu>(-1)), dp::shape_error);
+}
+
 TEST_CASE("zeros_like takes type, extents and placement", "[ops][creation]") {
   const auto x = dp::ones<double, on<cpu>>(extents<dyn, 2>{3});
   const auto y = dp::zeros_like(x);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,64 +19,130 @@
 #include <devplace/tensor/item.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-// New tensors with given elements: `zeros<float, on<cpu>>(extents<dyn, 3>{5})`. The place itself writes them, in the
+// New tensors with given elements: `zeros<float, cpu>(extents<dyn, 3>{5})`. The place itself writes them, in the
 // order of its current stream; only `permutation` and random numbers of split tensors are computed on the
 // host and copied.
 
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+namespace devplace::detail {
 
-/// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
-template <element T, placement Where, extents_like Extents, class Write>
-tensor<T, Extents, Where> written_everywhere(const Extents& extents, const Write& write) {
-  tensor<T, Extents, Where> result(extents);
-  for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    write(local_part(result, k));
-  return result;
-}
+/// The extents type for the arguments of a function that makes a tensor: extents, or a number for each axis.
+template <class... Size>
+struct extents_of_sizes {
+  using type = std::conditional_t<(std::is_integral_v<Size> && ...), dextents<sizeof...(Size)>, void>;
+};
+template <extents_like Extents>
+struct extents_of_sizes<Extents> {
+  using type = Extents;
+};
 
-/// Random elements: the whole on every place, or parts of the tensor that one place would have, made in host memory.
-template <element T, placement Where, extents_like Extents, class Write>
-tensor<T, Extents, Where> written_once(const Extents& extents, const Write& write) {
-  constexpr form how = form_of<Where>;
-  static_assert(how != form::summands,
-                "devplace: random numbers as summands would add up to another distribution; make them on one place, or "
-                "replicated.");
-  if constexpr (how == form::parts) {
-    tensor<T, Extents, on<cpu>> whole(extents);
-    write(whole.view());
-    tensor<T, Extents, Where> result(extents);
-    copy_to_parts(result, whole.view());
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Makes tensors; this form refuses arguments.
+template <class T, class Extents, class Where>
+struct creation {
+  static_assert(is_element<T>,
+                "devplace: the first template argument is the element type (float, double, std::int32_t, std::int64_t, "
+                "std::uint8_t, bf16), the second the placement, as in zeros<float, cpu>(extents(3, 4)).");
+  static_assert(!is_element<T> || is_placement<Where>,
+                "devplace: the second template argument is the placement, as in zeros<float, cpu>(extents(3, 4)); "
+                "there is no default place.");
+  static_assert(extents_like<Extents>,
+                "devplace: a new tensor is given its extents, as in zeros<float, cpu>(extents(3, 4)), or extents<3, "
+                "4>{} if they are part of its type.");
+  template <class... X>
+  static void everywhere(const X&...) {}
+  template <class... X>
+  static void once(const X&...) {}
+};
+
+template <element T, extents_like Extents, placement Where>
+struct creation<T, Extents, Where> {
+  using type = tensor<T, Extents, Where>;
+
+  /// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
+  template <class Write>
+  static type everywhere(const Write& write, const Extents& extents) {
+    type result(extents);
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k)
+      write(local_part(result, k));
     return result;
-  } else {
-    return written_everywhere<T, Where>(extents, write);
+  }
+  template <class Write, std::integral... Size>
+  static type everywhere(const Write& write, Size... sizes) {
+    return everywhere(write, Extents(sizes...));
+  }
+
+  /// Random elements: the whole on every place, or parts of the tensor that one place would have, made in host memory.
+  template <class Write>
+  static type once(const Write& write, const Extents& extents) {
+    constexpr form how = form_of<Where>;
+    static_assert(is_floating<T>,
+                  "devplace: random: uniform and normal numbers are float or double; convert them "
+                  "with cast<T>(x).");
+    static_assert(how != form::summands,
+                  "devplace: random numbers as summands would add up to another distribution; make them on one place, "
+                  "or replicated.");
+    if constexpr (!is_floating<T> || how == form::summands) {
+      return type(extents);
+    } else if constexpr (how == form::parts) {
+      tensor<T, Extents, on<cpu>> whole(extents);
+      write(whole.view());
+      type result(extents);
+      copy_to_parts(result, whole.view());
+      return result;
+    } else {
+      return everywhere(write, extents);
+    }
+  }
+};
+
+/// Rejects summands whose operation over equal elements would make another value.
+template <class Where>
+constexpr void require_equal_elements() {
+  if constexpr (placement<Where>) {
+    using kind = typename placement_traits<Where>::kind;
+    static_assert(form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
+                      std::is_same_v<kind, summands<reduction::min>>,
+                  "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
+                  "summands make another value; make zeros, or a replicated tensor.");
   }
 }
 
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+/// Whether the arguments of random tensors begin as they must.
+template <class... X>
+inline constexpr bool extents_and_seed = false;
+template <extents_like Extents, class... Rest>
+inline constexpr bool extents_and_seed<Extents, seed, Rest...> = true;
+
+/// `creation` for a function's template arguments and the types of its sizes.
+template <class T, class Where, class... Size>
+using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>;
+
+}  // namespace DEVPLACE_CONFIGURATION
+
+}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
-template <element T, placement Where, extents_like Extents>
-tensor<T, Extents, Where> full(const Extents& extents, std::type_identity_t<T> value) {
-  using kind = typename placement_traits<Where>::kind;
-  static_assert(detail::form_of<Where> != detail::form::summands || std::is_same_v<kind, summands<reduction::max>> ||
-                    std::is_same_v<kind, summands<reduction::min>>,
-                "devplace: full: the value of a partial tensor is its operation over the summands, and equal summands "
-                "make another value; make zeros, or a replicated tensor.");
-  return detail::written_everywhere<T, Where>(extents, [value](const auto& part) { fill(part, value); });
+template <class T = void, class Where = void, class Extents>
+auto full(const Extents& extents, std::type_identity_t<T> value) {
+  detail::require_equal_elements<Where>();
+  return detail::creation_of<T, Where, Extents>::everywhere([value](const auto& part) { fill(part, value); }, extents);
 }
 
-/// A tensor of zeros, on one or several places: copies, parts or summands.
-template <element T, placement Where, extents_like Extents>
-tensor<T, Extents, Where> zeros(const Extents& extents) {
-  return detail::written_everywhere<T, Where>(extents, [](const auto& part) { fill(part, T{0}); });
+/// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
+/// `zeros<float, cpu>(3, 4)`.
+template <class T = void, class Where = void, class... Size>
+auto zeros(const Size&... sizes) {
+  return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
 }
 
-/// A tensor of ones; see full.
-template <element T, placement Where, extents_like Extents>
-tensor<T, Extents, Where> ones(const Extents& extents) {
-  return full<T, Where>(extents, T{1});
+/// A tensor of ones; see zeros, and full for several places.
+template <class T = void, class Where = void, class... Size>
+auto ones(const Size&... sizes) {
+  detail::require_equal_elements<Where>();
+  return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
 }
 
 /// Zeros with the element type, extents, placement and split of a tensor or view.
@@ -136,41 +203,64 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
 /// step, rounded once.
 template <element T, single_place Where>
-tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
-                                      std::type_identity_t<T> step = 1) {
-  tensor<T, extents<dyn>, Where> result(extents<dyn>(detail::arange_size<T>(start, stop, step)));
-  detail::for_each_index<typename tensor<T, extents<dyn>, Where>::backend_type>(
-      result.view().ordinal(), result.size(), detail::elementwise_grain,
-      detail::arange_body<T>{result.data(), start, step});
+auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1) {
+  using result_type = tensor<T, extents<dyn>, Where>;
+  result_type result(extents<dyn>(detail::arange_size<T>(start, stop, step)));
+  detail::for_each_index<typename result_type::backend_type>(result.view().ordinal(), result.size(),
+                                                             detail::elementwise_grain,
+                                                             detail::arange_body<T>{result.data(), start, step});
   return result;
 }
 
 /// 0, 1, 2, ... up to but not including stop.
 template <element T, single_place Where>
-tensor<T, extents<dyn>, Where> arange(std::type_identity_t<T> stop) {
+auto arange(std::type_identity_t<T> stop) {
   return arange<T, Where>(T{0}, stop, T{1});
 }
 
 /// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
-template <floating_element T, placement Where, extents_like Extents>
-tensor<T, Extents, Where> uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0,
-                                  std::type_identity_t<T> high = 1) {
-  return detail::written_once<T, Where>(extents, [&](const auto& to) { uniform_into(to, start, 0, low, high); });
+template <class T = void, class Where = void, class Extents>
+auto uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0, std::type_identity_t<T> high = 1) {
+  return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
+                                                      extents);
 }
 
 /// Normally distributed numbers; see normal_into, and uniform for several places.
-template <floating_element T, placement Where, extents_like Extents>
-tensor<T, Extents, Where> normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
-                                 std::type_identity_t<T> standard_deviation = 1) {
-  return detail::written_once<T, Where>(extents,
-                                        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); });
+template <class T = void, class Where = void, class Extents>
+auto normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
+            std::type_identity_t<T> standard_deviation = 1) {
+  return detail::creation_of<T, Where, Extents>::once(
+      [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
+
+template <class T = void, class Where = void, class... X>
+  requires(!detail::extents_and_seed<X...>)
+void uniform(const X&...) {
+  static_assert(sizeof(T*) == 0,
+                "devplace: uniform<T, Where>(extents, seed{1}, low, high): random numbers take extents "
+                "and a seed, then the limits, which are 0 and 1 if not given.");
+}
+template <class T = void, class Where = void, class... X>
+  requires(!detail::extents_and_seed<X...>)
+void normal(const X&...) {
+  static_assert(sizeof(T*) == 0,
+                "devplace: normal<T, Where>(extents, seed{1}, mean, deviation): random numbers take "
+                "extents and a seed, then mean and standard deviation, which are 0 and 1 if not given.");
+}
+
+/// PyTorch's names, whose numbers come from a hidden state.
+///@{
+template <class... USE_uniform_WITH_extents_AND_A_seed>
+void rand(...) = delete;
+template <class... USE_normal_WITH_extents_AND_A_seed>
+void randn(...) = delete;
+///@}
 
 /// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
 /// has a version that the place computes itself.
 template <single_place Where = on<cpu>>
-tensor<std::int64_t, extents<dyn>, Where> permutation(std::size_t n, seed start) {
+auto permutation(std::size_t n, seed start) {
   tensor<std::int64_t, extents<dyn>, on<cpu>> order(extents<dyn>{n});
   permutation_into(order.data(), n, start);
   return to<Where>(std::move(order));

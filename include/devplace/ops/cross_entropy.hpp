@@ -140,10 +140,10 @@ constexpr void check_cross_entropy_types() {
   static_assert(
       on_one_device<Logits, Labels, Sums, DLogits, RowLosses>,
       "devplace: cross_entropy: the operands live on different places; move them to one with to<on<...>>(x).");
-  static_assert(!floating_element<label>,
+  static_assert(!detail::is_floating<label>,
                 "devplace: cross_entropy: labels are class numbers, of type int64, int32 or uint8, not float; for "
                 "regression use mse.");
-  static_assert(floating_element<value>,
+  static_assert(detail::is_floating<value>,
                 "devplace: cross_entropy: logits must be float or double; convert with cast<float>(x) first.");
   static_assert(std::is_same_v<operand_element_t<Sums>, value> && std::is_same_v<operand_element_t<DLogits>, value> &&
                     std::is_same_v<operand_element_t<RowLosses>, value>,

@@ -76,7 +76,7 @@ constexpr void check_matmul_operands() {
   using b_extents = operand_extents_t<B>;
   static_assert(std::is_same_v<operand_element_t<A>, operand_element_t<B>>,
                 "devplace: matmul: the operands have different element types; convert one with cast<T>(x) first.");
-  static_assert(floating_element<operand_element_t<A>>,
+  static_assert(detail::is_floating<operand_element_t<A>>,
                 "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
   static_assert(a_extents::rank >= 2 && b_extents::rank >= 2,
                 "devplace: matmul: both operands must be matrices, or arrays of matrices, of rank 2 or more; reshape "

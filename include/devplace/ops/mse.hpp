@@ -48,7 +48,7 @@ constexpr void check_mse_types() {
   using value = operand_element_t<Y>;
   static_assert(on_one_device<Y, Target, Sums, DY, RowLosses>,
                 "devplace: mse: the operands live on different places; move them to one with to<on<...>>(x).");
-  static_assert(floating_element<value>,
+  static_assert(detail::is_floating<value>,
                 "devplace: mse: the elements must be float or double; convert with cast<float>(x) first.");
   static_assert(std::is_same_v<operand_element_t<Target>, value> && std::is_same_v<operand_element_t<Sums>, value> &&
                     std::is_same_v<operand_element_t<DY>, value> && std::is_same_v<operand_element_t<RowLosses>, value>,

@@ -38,7 +38,7 @@ auto random_destination(To& destination) {
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: random: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(floating_element<typename view_type::value_type>,
+  static_assert(detail::is_floating<typename view_type::value_type>,
                 "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
                 "take permutation(n, seed) for a random order.");
   return to;

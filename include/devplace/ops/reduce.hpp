@@ -136,7 +136,7 @@ struct mean_operation {
   using result = T;
   template <class T>
   static void check() {
-    static_assert(floating_element<T>,
+    static_assert(detail::is_floating<T>,
                   "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
   }
   template <class T>

@@ -99,7 +99,7 @@ void for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(writable<Y>, "devplace: softmax: the result's elements are const; pass a tensor or view to write to.");
   static_assert((std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
                 "devplace: softmax: the operands have different element types; convert with cast<T>(x) first.");
-  static_assert(floating_element<operand_element_t<Y>>,
+  static_assert(detail::is_floating<operand_element_t<Y>>,
                 "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first.");
   static_assert((compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...),
                 "devplace: softmax: result and operands must have the same extents.");

@@ -20,7 +20,7 @@ struct taken_rows {
                 "devplace: take_rows: a scalar has no rows; pass an operand of rank 1 or more.");
   static_assert(operand_extents_t<Indices>::rank == 1,
                 "devplace: take_rows: the indices must have rank 1; reshape them first.");
-  static_assert(!floating_element<operand_element_t<Indices>>,
+  static_assert(!detail::is_floating<operand_element_t<Indices>>,
                 "devplace: take_rows: the indices must be integers, int64, int32 or uint8; convert them with "
                 "cast<std::int64_t>(x).");
   static_assert(on_one_device<X, Indices>,

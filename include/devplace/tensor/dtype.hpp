@@ -18,6 +18,16 @@ concept element = std::same_as<T, float> || std::same_as<T, double> || std::same
 template <class T>
 concept floating_element = std::same_as<T, float> || std::same_as<T, double>;
 
+namespace detail {
+
+// For static_assert: compilers explain at length why a concept is not satisfied.
+template <class T>
+inline constexpr bool is_element = element<T>;
+template <class T>
+inline constexpr bool is_floating = floating_element<T>;
+
+}  // namespace detail
+
 /// The element type's name without namespace: `float`, `int64`.
 template <element T>
 constexpr const char* dtype_name() {

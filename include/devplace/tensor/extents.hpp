@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -253,5 +254,9 @@ struct dynamic_rank<0> {
 /// Extents of `Rank` axes that are all known only at run time.
 template <std::size_t Rank>
 using dextents = typename dynamic_rank<Rank>::type;
+
+/// `extents(3, n)`: the sizes of axes as run-time extents.
+template <std::integral... Size>
+extents(Size...) -> extents<(static_cast<void>(sizeof(Size)), dyn)...>;
 
 }  // namespace devplace

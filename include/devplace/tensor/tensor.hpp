@@ -8,6 +8,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/any_tensor.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
 #include <devplace/tensor/view.hpp>
@@ -33,20 +34,6 @@ struct distributed_access;
 struct block_access;
 
 }  // namespace detail
-
-/// Appears in the compiler's message when a tensor is copied.
-struct USE_clone_TO_COPY_A_TENSOR;
-/// Appears in the compiler's message when a tensor is constructed from extents and a value.
-struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
-
-/// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.
-struct KEEP_THE_TENSOR_IN_A_VARIABLE;
-
-/// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
-/// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
-/// only be assigned to or destroyed. This form is for one place; specialisations are for several.
-template <element T, extents_like Extents, placement Where>
-class tensor;
 
 /// A tensor on one place.
 template <element T, extents_like Extents, single_place P>
@@ -220,7 +207,7 @@ class tensor<T, Extents, P> {
   }
 
  private:
-  template <element, extents_like, placement>
+  template <class, class, class>
   friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::distributed_access;

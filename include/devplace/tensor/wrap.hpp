@@ -17,7 +17,7 @@ namespace detail {
 
 template <class T>
 constexpr void check_wrapped_element() {
-  static_assert(element<std::remove_const_t<T>>,
+  static_assert(is_element<std::remove_const_t<T>>,
                 "devplace: wrap: the elements must be float, double, std::int32_t, std::int64_t or std::uint8_t.");
 }
 

@@ -17,7 +17,7 @@ namespace detail {
 /// Rejects functors whose result is not an element type.
 template <class F, class Result>
 struct result_of_functor {
-  static_assert(element<Result>,
+  static_assert(detail::is_element<Result>,
                 "devplace: elementwise: the functor's result is no element type; return float, double, std::int32_t, "
                 "std::int64_t or std::uint8_t.");
   static_assert(std::is_trivially_copyable_v<F>,
