@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -309,6 +310,23 @@ TEST_CASE("updates too small for bf16 add up in the parameters, and layers read 
   model.parameter<0>()(0, 0) = 0.5f;  // takes effect in the next pass
   CHECK(output() == at_half);
   CHECK(static_cast<float>(dp::to<on_cpu>(model).predict(one)(0, 0)) == at_half);
+}
+
+TEST_CASE("threads predict with one model, whose rounded parameters the first of them makes", "[train]") {
+  using net = nn::sequential<dense_tanh<1, 1>>;
+  dp::model<net, on_cpu, dp::mixed<dp::bf16>> model{dp::seed{1}};
+  dp::tensor<dp::bf16, dp::extents<dp::dyn, 1>, on_cpu> one(dp::extents<dp::dyn, 1>{1});
+  one(0, 0) = dp::bf16(1);
+  for (const float weight : {0.25f, 0.5f, 1.0f}) {
+    model.parameter<0>()(0, 0) = weight;
+    std::vector<float> outputs(4);
+    std::vector<std::thread> threads;
+    for (float& output : outputs)
+      threads.emplace_back([&] { output = static_cast<float>(std::as_const(model).predict(one)(0, 0)); });
+    for (std::thread& thread : threads)
+      thread.join();
+    CHECK(outputs == std::vector<float>(4, static_cast<float>(dp::bf16(std::tanh(weight)))));
+  }
 }
 
 TEST_CASE("the memory plan counts each role in its own type", "[train]") {

@@ -45,7 +45,7 @@ struct KEEP_THE_DATA_IN_A_VARIABLE;
 /// batch is valid until the next one is requested; it may be read on the stream that was the thread's current one when
 /// the loader was made. Only one epoch can be read at a time.
 ///
-/// Not safe for concurrent use by several threads.
+/// One thread at a time; loaders of the same data may be used by different threads.
 template <placement Where, floating_element T = float, class Source = image_set>
 class loader {
   using source = detail::batch_source<Source>;

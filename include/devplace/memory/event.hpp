@@ -71,6 +71,7 @@ std::uint64_t failure_count(int ordinal) {
 }  // namespace detail
 
 /// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
+/// Several threads may wait for an event; record() must be the only use.
 template <place P>
 class event {
  public:

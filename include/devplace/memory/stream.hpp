@@ -68,7 +68,8 @@ struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
 /// concurrently with other streams unless events order them. Work is enqueued on it inside a stream_scope, and by
 /// functions that take a stream. Move-only. The destructor does not wait; enqueued work is still executed. On the cpu,
 /// whose work is complete when a call returns, a stream does nothing. A simulated device executes the work of all its
-/// streams in the order of the calls, which is one of the orders that a GPU may choose.
+/// streams in the order of the calls, which is one of the orders that a GPU may choose. Thread-safe, except for moving:
+/// several threads may enqueue on one stream, in the order of their calls.
 template <place P>
 class stream {
  public:

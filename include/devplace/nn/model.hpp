@@ -30,7 +30,8 @@ namespace devplace {
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
 /// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
 /// at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every
-/// placement. Move-only.
+/// placement. Move-only. Several threads may call predict and read parameters of a const model at once. What trains or
+/// changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at once throw.
 template <class Net, placement Where, precision P>
 class model {
   using roles = precision_traits<P>;
@@ -93,6 +94,7 @@ class model {
   /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
+    const runtime::sole_use use(*live());
     runtime::copy_parameters<backend_type, placement_backend_t<From>>(*live(), other.state());
   }
 
@@ -168,6 +170,7 @@ class model {
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
+    const runtime::sole_use use(*live());
     nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
     auto output = output_for(batch);
     auto& state = *live();
@@ -191,11 +194,11 @@ class model {
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
     using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
-    if (live()->gradients_out)
+    const runtime::sole_use use(*live());
+    if (state_->gradients_out)
       throw error(
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
-    check_pass(saved, loss);
     auto lease = runtime::gradient_access::lease<lease_type>(state_, loss.how);
     run_backward(std::move(saved), loss, false);
     return lease;
@@ -211,9 +214,9 @@ class model {
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
                   "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
     check_lease(earlier);
+    const runtime::sole_use use(*live());
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
-    check_pass(saved, loss);
     run_backward(std::move(saved), loss, true);
     return std::move(earlier);
   }
@@ -222,14 +225,11 @@ class model {
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
   void backward(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
 
-  /// The model's arenas, for optimizers, trainers and collectives.
+  /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
+  /// moved.
   ///@{
   state_type& state() { return *live(); }
   const state_type& state() const { return *live(); }
-  ///@}
-
-  /// The same for objects that keep using the arenas after the model was moved.
-  ///@{
   std::shared_ptr<state_type> shared_state() { return live(); }
   std::shared_ptr<const state_type> shared_state() const { return live(); }
   ///@}
@@ -253,22 +253,6 @@ class model {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
     return state_;
-  }
-
-  /// Checks the arguments of backward before anything is consumed.
-  template <class Batch, class Held, class Extents, class LossBatch>
-  void check_pass(const nn::saved<Net, Where, P, Batch, Held>& saved,
-                  const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) const {
-    static_assert(std::is_same_v<Batch, LossBatch>,
-                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
-                  "functions the same batch.");
-    saved.check(live().get());
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-      const auto dy = detail::local_part(loss.gradient, k);
-      if (dy.size() != saved.pass(k).batch * output_extents{}.size())
-        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
-                          std::to_string(saved.pass(k).batch) + " samples; both must be of the same batch.");
-    }
   }
 
   /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
@@ -317,10 +301,20 @@ class model {
     });
   }
 
-  template <class Batch, class Held, class Extents, class LossBatch,
-            devplace::detail::configured = devplace::detail::configuration>
+  /// Checks the arguments of backward, and then consumes `saved`.
+  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                     const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add) {
+    static_assert(std::is_same_v<Batch, LossBatch>,
+                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
+                  "functions the same batch.");
+    saved.check(live().get());
+    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
+      const auto dy = detail::local_part(loss.gradient, k);
+      if (dy.size() != saved.pass(k).batch * output_extents{}.size())
+        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
+                          std::to_string(saved.pass(k).batch) + " samples; both must be of the same batch.");
+    }
     const auto used = std::move(saved);
     ++state_->gradient_writes;
     runtime::for_each_replica<backend_type>(*state_, local_place_count<Where>, [&](std::size_t k) {

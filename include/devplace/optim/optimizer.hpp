@@ -88,7 +88,8 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
 /// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` is
-/// `optim::on_first_place`, as in a trainer with `collective::scatter_gather`.
+/// `optim::on_first_place`, as in a trainer with `collective::scatter_gather`. One thread at a time; two steps of one
+/// model at once throw.
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
@@ -132,6 +133,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
+    const runtime::sole_use use(m.state());
     const auto lease = std::move(gradients);
     update(m.state(), lease.how() == reduction::mean, {}, [] {});
   }
@@ -169,7 +171,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
       });
       spread();
     } catch (...) {
-      state.unusable = runtime::partial_update_text;
+      state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;
     }
   }

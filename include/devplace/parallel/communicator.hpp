@@ -33,6 +33,8 @@ namespace devplace::parallel {
 ///   r.
 /// - `prepare(count, element_bytes)`, optional: allocates the memory for reductions of up to that many elements, which
 ///   then do not allocate.
+///
+/// A trainer calls it from one thread at a time; one communicator must not be shared by trainers of several threads.
 template <class C, class T = float>
 concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffers, std::span<const std::size_t> begins,
                                 std::size_t count, reduction op, int root) {

@@ -34,7 +34,8 @@ struct gradient_access;
 /// error unless the lease is passed to it, in which case it accumulates. `Where` is the gradients' placement: `partial`
 /// for a replicated model and a split batch until `synchronize` makes them whole (optimizers do not accept partial
 /// ones); `replicated` for a replicated batch, from which every place computes the whole gradient. Gradients are sums
-/// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena.
+/// over the samples; the optimizer divides by the sum of the samples' weights, which follows them in the arena. One
+/// thread at a time.
 template <class Net, placement Where, precision P>
 class [[nodiscard]] gradients {
   using T = typename precision_traits<P>::gradient;

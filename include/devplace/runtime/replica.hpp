@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -59,10 +61,32 @@ struct model_state {
   std::uint64_t failures = 0;  ///< failures of the model's devices when it was made: any more make it unusable
   void (*settle_after_failures)(model_state&) = nullptr;  ///< checks for new failures; runtime/settle.hpp
   bool working_copies_are_old = true;                     ///< whether passes round the parameters first
+  std::mutex renewal;                                     ///< held while passes look at this flag and round
   bool replaced = false;                                  ///< whether the model was assigned another one
   bool gradients_out = false;                             ///< whether a lease of the gradient arenas exists
   kept_workspaces workspaces;                             ///< of predictions
-  std::string unusable;                                   ///< why the model can no longer be used; empty if it can
+  std::atomic<bool> in_use = false;                       ///< whether a call holds sole_use
+  std::atomic<const char*> unusable = nullptr;            ///< why the model can no longer be used; null if it can
+};
+
+/// The only call that trains or changes a model; throws if another thread's call does that now. Calls that only read
+/// parameters, such as predict, are not counted.
+class sole_use {
+ public:
+  template <class S>
+  explicit sole_use(model_state<S>& state) : in_use_(state.in_use) {
+    if (in_use_.exchange(true, std::memory_order_acquire))
+      throw error(
+          "two threads train one model at the same time: a model and its trainers belong to one thread at a time. Give "
+          "each thread a model of its own, lock a mutex around the calls, or train on several places with "
+          "replicated<...>.");
+  }
+  sole_use(const sole_use&) = delete;
+  sole_use& operator=(const sole_use&) = delete;
+  ~sole_use() { in_use_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>& in_use_;
 };
 
 /// Replica k; throws if it does not exist.
@@ -94,7 +118,8 @@ inline constexpr const char* partial_update_text =
 /// Throws if a failure has made the model unusable.
 template <class S>
 void require_usable(const model_state<S>& state) {
-  if (!state.unusable.empty()) throw error("this model cannot be used any more: " + state.unusable);
+  if (const char* const why = state.unusable.load(std::memory_order_acquire))
+    throw error(std::string("this model cannot be used any more: ") + why);
 }
 
 }  // namespace devplace::runtime

@@ -26,7 +26,8 @@ std::uint64_t failures_of(std::span<const int> ordinals) {
 template <class Backend, class S>
 void settle(model_state<S>& state) {
   const devplace::detail::replica_failure failed = devplace::detail::drain_replicas<Backend>(state.ordinals);
-  if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures) state.unusable = failed_device_text;
+  if (failed.failure || failures_of<Backend>(state.ordinals) != state.failures)
+    state.unusable.store(failed_device_text, std::memory_order_release);
   if (failed.failure) devplace::detail::throw_failure<Backend>(failed, state.ordinals);
   require_usable(state);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -19,11 +20,13 @@ struct conversion_functor {
 
 /// Updates the copies of the parameters that layers read, if they have another type and the parameters may have changed
 /// since. Called by every pass before its first layer, and the only writer of the copies: code that changes parameters
-/// (initialisation, an update, a broadcast, a user's view) only marks them as old. Asynchronous.
+/// (initialisation, an update, a broadcast, a user's view) only marks them as old. Asynchronous. Threads may call it
+/// concurrently.
 template <class Backend, class S>
 void renew_working_copies(model_state<S>& state) {
   using roles = precision_traits<S>;
   if constexpr (replica<S>::has_working_copy) {
+    const std::lock_guard lock(state.renewal);
     if (!state.working_copies_are_old) return;
     for (const replica<S>& r : state.replicas)
       devplace::detail::for_each_index<Backend>(

@@ -90,7 +90,7 @@ struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
 /// A copy on device `P`: a tensor that it is filling (to_async), inaccessible until it is waited for; or, as
 /// pending<void, P>, a copy into an existing tensor (copy_async), which must not be accessed before. Move-only. Keeps a
 /// temporary source alive; any other source must exist unchanged until this object has been waited for or destroyed.
-/// The destructor waits for the copy.
+/// The destructor waits for the copy. One thread at a time.
 template <class Value, place P>
 class [[nodiscard]] pending {
   static constexpr bool on_device = detail::is_on_place<Value, P>;

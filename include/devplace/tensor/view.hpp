@@ -19,6 +19,7 @@ namespace devplace {
 
 /// Non-owning view of elements; of const elements as `view<const T, ...>`. Copying a view copies the reference, not the
 /// elements; assigning an expression to it assigns elements (ops/elementwise.hpp). It must not outlive the memory.
+/// Several threads may read through views of the same elements at once; one that writes must be the only one.
 /// `Layout`: contiguous in row-major order (`row_major`), the last two axes column-major (`column_major`), or a stride
 /// for every axis (`strided`); docs/views.md describes which operations return and accept which.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>

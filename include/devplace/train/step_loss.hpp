@@ -15,7 +15,8 @@
 
 namespace devplace {
 
-/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call.
+/// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call. One
+/// thread at a time may read it, and not during the next step.
 template <class S, placement Where>
 class step_loss {
  public:

@@ -43,7 +43,7 @@ struct KEEP_THE_MODEL_IN_A_VARIABLE;
 /// every model on that device unusable. An exception on the host before the update leaves the model as it was, and the
 /// next step can run; gradients that were accumulated are lost. An exception while the update is being enqueued makes
 /// the model unusable. Failures belong to a device: of two threads that use one device, either may be thrown the
-/// other's.
+/// other's. One thread at a time may use a trainer or another trainer of its model; steps at the same time throw.
 template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
           class Accumulate = accumulate<1>>
 class trainer;
@@ -161,6 +161,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
     auto& state = own_state();
+    const runtime::sole_use use(state);
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
@@ -191,6 +192,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   bool flush() {
     auto& state = own_state();
+    const runtime::sole_use use(state);
     train::detail::check_accumulation<backend_type>(state, accumulation_);
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const stay_awake awake{};
