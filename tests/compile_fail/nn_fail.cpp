@@ -143,6 +143,16 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
   { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
 #endif
+#if defined(INPUT_GRADIENT_OF_INDICES)  // expect: devplace: backward_to_input: the network's first layer takes elements
+  {
+    dp::model<nn::sequential<takes_integers>, on_cpu> lookup{dp::seed{1}};
+    auto [rows, kept] = lookup.forward(dp::tensor<std::int32_t, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
+    lookup.backward_to_input(std::move(kept), nn::output_gradient(std::move(rows)));
+  }
+#endif
+#if defined(INPUT_GRADIENT_WITHOUT_MOVE)  // expect: SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved
+  model.backward_to_input(saved, gradient);
+#endif
 #if defined(PREDICT_INTO_CONST)  // expect: devplace: predict_into: the result's elements are const
   model.predict_into(std::as_const(output), x);
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -29,6 +30,26 @@ using loss_sums_t =
 
 }  // namespace devplace::nn::detail
 
+namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
+
+/// The two sums of the whole batch, on the host; waits for the places from which they are read.
+template <class T, class Batch>
+std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
+  std::array<double, 2> total{};
+  constexpr std::size_t summands =
+      devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
+  for (std::size_t k = 0; k < summands; ++k) {
+    const auto part = devplace::detail::local_part(sums, k);
+    sum_of_t<T> here[2];
+    devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), here, part.data(), sizeof here);
+    for (std::size_t i = 0; i < 2; ++i)
+      total[i] += static_cast<double>(here[i]);
+  }
+  return total;
+}
+
+}  // namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION
+
 namespace devplace::nn {
 
 /// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
@@ -42,16 +63,7 @@ class loss_value {
   /// NaN, as in PyTorch.
   template <devplace::detail::configured = devplace::detail::configuration>
   detail::sum_of_t<T> item() const {
-    double total[2] = {0, 0};
-    constexpr std::size_t summands =
-        devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
-    for (std::size_t k = 0; k < summands; ++k) {
-      const auto part = devplace::detail::local_part(sums_, k);
-      detail::sum_of_t<T> sums[2];
-      devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), sums, part.data(), sizeof sums);
-      total[0] += static_cast<double>(sums[0]);
-      total[1] += static_cast<double>(sums[1]);
-    }
+    const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
     return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
   }
 
@@ -71,6 +83,19 @@ struct loss_gradient {
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
 };
+
+/// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the
+/// outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
+template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
+loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
+  detail::loss_sums_t<T, Batch> sums(extents<2>{});
+  const detail::sum_of_t<T> none[2] = {};
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
+    const auto part = devplace::detail::local_part(sums, k);
+    devplace::detail::copy_in<typename decltype(part)::backend_type>(part.ordinal(), part.data(), none, sizeof none);
+  }
+  return {std::move(gradient), std::move(sums), reduction::sum};
+}
 
 /// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
 template <class T, extents_like Extents, class Batch>
@@ -137,3 +162,32 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
 }
 
 }  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::nn::detail {
+
+/// Multiplies elements by a number.
+template <class T, class Factor>
+struct scale_functor {
+  T* data;
+  Factor factor;
+  DEVPLACE_HD void operator()(std::size_t i) const { data[i] = static_cast<T>(static_cast<Factor>(data[i]) * factor); }
+};
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Makes a gradient of the sum of a batch's losses one of their mean, if that is the loss.
+template <class DX, class T, class Extents, class Batch>
+void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
+  if (loss.how != reduction::mean) return;
+  using factor_type = sum_of_t<T>;
+  const double weights = total_sums<T, Batch>(loss.sums)[1];
+  const factor_type factor = weights == 0 ? 0 : static_cast<factor_type>(1 / weights);
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
+    const auto part = devplace::detail::local_part(dx, k);
+    devplace::detail::for_each_index<typename decltype(part)::backend_type>(
+        part.ordinal(), part.size(), 4096, scale_functor<T, factor_type>{part.data(), factor});
+  }
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+}  // namespace devplace::nn::detail

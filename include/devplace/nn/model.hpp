@@ -142,7 +142,8 @@ class model {
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     auto outputs = output_for(samples);
-    predict_tiles(outputs, samples, std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
+    runtime::predict_tiles<model>(*live(), outputs, samples,
+                                  std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
     return outputs;
   }
 
@@ -156,11 +157,11 @@ class model {
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
-    predict_checked(outputs, samples, runtime::tile_rows<backend_type>);
+    runtime::predict_into<model>(*live(), outputs, samples, runtime::tile_rows<backend_type>);
   }
   template <class Output, class Batch, std::size_t Samples, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {
-    predict_checked(outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
+    runtime::predict_into<model>(*live(), outputs, samples, runtime::rows_of_tile(tile, local_place_count<Where>));
   }
   ///@}
 
@@ -193,15 +194,29 @@ class model {
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
-    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
     const runtime::sole_use use(*live());
-    if (state_->gradients_out)
-      throw error(
-          "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
-          "lease, or hand it to backward to add to it.");
-    auto lease = runtime::gradient_access::lease<lease_type>(state_, loss.how);
+    auto lease = lease_for<Batch>(loss.how);
     run_backward(std::move(saved), loss, false);
     return lease;
+  }
+
+  /// The same and the gradient of the loss with respect to the batch: `auto [gradients, dx] =
+  /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...] and placed and split like the
+  /// batch. It is the gradient of the loss itself, so that of a mean is divided by the sum of the samples' weights,
+  /// which are read from the places: the call waits for them.
+  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
+  auto backward_to_input(nn::saved<Net, Where, P, Batch, Held>&& saved,
+                         const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
+    static_assert(std::is_same_v<input_type, element_of_t<P>>,
+                  "devplace: backward_to_input: the network's first layer takes elements of its own type "
+                  "(input_element), such as indices, which have no gradient; use backward.");
+    const runtime::sole_use use(*live());
+    auto lease = lease_for<Batch>(loss.how);
+    auto dx = detail::make_like<element_of_t<P>, Batch>(runtime::batch_extents<input_extents>(loss.gradient.extent(0)),
+                                                        loss.gradient);
+    run_backward(std::move(saved), loss, false, [&](std::size_t k) { return detail::local_part(dx, k).data(); });
+    nn::detail::divide_by_weights(dx, loss);
+    return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
   }
 
   /// The same, added to the gradients of an earlier backward: partial to partial, whole to whole.
@@ -222,8 +237,12 @@ class model {
   }
 
   /// backward consumes what forward saved: move it in.
+  ///@{
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
   void backward(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
+  template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
+  void backward_to_input(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
+  ///@}
 
   /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
   /// moved.
@@ -253,6 +272,17 @@ class model {
     if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
     state_->settle_after_failures(*state_);
     return state_;
+  }
+
+  /// A lease of the gradients for a batch on `Batch`.
+  template <class Batch>
+  auto lease_for(reduction how) {
+    if (state_->gradients_out)
+      throw error(
+          "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
+          "lease, or hand it to backward to add to it.");
+    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
+    return runtime::gradient_access::lease<lease_type>(state_, how);
   }
 
   /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
@@ -285,26 +315,13 @@ class model {
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
   }
 
-  template <class Output, class Batch, detail::configured = detail::configuration>
-  void predict_checked(Output& outputs, const Batch& samples, std::size_t tile) const {
-    runtime::check_whole_or_split_batch<model>(samples);
-    runtime::check_output<model>(outputs, samples);
-    predict_tiles(outputs, samples, tile);
-  }
-  template <class Output, class Batch, detail::configured = detail::configuration>
-  void predict_tiles(Output& outputs, const Batch& samples, std::size_t tile) const {
-    auto& state = *live();
-    runtime::renew_working_copies<backend_type>(state);
-    runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
-      runtime::predict_rows<Net, P, backend_type>(state.replicas[k], state.workspaces, tile,
-                                                  runtime::window_on(outputs, k), runtime::window_on(samples, k));
-    });
-  }
-
-  /// Checks the arguments of backward, and then consumes `saved`.
-  template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
+  /// Checks the arguments of backward, and then consumes `saved`. `input_gradient(k)` is where place k's gradient of
+  /// the batch is written, or null.
+  template <class Batch, class Held, class Extents, class LossBatch, class To = runtime::no_input_gradient,
+            devplace::detail::configured = devplace::detail::configuration>
   void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
-                    const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add) {
+                    const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add,
+                    const To& input_gradient = {}) {
     static_assert(std::is_same_v<Batch, LossBatch>,
                   "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
                   "functions the same batch.");
@@ -320,7 +337,7 @@ class model {
     runtime::for_each_replica<backend_type>(*state_, local_place_count<Where>, [&](std::size_t k) {
       const auto& r = state_->replicas[k];
       runtime::run_backward<Net, P, backend_type>(used.pass(k), r, used.input(k),
-                                                  detail::local_part(loss.gradient, k).data(), add);
+                                                  detail::local_part(loss.gradient, k).data(), add, input_gradient(k));
       runtime::engine<Net, P, backend_type>::add_sums(r, detail::local_part(loss.sums, k).data(), add);
     });
   }

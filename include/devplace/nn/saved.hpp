@@ -84,4 +84,11 @@ struct [[nodiscard]] forward_result {
   Saved saved;    ///< for backward
 };
 
+/// The result of `model.backward_to_input`.
+template <class Gradients, class Input>
+struct [[nodiscard]] backward_result {
+  Gradients gradients;  ///< of the parameters, as from backward
+  Input input;          ///< of the batch: [batch, input extents...] on the batch's placement
+};
+
 }  // namespace devplace::nn

@@ -121,14 +121,20 @@ pass<P> run_forward(const typename engine<Net, P, Backend>::replica_type& r, con
   return p;
 }
 
-/// Runs the backward pass of one replica; writes or accumulates the gradients. The caller stores the loss's two sums,
+/// Where a pass that needs no gradient of the input writes place k's part of it.
+struct no_input_gradient {
+  std::nullptr_t operator()(std::size_t) const { return nullptr; }
+};
+
+/// Runs the backward pass of one replica; writes or accumulates the gradients, and writes that of the input to `dx`
+/// unless it is null. The caller stores the loss's two sums,
 /// which follow them.
 template <class Net, class P, class Backend>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
-                  const element_of_t<P>* dy, bool add) {
+                  const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr) {
   using run = engine<Net, P, Backend>;
   if (p.batch != 0)
-    run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add);
+    run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add, dx);
   else if (!add)
     run::clear_gradients(r);
 }

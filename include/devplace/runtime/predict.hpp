@@ -16,6 +16,7 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/kept_workspaces.hpp>
+#include <devplace/runtime/working_copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 // Predictions, in tiles of rows: the workspace of a tile stays in the caches of a CPU, and its size does not depend on
@@ -119,6 +120,25 @@ void check_output(Output& output, const Batch& samples) {
     throw_other_output(devplace::detail::sizes_of(output.extents()), devplace::detail::sizes_of(wanted));
   if constexpr (devplace::detail::rules_of<typename Batch::placement_type>::split)
     devplace::detail::require_same_split("predict_into", output, samples);
+}
+
+/// Computes the outputs of `Model` for `samples`, in tiles of `tile` rows on each place.
+template <class Model, class State, class Output, class Batch>
+void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
+  using backend_type = placement_backend_t<typename Model::placement_type>;
+  renew_working_copies<backend_type>(state);
+  for_each_replica<backend_type>(state, local_place_count<typename Model::placement_type>, [&](std::size_t k) {
+    predict_rows<typename Model::network_type, typename Model::precision_type, backend_type>(
+        state.replicas[k], state.workspaces, tile, window_on(outputs, k), window_on(samples, k));
+  });
+}
+
+/// The same after checks of the user's arguments.
+template <class Model, class State, class Output, class Batch>
+void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
+  check_whole_or_split_batch<Model>(samples);
+  check_output<Model>(outputs, samples);
+  predict_tiles<Model>(state, outputs, samples, tile);
 }
 
 }  // namespace devplace::runtime
