@@ -204,10 +204,10 @@ TEST_CASE("a product's type says whether it is in TF32", "[backend]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   const shape s{16, 16, 32};
   dp::tensor<float, dp::extents<16, 32>, dp::on<dp::cuda<0>>> x(dp::extents<16, 32>{});
-  dp::matmul(x, dp::transposed(x));
+  static_cast<void>(dp::matmul(x, dp::transposed(x)));
   CHECK(plans_of(s, dp::detail::product_math::strict).size() == 1);
   CHECK(plans_of(s, dp::detail::product_math::tf32).empty());
-  dp::matmul<dp::tf32>(x, dp::transposed(x));
+  static_cast<void>(dp::matmul<dp::tf32>(x, dp::transposed(x)));
   CHECK(plans_of(s, dp::detail::product_math::strict).size() == 1);
   CHECK(plans_of(s, dp::detail::product_math::tf32).size() == 1);
 }
