@@ -21,3 +21,4 @@
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/parallel/step_traffic.hpp>
 #include <devplace/parallel/synchronize.hpp>
+#include <devplace/parallel/to_batch.hpp>

@@ -11,6 +11,7 @@
 #include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/scatter.hpp>
+#include <devplace/parallel/to_batch.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/item.hpp>
 
@@ -84,6 +85,9 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(REDUCE_SCATTER_TO_COPIES)  // expect: devplace: reduce_scatter: the result is sharded.*all_reduce
   dp::reduce_scatter<copies_type>(summands);
+#endif
+#if defined(TO_HOST_OF_SUMMANDS)  // expect: devplace: to_host: the places have summands, not the value.*reduce<cpu>
+  dp::to_host(summands);
 #endif
 #if defined(GATHER_OF_SUMMANDS)  // expect: devplace: gather: the places have summands, not parts.*reduce
   dp::gather<on_cpu>(summands);

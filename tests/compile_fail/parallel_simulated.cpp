@@ -34,6 +34,17 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
   const auto replicas = dp::replicate<where>(model);
   dp::parallel_apply(replicas, std::tie(first, second));
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+#if defined(PARALLEL_APPLY_OF_COPIES)  // expect: devplace: parallel_apply: the inputs are one tensor that is not split
+  dp::parallel_apply(replicas, copies);
+#endif
+#if defined(PARALLEL_APPLY_ON_OTHER_PLACES)  // expect: devplace: parallel_apply: the models do not lie on the places of
+  dp::parallel_apply(dp::replicate<dp::replicated<1, 0>>(model), split);
+#endif
+#if defined(PARALLEL_APPLY_OF_OTHER_OUTPUTS)  // expect: devplace: parallel_apply: the models' outputs differ in type
+  dp::parallel_apply(
+      std::tuple{dp::model<net, dp::cuda<0>>{dp::seed{1}}, dp::model<nn::linear<6, 4>, dp::cuda<1>>{dp::seed{1}}},
+      split);
+#endif
 #if defined(UNSHARDED_BATCH_IN_FORWARD)  // expect: devplace: the batch does not lie where.*scatter.*broadcast<Where>
   model.forward(first);
 #endif

@@ -95,9 +95,12 @@ TEST_CASE("docs/data_parallel.md: the steps of nn.DataParallel", "[docs]") {
   const auto second = dp::to<dp::on<dp::cuda<1>>>(batch.images.slice(4, 8));
   const auto third = dp::to<dp::on<dp::cuda<2>>>(batch.images.slice(8, 10));
   auto [of_a, of_b, of_c] = dp::parallel_apply(std::tie(a, b, c), std::tie(first, second, third));
+  auto of_parts = dp::parallel_apply(std::tie(a, b, c), images);  // a split tensor: each model gets its place's part
 
   auto parts = model.predict(images);                     // sharded like the batch: each place has its rows
   auto outputs = dp::gather<dp::on<dp::cuda<2>>>(parts);  // all rows on the "output device"
+
+  auto on_the_host = dp::to_host(model.predict(dp::to_batch<where>(batch.images)));
 
   const auto on_host = dp::to<dp::on<dp::cpu>>(outputs),
              alone = dp::to<dp::on<dp::cpu>>(on_one.predict(dp::to<dp::on<dp::cuda<0>>>(batch.images)));
@@ -105,6 +108,8 @@ TEST_CASE("docs/data_parallel.md: the steps of nn.DataParallel", "[docs]") {
   for (std::size_t j = 0; j < 10; ++j) {
     CHECK(on_host(9, j) == Catch::Approx(alone(9, j)));
     CHECK(of_third(1, j) == on_host(9, j));
+    CHECK(dp::to_host(of_parts)(9, j) == on_host(9, j));
+    CHECK(on_the_host(9, j) == Catch::Approx(on_host(9, j)));
   }
   static_assert(std::is_same_v<decltype(of_b)::placement_type, dp::on<dp::cuda<1>>>);
   static_assert(std::is_same_v<decltype(of_a)::placement_type, dp::on<dp::cuda<0>>>);

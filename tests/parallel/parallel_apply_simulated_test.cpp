@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -11,8 +12,10 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/replicate.hpp>
+#include <devplace/parallel/scatter.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
@@ -81,6 +84,27 @@ TEST_CASE("parallel_apply gives each model its input and returns the outputs on 
   CHECK(values_of(std::get<0>(outputs)) == values_of(source.predict(samples(4))));
   CHECK(std::get<1>(outputs).extent(0) == 0);
   CHECK(values_of(std::get<2>(outputs)) == values_of(source.predict(samples(9))));
+}
+
+TEST_CASE("parallel_apply of the parts of a tensor gives what gather takes", "[parallel]") {
+  const dp::model<net, host> source{dp::seed{5}};
+  const auto replicas = dp::replicate<dp::replicated<1, 0, 2>>(source);
+  using parts = dp::sharded<dp::axis<0>, 1, 0, 2>;
+  for (const std::size_t rows : std::initializer_list<std::size_t>{0, 1, 4, 13}) {
+    const auto x = samples(rows);
+    const auto check = [&](const auto& how) {
+      const auto outputs = dp::parallel_apply(replicas, dp::scatter<parts>(x, how));
+      STATIC_REQUIRE(
+          std::is_same_v<std::remove_const_t<decltype(outputs)>, dp::tensor<float, dp::extents<dp::dyn, 3>, parts>>);
+      CHECK(values_of(dp::gather<host>(outputs)) == values_of(source.predict(x)));
+    };
+    check(dp::split::even);
+    check(dp::split::torch);
+    check(dp::split::sizes{rows, std::size_t{0}, std::size_t{0}});
+  }
+  const dp::tensor<float, dp::dextents<2>, parts> wrong(dp::dextents<2>{3, 5});
+  CHECK_THROWS_WITH(dp::parallel_apply(replicas, wrong),
+                    Catch::Matchers::StartsWith("devplace: replica 0 of 3 (cuda:1): the batch is"));
 }
 
 TEST_CASE("parallel_apply takes references, and models on places of different kinds", "[parallel]") {

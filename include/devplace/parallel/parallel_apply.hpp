@@ -14,11 +14,11 @@
 
 namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The prediction of one of several models; adds the model to exceptions.
-template <std::size_t Index, std::size_t Count, class Model, class Input>
-auto apply_one(const Model& model, const Input& input) {
+/// Calls `predict()` for one of several models; adds the model to exceptions.
+template <std::size_t Index, std::size_t Count, class Model, class Predict>
+auto apply_one(const Model&, const Predict& predict) {
   try {
-    return model.predict(input);
+    return predict();
   } catch (...) {
     devplace::detail::rethrow_for_replica(std::current_exception(), Index, Count,
                                           placement_name<typename Model::placement_type>());
@@ -28,6 +28,20 @@ auto apply_one(const Model& model, const Input& input) {
 template <class Model, class Input>
 inline constexpr bool lie_together = std::is_same_v<typename std::remove_cvref_t<Model>::placement_type,
                                                     typename std::remove_cvref_t<Input>::placement_type>;
+
+/// Whether model number k lies on place k of the mesh.
+template <class Mesh, class... Models>
+inline constexpr bool lie_on_mesh = false;
+template <class... P, class... Models>
+  requires(sizeof...(P) == sizeof...(Models))
+inline constexpr bool lie_on_mesh<devices<P...>, Models...> =
+    (std::is_same_v<typename std::remove_cvref_t<Models>::placement_type, on<P>> && ...);
+
+/// Whether the models' outputs are of one type.
+template <class First, class... Models>
+inline constexpr bool have_equal_outputs =
+    ((std::is_same_v<typename First::output_type, typename std::remove_cvref_t<Models>::output_type> &&
+      std::is_same_v<typename First::output_extents, typename std::remove_cvref_t<Models>::output_extents>)&&...);
 
 }  // namespace devplace::parallel::detail::inline DEVPLACE_CONFIGURATION
 
@@ -49,9 +63,43 @@ auto parallel_apply(const std::tuple<Models...>& models, const std::tuple<Inputs
                   "move it there with to<on<P>>(input).");
     // Braces guarantee the order of evaluation. Each call only enqueues work on its device.
     if constexpr (in_place) return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple{parallel::detail::apply_one<I, sizeof...(I)>(std::get<I>(models), std::get<I>(inputs))...};
+        return std::tuple{parallel::detail::apply_one<I, sizeof...(I)>(
+            std::get<I>(models), [&] { return std::get<I>(models).predict(std::get<I>(inputs)); })...};
       }
     (std::index_sequence_for<Models...>{});
+  }
+}
+
+/// The same for the parts of one tensor, the model number k's on its place: `parallel_apply(replicas, inputs)`, where
+/// `inputs = scatter<sharded<axis<0>, 0, 1>>(x)`. The outputs are one tensor with the same split, for gather<cpu>.
+template <class First, class... Rest, detail::distributed_tensor Input>
+auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& inputs) {
+  using where = typename Input::placement_type;
+  using model_type = std::remove_cvref_t<First>;
+  using mesh = typename detail::mesh_of<where>::local;
+  constexpr bool split = std::is_same_v<typename placement_traits<where>::kind, split_along<0>>;
+  constexpr bool on_mesh = parallel::detail::lie_on_mesh<mesh, First, Rest...>;
+  constexpr bool alike = parallel::detail::have_equal_outputs<model_type, Rest...>;
+  static_assert(
+      split,
+      "devplace: parallel_apply: the inputs are one tensor that is not split along axis 0, so that its places "
+      "have no samples of their own; split it with scatter<sharded<axis<0>, 0, 1>>(x).");
+  static_assert(!split || on_mesh,
+                "devplace: parallel_apply: the models do not lie on the places of the inputs, in their order; "
+                "replicate<replicated<0, 1>>(model) and scatter<sharded<axis<0>, 0, 1>>(x) name the same ones.");
+  static_assert(!on_mesh || alike,
+                "devplace: parallel_apply: the models' outputs differ in type or extents, so they are no parts of one "
+                "tensor; give the inputs as a tuple.");
+  if constexpr (split && on_mesh && alike) {
+    auto outputs = detail::make_like<typename model_type::output_type, where>(
+        runtime::batch_extents<typename model_type::output_extents>(inputs.extent(0)), inputs);
+    [&]<class... P, std::size_t... I>(devices<P...>, std::index_sequence<I...>) {
+      (parallel::detail::apply_one<I, sizeof...(I)>(
+           std::get<I>(models),
+           [&] { std::get<I>(models).predict_into(outputs.template local<P>(), inputs.template local<P>()); }),
+       ...);
+    }(mesh{}, std::index_sequence_for<First, Rest...>{});
+    return outputs;
   }
 }
 

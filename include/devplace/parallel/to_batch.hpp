@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/scatter.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// A batch where a model on `Where` takes it, for code that is generic in the placement: `to<Where>(x)` for one place,
+/// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Complete when the call returns. The source is on
+/// one place, which may be any.
+template <placement Where, tensor_like From>
+auto to_batch(From&& source) {
+  static_assert(!spans_processes<Where>,
+                "devplace: to_batch: the placement lies across processes, each of which has its own part of a batch; "
+                "make a tensor with its participants, or use a loader<Where>.");
+  if constexpr (single_place<Where>)
+    return to<Where>(std::forward<From>(source));
+  else if constexpr (!spans_processes<Where>)
+    return scatter<batch_placement_t<Where>>(source);
+}
+
+/// The whole of a tensor on the CPU, for code that is generic in the placement: `to<cpu>(x)` for one place,
+/// `gather<cpu>(x)` for the parts of several, and the first place's copy of a replicated tensor. Complete when the call
+/// returns. Summands of several places are not a value yet: reduce<cpu>(x) or synchronize combines them.
+template <tensor_like From>
+auto to_host(From&& source) {
+  using detail::form;
+  constexpr form from = detail::form_of_tensor<From>;
+  static_assert(from != form::summands,
+                "devplace: to_host: the places have summands, not the value; combine them with reduce<cpu>(x), or with "
+                "all_reduce(x) on every place.");
+  if constexpr (from == form::one_place)
+    return to<cpu>(std::forward<From>(source));
+  else if constexpr (from == form::parts)
+    return gather<cpu>(source);
+  else if constexpr (from == form::copies)
+    return to<cpu>(source.local(0));
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION
