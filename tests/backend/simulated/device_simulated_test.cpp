@@ -142,3 +142,15 @@ TEST_CASE("an ordinal outside the simulated devices is an error that names the v
   CHECK(&simulated_devices::at(0) == &simulated_devices::at(0));
   CHECK(&simulated_devices::at(0) != &simulated_devices::at(1));
 }
+
+TEST_CASE("DEVPLACE_DEVICE_TIMEOUT is read strictly", "[backend]") {
+  CHECK(dp::detail::parse_device_timeout(nullptr) == 0);
+  CHECK(dp::detail::parse_device_timeout("0") == 0);
+  CHECK(dp::detail::parse_device_timeout("60") == 60);
+  for (const char* wrong : {"", " ", "-1", "60 ", "60s", "1.5", "never", "99999999999"}) {
+    INFO(wrong);
+    CHECK_THROWS_WITH(dp::detail::parse_device_timeout(wrong),
+                      Catch::Matchers::ContainsSubstring("DEVPLACE_DEVICE_TIMEOUT is \"" + std::string(wrong) + "\"") &&
+                          Catch::Matchers::ContainsSubstring("whole number of seconds"));
+  }
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -10,33 +11,44 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <devplace/backend/simulated/guard.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/device_failure.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/place.hpp>
 #include <devplace/place/thread_team.hpp>
 
 namespace devplace::detail {
 
 /// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
-/// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending.
+/// Thread-safe. Submitting does not allocate; it waits while `pending_limit` calls are pending. A device that spends
+/// more than device_timeout() on one call is lost, as a GPU can be: every later use throws device_lost.
 class simulated_device {
  public:
   static constexpr std::size_t pending_limit = 128;
   /// CUDA's limit on the size of kernel arguments.
   static constexpr std::size_t closure_bytes = 4096;
 
-  explicit simulated_device(int ordinal = 0) : ordinal_(ordinal), worker_([this] { work(); }) {}
+  explicit simulated_device(int ordinal = 0) : ordinal_(ordinal) {
+    keep_room_for_a_failure();
+    worker_ = std::thread([this] { work(); });
+  }
   simulated_device(const simulated_device&) = delete;
   simulated_device& operator=(const simulated_device&) = delete;
   ~simulated_device() { stop(); }
 
   /// Enqueues `function()` for the device's thread. Its exception is kept for the next wait(); until then the device
   /// skips its work, so that nothing is computed from a failed result. `Always`: run even then (for freeing memory).
-  template <bool Always = false, class Function>
+  /// `Named`: the type that messages name; the function's by default.
+  template <bool Always = false, class Named = void, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
                   "devplace: the arguments of an operation on a cuda place must be trivially copyable, because the "
@@ -45,6 +57,7 @@ class simulated_device {
                   "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
                   "evaluate part of the expression into a tensor first.");
     submit_closure(&function, sizeof(Function), Always,
+                   work_name<std::conditional_t<std::is_void_v<Named>, Function, Named>>(),
                    [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); });
   }
 
@@ -56,8 +69,11 @@ class simulated_device {
   /// Waits for all submitted work; returns, and clears, the first failure since the last wait.
   device_failure drain() {
     std::unique_lock lock(mutex_);
-    wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
+    const bool waited = wait_until(lock, [this, last = submitted_] { return finished_ >= last; });
+    told_ = failed_.size();
+    if (!waited) return lost_;
     if (!failing()) return {};
+    keep_room_for_a_failure();
     reported_ = failed_.size();
     return failed_.back().what;
   }
@@ -77,16 +93,23 @@ class simulated_device {
   /// Whether the work before a point is done, or was skipped.
   bool reached(const point& at) const {
     const std::lock_guard lock(mutex_);
-    return finished_ >= at.calls;
+    return lost_ || finished_ >= at.calls;
   }
   bool idle() const { return reached(now()); }
 
-  /// Waits for a point; returns the failure because of which the device skipped work there.
-  device_failure wait_for(const point& at) {
+  /// Waits for a point; returns the failure because of which the device skipped work there. `told`: the caller throws
+  /// it to the program.
+  device_failure wait_for(const point& at, bool told = false) {
     std::unique_lock lock(mutex_);
-    wait_until(lock, [this, &at] { return finished_ >= at.calls; });
+    if (!wait_until(lock, [this, &at] { return finished_ >= at.calls; })) {
+      if (told) told_ = failed_.size();
+      return lost_;
+    }
     for (std::size_t i = at.reported; i < failed_.size(); ++i)
-      if (failed_[i].call <= at.calls) return failed_[i].what;
+      if (failed_[i].call <= at.calls) {
+        if (told && told_ <= i) told_ = i + 1;
+        return failed_[i].what;
+      }
     return {};
   }
 
@@ -102,20 +125,34 @@ class simulated_device {
     return failed_.size();
   }
 
-  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves.
+  /// Finishes submitted work and ends the thread; later submit() calls execute their work themselves. The thread of a
+  /// lost device is left alone.
   void stop() noexcept {
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       if (stopped_) return;
+      if (device_timeout() != 0 && !wait_until(lock, [this] { return finished_ == submitted_; })) {
+        worker_.detach();
+        return;
+      }
       stopped_ = true;
     }
     work_.notify_one();
     worker_.join();
   }
 
+  /// The failure that began on this device and that no call has thrown to the program; to be called after stop().
+  std::exception_ptr untold_failure() const {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = told_; i < failed_.size(); ++i)
+      if (failed_[i].what.ordinal == ordinal_) return failed_[i].what.what;
+    return nullptr;
+  }
+
  private:
   struct command {
     void (*run)(void*) = nullptr;
+    const char* name = nullptr;
     bool always = false;
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
@@ -127,13 +164,39 @@ class simulated_device {
 
   bool failing() const { return failed_.size() > reported_; }
 
+  /// The device's thread records one failure until it is reported, without allocating.
+  void keep_room_for_a_failure() {
+    if (failed_.size() == failed_.capacity())
+      naming_bad_alloc("the failures of a simulated device", [this] { failed_.reserve(2 * failed_.size() + 4); });
+  }
+
+  /// Contains the type that a message names.
+  template <class Work>
+  static const char* work_name() {
+    return __PRETTY_FUNCTION__;
+  }
+
+  /// The work that the device does not finish, in at most some hundred characters.
+  std::string current_work() const {
+    std::string_view name = ring_[finished_ % pending_limit].name;
+    if (const std::size_t start = name.find("Work = "); start != name.npos) name.remove_prefix(start + 7);
+    name.remove_suffix(1);
+    constexpr std::size_t most = 300;
+    return std::string(name.substr(0, most)) + (name.size() > most ? "..." : "");
+  }
+
   /// The type-erased submit(): the function's bytes and how to call it.
-  void submit_closure(const void* function, std::size_t bytes, bool always, void (*run)(void*)) {
+  void submit_closure(const void* function, std::size_t bytes, bool always, const char* name, void (*run)(void*)) {
     std::unique_lock lock(mutex_);
-    wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); });
+    if (!wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); })) {
+      if (always) return;  // its memory is not used again
+      told_ = failed_.size();
+      std::rethrow_exception(lost_.what);
+    }
     command& next = ring_[submitted_ % pending_limit];
     std::memcpy(next.closure, function, bytes);
     next.always = always;
+    next.name = name;
     next.run = run;
     ++submitted_;
     if (stopped_) {  // static destruction: the thread has ended, so the caller does the work
@@ -160,11 +223,28 @@ class simulated_device {
     if (waiting_ != 0) done_.notify_all();
   }
 
+  /// Returns whether the condition holds, or, as soon as the device is lost, false.
   template <class Condition>
-  void wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
+    if (lost_) return false;
     ++waiting_;
-    done_.wait(lock, condition);
+    if (const int seconds = device_timeout(); seconds == 0) {
+      done_.wait(lock, condition);
+    } else {
+      std::uint64_t before = finished_;
+      const auto done = [&] { return lost_ || condition(); };
+      while (!done_.wait_for(lock, std::chrono::seconds(seconds), done))
+        if (std::exchange(before, finished_) == finished_) lose();
+    }
     --waiting_;
+    return !lost_;
+  }
+
+  void lose() {
+    const device_lost why(timeout_text(place_name(backend::cuda{}, ordinal_), current_work()));
+    lost_ = {std::make_exception_ptr(why), ordinal_};
+    failed_.push_back({lost_, finished_ + 1});
+    done_.notify_all();
   }
 
   void work() {
@@ -200,8 +280,10 @@ class simulated_device {
   bool stopped_ = false;
   std::vector<failed_call> failed_;  // all failures; work is skipped from each until it is reported
   std::size_t reported_ = 0;
+  std::size_t told_ = 0;  // failures before this one were thrown to the program
+  device_failure lost_;   // why the device is lost, if it is
   std::array<command, pending_limit> ring_;
-  std::thread worker_;  // last: its thread uses the members above
+  std::thread worker_;
 };
 
 }  // namespace devplace::detail

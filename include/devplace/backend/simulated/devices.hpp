@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -44,8 +46,26 @@ class simulated_devices {
     simulated_devices& devices;
     ~stop_at_exit() {
       if (devices.lost_by_fork()) return;
-      for (const auto& started : devices.started_)
-        if (simulated_device* device = started.load(std::memory_order_acquire)) device->stop();
+      for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
+        if (simulated_device* device = devices.started_[index(ordinal)].load(std::memory_order_acquire)) {
+          device->stop();
+          report(place_name(backend::cuda{}, ordinal), device->untold_failure());
+        }
+    }
+
+    /// Written instead of thrown, because nothing catches exceptions any more.
+    static void report(const std::string& place, const std::exception_ptr& failure) {
+      if (failure == nullptr) return;
+      std::string text = "an exception that is not a std::exception.";
+      try {
+        std::rethrow_exception(failure);
+      } catch (const std::exception& e) {
+        text = e.what();
+      } catch (...) {
+      }
+      if (text.starts_with("devplace: ")) text.erase(0, 10);
+      std::fprintf(stderr, "devplace: %s failed, and the program ended without reading a loss or waiting: %s\n",
+                   place.c_str(), text.c_str());
     }
   };
 

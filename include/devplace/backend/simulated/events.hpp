@@ -48,12 +48,12 @@ struct implementation<backend::cuda, op::events> {
   static void follow(int ordinal, void* state) {
     detail::simulated_device* const device = &detail::simulated_devices::at(ordinal);
     detail::simulated_device* const before = &of(state).device;
-    device->submit<true>([device, before, point = of(state).point()] {
+    device->submit<true, op::events>([device, before, point = of(state).point()] {
       if (detail::device_failure failed = before->wait_for(point)) device->fail_with(std::move(failed));
     });
   }
   static void wait(void* state, int) {
-    if (const detail::device_failure failed = of(state).device.wait_for(of(state).point()))
+    if (const detail::device_failure failed = of(state).device.wait_for(of(state).point(), true))
       std::rethrow_exception(failed.what);
   }
   static bool ready(void* state, int) { return of(state).device.reached(of(state).point()); }

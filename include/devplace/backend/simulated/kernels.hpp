@@ -7,6 +7,14 @@
 
 namespace devplace {
 
+namespace detail {
+
+/// Names an operation and its arguments in messages.
+template <class Op, class... Arguments>
+struct kernel_of;
+
+}  // namespace detail
+
 /// Every operation with a CPU implementation, on a simulated device: the same code, run by the device's thread.
 template <class Op>
   requires requires {
@@ -15,7 +23,7 @@ template <class Op>
 struct implementation<backend::cuda, Op> {
   template <class... Arguments>
   static void run(int ordinal, const Arguments&... arguments) {
-    detail::simulated_devices::at(ordinal).submit(
+    detail::simulated_devices::at(ordinal).submit<false, detail::kernel_of<Op, Arguments...>>(
         [arguments...] { implementation<backend::cpu, Op>::run(0, arguments...); });
   }
 };

@@ -25,7 +25,8 @@ struct KEEP_THE_TENSOR_IN_A_VARIABLE;
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
-/// only be assigned to or destroyed. Specialisations are for one place and for several; arguments that fit neither are
+/// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
+/// Specialisations are for one place and for several; arguments that fit neither are
 /// refused here.
 template <class T, class Extents, class Where = void>
 class tensor {

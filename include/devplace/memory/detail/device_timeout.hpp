@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// Seconds according to `text`, a value of DEVPLACE_DEVICE_TIMEOUT: a whole number; 0, for ever, if it is null.
+inline int parse_device_timeout(const char* text) {
+  if (text == nullptr) return 0;
+  const std::string_view given = text;
+  int seconds = -1;
+  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), seconds);
+  if (code != std::errc{} || end != given.data() + given.size() || seconds < 0)
+    throw argument_error("the environment variable DEVPLACE_DEVICE_TIMEOUT is \"" + std::string(given) +
+                         "\", which is not a whole number of seconds. Set it to the longest time that one piece of "
+                         "work may take on a device, for example 60, or unset it to wait for ever.");
+  return seconds;
+}
+
+/// How many seconds waiting calls wait for one piece of a device's work until they give the device up; 0: for ever.
+inline int device_timeout() {
+  static const int seconds = parse_device_timeout(std::getenv("DEVPLACE_DEVICE_TIMEOUT"));
+  return seconds;
+}
+
+/// Why a device was given up.
+inline std::string timeout_text(const std::string& place, const std::string& work) {
+  return place + " has not finished " + work + " within the " + std::to_string(device_timeout()) +
+         " seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; memory that its work uses is not used "
+         "again. "
+         "Correct that work, or allow more time; to use the device again, restart the process.";
+}
+
+}  // namespace devplace::detail

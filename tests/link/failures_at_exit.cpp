@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What a program writes to stderr at its end: one sentence for a failed step whose loss nobody read, and nothing
+// otherwise. And a device that never finishes: synchronize throws after DEVPLACE_DEVICE_TIMEOUT, and the program ends.
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <devplace/all.hpp>
+
+#include "training.hpp"
+
+namespace {
+
+namespace dp = devplace;
+namespace nn = dp::nn;
+using two = dp::replicated<0, 1>;
+
+/// Work that lasts until the host ends it.
+struct endless_work {
+  const std::atomic<bool>* end;
+  void operator()(std::size_t) const {
+    while (!*end)
+      std::this_thread::yield();
+  }
+};
+
+/// Two steps; the second has a label that does not exist, on cuda:1. Reads the mean loss if `reads`.
+void train(bool fails, bool reads) {
+  const std::array<float, 24> x{};
+  std::array<std::int64_t, 4> y{};
+  const auto images = training::place_batch<two>(dp::wrap(x, dp::extents<dp::dyn, 6>{4}));
+  const auto labels = training::place_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
+  y[3] = fails ? 17 : 2;
+  const auto more = training::place_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
+  dp::model<training::net, two> model{dp::seed{3}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  step(images, labels).item();
+  static std::atomic<bool> go = false;
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&go});  // it fails after the step was enqueued
+  step(images, more);
+  go = true;
+  try {
+    if (reads) step.mean_loss();
+  } catch (const dp::argument_error&) {
+  }
+}
+
+/// Returns after waiting calls on the stuck device have thrown.
+void be_stuck(bool waits) {
+  static const std::atomic<bool> never = false;
+  const auto x = dp::zeros<float, dp::on<dp::cuda<1>>>(dp::extents<4>{});
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&never});
+  if (!waits) return;
+  for (int i = 0; i < 2; ++i)
+    try {
+      dp::synchronize<dp::cuda<1>>();
+      std::fputs("no exception", stderr);
+    } catch (const dp::device_lost& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+  try {
+    dp::to<dp::cpu>(x);
+    std::fputs("no exception", stderr);
+  } catch (const dp::device_lost&) {
+  }
+  dp::synchronize<dp::cuda<0>>();
+}
+
+/// What `program` writes to stderr in a process of its own, and how that ends unless it returns 0.
+template <class Program>
+std::string written_by(Program program) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::dup2(ends[1], STDERR_FILENO);
+    program();
+    std::exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || status != 0) text += "status " + std::to_string(status);
+  return text;
+}
+
+bool expect(const char* what, bool holds, const std::string& text) {
+  if (!holds) std::printf("%s: \"%s\"\n", what, text.c_str());
+  return holds;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+int main() {
+  ::setenv("DEVPLACE_SIMULATED_DEVICES", "2", 1);
+  bool good = true;
+  const std::string unread = written_by([] { train(true, false); });
+  good &= expect("unread", unread.starts_with("devplace: cuda:1 failed, and the program ended without"), unread);
+  good &= expect("unread", contains(unread, "label 17") && unread.find('\n') == unread.size() - 1, unread);
+  const std::string read = written_by([] { train(true, true); });
+  good &= expect("read", read.empty(), read);
+  const std::string fine = written_by([] { train(false, false); });
+  good &= expect("no failure", fine.empty(), fine);
+  ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
+  const std::string stuck = written_by([] { be_stuck(true); });
+  good &= expect("stuck", stuck.starts_with("devplace: cuda:1 has not finished ") && contains(stuck, "endless_work"),
+                 stuck);
+  good &=
+      expect("stuck, again", contains(stuck, "\ndevplace: cuda:1 has not") && !contains(stuck, "no exception"), stuck);
+  good &= expect("stuck, status", !contains(stuck, "status"), stuck);
+  const std::string ended = written_by([] { be_stuck(false); });
+  good &= expect("stuck at exit",
+                 contains(ended, "cuda:1 failed, and the program ended") && contains(ended, "has not finished"), ended);
+  const std::string trained = written_by([] { train(false, false); });
+  good &= expect("with a timeout", trained.empty(), trained);
+  return good ? 0 : 1;
+}
