@@ -137,18 +137,16 @@ inline T opaque(T x) {
   #define DEVPLACE_INDEPENDENT_ITERATIONS_END
 #endif
 
-// Around a function with such a loop over a body that is unknown here, such as a user's functor or std::exp. clang
+// Around a function with such a loop over a body that is unknown here, such as a user's functor or std::log. clang
 // warns if it cannot vectorise the loop, at the function into which it was inlined, which may be the user's. Therefore
-// the function is not inlined and the warning is disabled in it.
+// the function must not be inlined, and the warning is disabled in it.
 #if defined(__clang__)
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
   #define DEVPLACE_ANY_LOOP_BODY_END _Pragma("clang diagnostic pop")
-  #define DEVPLACE_KEPT_WHOLE __attribute__((noinline))
 #else
   #define DEVPLACE_ANY_LOOP_BODY_BEGIN
   #define DEVPLACE_ANY_LOOP_BODY_END
-  #define DEVPLACE_KEPT_WHOLE
 #endif
 
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)

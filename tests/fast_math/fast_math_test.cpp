@@ -14,6 +14,7 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/optim/adam.hpp>
@@ -75,6 +76,23 @@ TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have all their digits
     CHECK(worst_log < 64 * epsilon);
   }
   CHECK(std::fabs(dp::cross_entropy(x, labels, {}, dp::reduction::sum)() / loss - 1) < 4 * epsilon);
+}
+
+TEMPLATE_TEST_CASE("exp, tanh and sigmoid have their digits under -ffast-math", "[fast_math]", float, double) {
+  constexpr std::size_t count = 1001;
+  dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
+  for (std::size_t i = 0; i != count; ++i)
+    x.data()[i] = static_cast<TestType>((static_cast<double>(i) - 500) / 24);
+  x.data()[0] = TestType(1e-9), x.data()[1] = TestType(-1e-5);
+  const dp::tensor e = exp(x), t = tanh(x), s = sigmoid(x);
+  long double worst = 0;
+  for (std::size_t i = 0; i != count; ++i) {
+    const long double at = x(i);
+    worst = std::fmax(worst, std::fabs(e(i) / std::exp(at) - 1));
+    if (at != 0) worst = std::fmax(worst, std::fabs(t(i) / std::tanh(at) - 1));
+    worst = std::fmax(worst, std::fabs(s(i) * (1 + std::exp(-at)) - 1));
+  }
+  CHECK(worst < 3 * std::numeric_limits<TestType>::epsilon());
 }
 
 TEST_CASE("hyperparameters and options that are not numbers are refused under -ffast-math", "[fast_math]") {

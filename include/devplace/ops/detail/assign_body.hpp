@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/ops/detail/tree.hpp>
 
 namespace devplace::detail {
@@ -13,18 +14,13 @@ namespace devplace::detail {
 /// Number of elements that justify a thread: a few microseconds of work.
 inline constexpr std::size_t elementwise_grain = 16384;
 
-DEVPLACE_ANY_LOOP_BODY_BEGIN
 /// Writes tree elements begin..end-1, `stride` elements apart. Each destination element depends only on operand
-/// elements with the same index, hence the pragma, which allows vectorisation of in-place operations too.
+/// elements with the same index, also in place.
 template <class T, class Tree, class Stride = std::integral_constant<std::size_t, 1>>
-DEVPLACE_KEPT_WHOLE inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
-                                           Stride stride = {}) {
-  DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
-  for (std::size_t i = begin; i < end; ++i)
-    destination[i * stride] = tree.at(i);
-  DEVPLACE_INDEPENDENT_ITERATIONS_END
+[[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
+                                              Stride stride = {}) {
+  independent_loop(begin, end, [&](std::size_t i) { destination[i * stride] = tree.at(i); });
 }
-DEVPLACE_ANY_LOOP_BODY_END
 
 /// Index functor without broadcasting, except of tensors with one element.
 template <class T, class Tree>

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -133,13 +134,13 @@ struct relu {
     static constexpr bool floating_only = true;  \
     template <class T>                           \
     DEVPLACE_HD T operator()(T x) const {        \
-      return std::function(x);                   \
+      return function(x);                        \
     }                                            \
   }
-DEVPLACE_DETAIL_FUNCTION(exponential, exp);
-DEVPLACE_DETAIL_FUNCTION(logarithm, log);
-DEVPLACE_DETAIL_FUNCTION(square_root, sqrt);
-DEVPLACE_DETAIL_FUNCTION(hyperbolic_tangent, tanh);
+DEVPLACE_DETAIL_FUNCTION(exponential, fast_exp);
+DEVPLACE_DETAIL_FUNCTION(logarithm, std::log);
+DEVPLACE_DETAIL_FUNCTION(square_root, std::sqrt);
+DEVPLACE_DETAIL_FUNCTION(hyperbolic_tangent, fast_tanh);
 #undef DEVPLACE_DETAIL_FUNCTION
 
 /// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
@@ -148,7 +149,7 @@ struct sigmoid {
 
   template <class T>
   DEVPLACE_HD T operator()(T x) const {
-    return T{1} / (T{1} + std::exp(-x));
+    return T{1} / (T{1} + fast_exp(-x));
   }
 };
 

@@ -24,6 +24,7 @@ struct exponential_constants<float> {
   static constexpr int degree = 7;                    // (log 2 / 2)^8 / 8! < 2^-27
   static constexpr float rounder = 12582912.0f;       // 1.5 * 2^23: adding it rounds to an integer, in the low bits
   static constexpr float limit = 104.0f;              // exp is 0 below -limit, infinite above limit
+  static constexpr float tanh_limit = 10.0f;          // tanh rounds to 1 above it
   static constexpr float log2_high = 0.693359375f;    // log 2 in two parts; the first has few bits, so that its
   static constexpr float log2_low = -2.12194440e-4f;  // products with exponents are exact
 };
@@ -36,6 +37,7 @@ struct exponential_constants<double> {
   static constexpr int degree = 13;  // (log 2 / 2)^14 / 14! < 2^-57
   static constexpr double rounder = 6755399441055744.0;
   static constexpr double limit = 746.0;
+  static constexpr double tanh_limit = 20.0;
   static constexpr double log2_high = 0.693145751953125;
   static constexpr double log2_low = 1.42860682030941723212e-6;
 };
@@ -48,53 +50,79 @@ inline constexpr T inverse_factorial<T, 0> = T{1};
 
 /// Horner's scheme for exp(r) = sum of r^k / k! up to `Last`, starting at term `K`, divided by r^K.
 template <int K, int Last, class T>
-DEVPLACE_HD constexpr T exponential_series(T r) {
+[[gnu::always_inline]] DEVPLACE_HD constexpr T exponential_series(T r) {
   if constexpr (K == Last)
     return inverse_factorial<T, K>;
   else
     return exponential_series<K + 1, Last>(r) * r + inverse_factorial<T, K>;
 }
 
-/// Clamps x to -limit..limit; NaN stays. Compares as integers, because floating-point comparisons can trap, which keeps
-/// g++ from vectorising.
+/// Clamps x to -limit..limit; NaN stays. With a mask of integer arithmetic: floating-point comparisons can trap, which
+/// keeps g++ from vectorising, and for a condition it makes a branch in which x is known.
 template <class T>
-DEVPLACE_HD inline T limited_exponent(T x) {
+[[gnu::always_inline]] DEVPLACE_HD inline T limited_to(T limit, T x) {
   using bits = typename exponential_constants<T>::bits;
   constexpr bits sign_bit = lowest_number<bits>;
-  constexpr bits infinity_bits = (2 * exponential_constants<T>::bias + 1) << exponential_constants<T>::mantissa_bits;
-  const bits limit_bits = same_bits<bits>(exponential_constants<T>::limit);
-  const bits x_bits = same_bits<bits>(x);
-  const bits size = x_bits & ~sign_bit;
-  const bool outside = (size > limit_bits) & (size <= infinity_bits);
-  return same_bits<T>((outside ? limit_bits : size) | (x_bits & sign_bit));
+  constexpr bits infinity = (2 * exponential_constants<T>::bias + 1) << exponential_constants<T>::mantissa_bits;
+  const bits size = same_bits<bits>(x) & ~sign_bit;
+  const bits outside = ((same_bits<bits>(limit) - size) & (size - infinity - 1)) >> (8 * sizeof(T) - 1);
+  return same_bits<T>(same_bits<bits>(x) ^ ((size ^ same_bits<bits>(limit)) & outside));
 }
 
 /// 2^k, given `biased` = k + bias.
 template <class T, class Bits>
-DEVPLACE_HD inline T power_of_two(Bits biased) {
+[[gnu::always_inline]] DEVPLACE_HD inline T power_of_two(Bits biased) {
   return same_bits<T>(
       static_cast<typename exponential_constants<T>::bits>(biased << exponential_constants<T>::mantissa_bits));
 }
 
-/// exp(x) without branches and calls, so that loops over it are vectorised; within 2 ulp, exactly 0 and infinity beyond
-/// the limits, NaN for NaN. The same arithmetic on every backend. exp(x) = 2^k exp(r) with k = round(x / log 2), |r| <=
-/// log 2 / 2, exp(r) by its Taylor series. The same under -ffast-math, but then not vectorised.
-template <floating_element T>
-DEVPLACE_HD inline T fast_exp(T x) {
+/// x = k log 2 + r with an integer k and |r| <= log 2 / 2.
+template <class T>
+struct exponent_parts {
   using constants = exponential_constants<T>;
   using unsigned_bits = std::make_unsigned_t<typename constants::bits>;
-  x = limited_exponent(x);
-  const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
-  const T k = DEVPLACE_AS_WRITTEN(shifted - constants::rounder);
-  const T r = DEVPLACE_AS_WRITTEN(x - k * constants::log2_high) - k * constants::log2_low;
-  const T series = exponential_series<0, constants::degree>(r);
-  // 2^k may be outside the normal range although the result is not, so it is applied as two factors. For NaN these are
-  // arbitrary: unsigned arithmetic may overflow.
-  const auto doubled = static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) -
-                                                  same_bits<unsigned_bits>(constants::rounder) + 2u * constants::bias);
+
+  T r;
+  unsigned_bits k;  ///< modulo 2^32 or 2^64; for NaN arbitrary, and unsigned because then it may overflow
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit exponent_parts(T x) {
+    const T shifted = DEVPLACE_AS_WRITTEN(x * static_cast<T>(1.44269504088896340736) + constants::rounder);
+    const T whole = DEVPLACE_AS_WRITTEN(shifted - constants::rounder);
+    r = DEVPLACE_AS_WRITTEN(x - whole * constants::log2_high) - whole * constants::log2_low;
+    k = static_cast<unsigned_bits>(same_bits<unsigned_bits>(shifted) - same_bits<unsigned_bits>(constants::rounder));
+  }
+};
+
+// Functions without branches and calls, so that loops over them are vectorised. The same arithmetic on every backend;
+// the same under -ffast-math, but then not vectorised.
+
+/// exp(x) within 2 ulp, exactly 0 and infinity beyond the limits, NaN for NaN: 2^k exp(r), exp(r) by its Taylor series.
+template <floating_element T>
+[[gnu::always_inline]] DEVPLACE_HD inline T fast_exp(T x) {
+  using constants = exponential_constants<T>;
+  using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
+  const exponent_parts<T> parts(limited_to(constants::limit, x));
+  const T series = exponential_series<0, constants::degree>(parts.r);
+  // 2^k may be outside the normal range although the result is not, so it is applied as two factors.
+  const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
   const auto half = static_cast<unsigned_bits>(doubled >> 1);
   return DEVPLACE_AS_WRITTEN(series * power_of_two<T>(half)) *
          power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
+}
+
+/// tanh(x) within 3 ulp, exactly -1 and 1 for large x, -0 for -0, NaN for NaN: e / (e + 2) with e = exp(2 |x|) - 1
+/// = 2^k (exp(r) - 1) + (2^k - 1).
+template <floating_element T>
+[[gnu::always_inline]] DEVPLACE_HD inline T fast_tanh(T x) {
+  using constants = exponential_constants<T>;
+  using bits = typename constants::bits;
+  constexpr bits sign_bit = lowest_number<bits>;
+  const T size = same_bits<T>(same_bits<bits>(x) & ~sign_bit);
+  const exponent_parts<T> parts(2 * limited_to(constants::tanh_limit, size));
+  const T series = parts.r + parts.r * parts.r * exponential_series<2, constants::degree>(parts.r);
+  const T scale = power_of_two<T>(parts.k + static_cast<typename exponent_parts<T>::unsigned_bits>(constants::bias));
+  const T e = DEVPLACE_AS_WRITTEN(series * scale) + DEVPLACE_AS_WRITTEN(scale - 1);
+  return same_bits<T>(same_bits<bits>(e / (e + 2)) | (same_bits<bits>(x) & sign_bit));
 }
 
 }  // namespace devplace::detail

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 
@@ -70,20 +71,18 @@ struct reduce_in_rank_order {
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = first + end - from < block ? first + end - from : block;
       const T* const start = table.of[0] + from;
-      for (std::size_t i = 0; i != n; ++i)
-        totals[i] = start[i];
+      devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
       for (int rank = 1; rank < table.ranks; ++rank) {
         const T* const more = table.of[rank] + from;
-        for (std::size_t i = 0; i != n; ++i)
-          totals[i] = combine<T, Op>::both(totals[i], more[i]);
+        devplace::detail::independent_loop(
+            0, n, [&](std::size_t i) { totals[i] = combine<T, Op>::both(totals[i], more[i]); });
       }
       if constexpr (Op == reduction::mean)
-        for (std::size_t i = 0; i != n; ++i)
-          totals[i] = combine<T, Op>::finish(totals[i], table.ranks);
+        devplace::detail::independent_loop(
+            0, n, [&](std::size_t i) { totals[i] = combine<T, Op>::finish(totals[i], table.ranks); });
       for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
         T* const to = table.of[rank] + from;
-        for (std::size_t i = 0; i != n; ++i)
-          to[i] = totals[i];
+        devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = totals[i]; });
       }
     }
   }

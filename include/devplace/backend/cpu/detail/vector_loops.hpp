@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/config.hpp>
+
+// Loops over elements, compiled once for the target of the command line and once more for AVX2 if that is not part of
+// it. Without fused multiply-adds, and so without AVX-512: every processor gives the same bits, and elements that are
+// left over after whole vectors are computed like the others.
+namespace devplace::detail {
+
+DEVPLACE_ANY_LOOP_BODY_BEGIN
+template <class F>
+[[gnu::noinline, gnu::flatten]] void range_for_target(const F& f, std::size_t begin, std::size_t end) {
+  f.range(begin, end);
+}
+#if defined(__x86_64__) && !defined(__AVX2__)
+template <class F>
+[[gnu::noinline, gnu::flatten, gnu::target("avx2")]] void range_for_avx2(const F& f, std::size_t begin,
+                                                                         std::size_t end) {
+  f.range(begin, end);
+}
+#endif
+DEVPLACE_ANY_LOOP_BODY_END
+
+/// f.range(begin, end), with everything that it calls, by the best instructions that this process may use.
+template <class F>
+void run_range(const F& f, std::size_t begin, std::size_t end) {
+#if defined(__x86_64__) && !defined(__AVX2__)
+  if (current_isa() != cpu_isa::generic) return range_for_avx2(f, begin, end);
+#endif
+  range_for_target(f, begin, end);
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// f(i) for every i from `begin` to `end` - 1; no call accesses elements that another one writes. The inner loop has a
+/// constant length, which lets g++ vectorise it at -O2.
+template <class F>
+[[gnu::always_inline]] inline void independent_loop(std::size_t begin, std::size_t end, const F& f) {
+  constexpr std::size_t tile = 32;
+  std::size_t i = begin;
+  for (; i + tile <= end; i += tile) {
+    DEVPLACE_INDEPENDENT_ITERATIONS_BEGIN
+    for (std::size_t k = 0; k < tile; ++k)
+      f(i + k);
+    DEVPLACE_INDEPENDENT_ITERATIONS_END
+  }
+  for (; i < end; ++i)
+    f(i);
+}
+
+}  // namespace devplace::detail

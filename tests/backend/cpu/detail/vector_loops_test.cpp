@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/backend/cpu/detail/vector_loops.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/random.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace dp = devplace;
+using on_cpu = dp::on<dp::cpu>;
+using floats = dp::tensor<float, dp::extents<dp::dyn>, on_cpu>;
+
+constexpr std::size_t most = 100;
+
+/// Numbers of every kind, the special ones at places that depend on `first`.
+floats numbers(std::size_t count, std::size_t first) {
+  using limits = std::numeric_limits<float>;
+  constexpr float special[] = {0.0F, -0.0F, limits::infinity(), -limits::infinity(), limits::quiet_NaN(), 1e-41F};
+  floats x = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(count), dp::seed{first + 1});
+  for (std::size_t i = 0; i != count; ++i)
+    if ((i + first) % 5 == 0) x(i) = special[(i + first) / 5 % 6];
+  return x;
+}
+
+/// Calls `check(formula)` with formulas of two operands.
+template <class Check>
+void for_each_formula(const Check& check) {
+  check([](const auto& x, const auto& y) { return x + y; });
+  check([](const auto& x, const auto& y) { return dp::relu(x * y - 0.5F) / (y + 2.0F); });
+  check([](const auto& x, const auto& y) { return dp::where(y <= 0, 0, x); });
+  check([](const auto& x, const auto& y) { return dp::where(x > y, x * y + 1.0F, y); });
+  check([](const auto& x, const auto& y) { return dp::maximum(dp::abs(x), -y); });
+  check([](const auto& x, const auto& y) { return dp::exp(x) - y; });
+  check([](const auto& x, const auto& y) { return y * dp::tanh(x); });
+  check([](const auto& x, const auto& y) { return dp::sigmoid(x) - y; });
+  check([](const auto& x, const auto& y) { return dp::cast<float>(dp::cast<std::int32_t>(x)) + y; });
+}
+
+bool same_bits(const floats& a, const floats& b, std::size_t first) {
+  return std::memcmp(a.data(), b.data() + first, a.size() * sizeof(float)) == 0;
+}
+
+/// What for_each runs for an assignment, by one of the functions under test.
+struct stores_numbers {
+  float* to;
+  const float* from;
+
+  void range(std::size_t begin, std::size_t end) const {
+    dp::detail::independent_loop(begin, end, [of = *this](std::size_t i) {
+      of.to[i] = dp::detail::fast_tanh(of.from[i]) * of.from[i] + dp::detail::fast_exp(of.from[i]);
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an element has the same bits wherever it lies in a vector or after the last one", "[backend]") {
+  const floats x = numbers(most, 0), y = numbers(most, 2);
+  for_each_formula([&](const auto& formula) {
+    const floats whole = formula(x, y);
+    bool same = true;
+    for (std::size_t first = 0; first != 40; ++first) {
+      for (const std::size_t count : {1U, 7U, 31U, 32U, 33U, 60U}) {
+        const auto part = [&](const floats& of) { return of.view().slice(dp::axis<0>{}, first, first + count); };
+        floats result{dp::extents<dp::dyn>(count)};
+        result = formula(part(x), part(y));
+        same = same && same_bits(result, whole, first);
+        dp::assign(result.view(), part(x));
+        result = formula(result, part(y));
+        same = same && same_bits(result, whole, first);
+      }
+    }
+    CHECK(same);
+  });
+}
+
+TEST_CASE("every instruction set gives the same bits", "[backend]") {
+  const floats x = numbers(most, 1);
+  floats expected = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most)), result = expected.clone();
+  dp::detail::range_for_target(stores_numbers{expected.data(), x.data()}, 0, most);
+  dp::detail::run_range(stores_numbers{result.data(), x.data()}, 0, most);
+  CHECK(same_bits(result, expected, 0));
+#if defined(__x86_64__) && !defined(__AVX2__)
+  if (dp::detail::supported_isa() == dp::detail::cpu_isa::generic) DEVPLACE_SKIP("this processor has no AVX2");
+  result = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most));
+  dp::detail::range_for_avx2(stores_numbers{result.data(), x.data()}, 0, most);
+  CHECK(same_bits(result, expected, 0));
+#endif
+}
