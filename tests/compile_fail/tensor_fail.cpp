@@ -50,6 +50,42 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(ANYTHING_BESIDE_EXTENTS)  // expect: (no matching|no instance of constructor)
   { matrix other(dp::extents<2, 3>{}, "1"); }
 #endif
+#if defined(FLAT_LIST_OF_A_MATRIX)  // expect: devplace: a list of numbers makes a tensor of one axis
+  { matrix flat{1, 2, 3, 4, 5, 6}; }
+#endif
+#if defined(SIZES_AS_NUMBERS)  // expect: devplace: a list of numbers makes .*sizes are given as extents.3, 4.
+  { dp::tensor<float, dp::extents<dp::dyn, dp::dyn>, on_cpu> sized(2, 3); }
+#endif
+#if defined(NESTED_LISTS_OF_ONE_AXIS)  // expect: devplace: nested lists make a matrix
+  { dp::tensor<float, dp::extents<2>, on_cpu> nested{{1, 2}, {3, 4}}; }
+#endif
+#if defined(TENSOR_FROM_ANOTHER_PLACE)  // expect: (USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR|deleted constructor)
+  on_device moved = a;
+#endif
+#if defined(TENSOR_FROM_A_VECTOR)  // expect: (USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR|deleted constructor)
+  dp::tensor<float, dp::extents<3>, on_cpu> of_vector(std::vector<float>{1, 2, 3});
+#endif
+#if defined(ASSIGNED_FROM_ANOTHER_PLACE)  // expect: devplace: a tensor is assigned an expression, a number, or a tensor
+  a = d;
+#endif
+#if defined(ASSIGNED_A_VECTOR)  // expect: devplace: a tensor is assigned an expression, a number, or a tensor
+  a = std::vector<float>{1, 2, 3};
+#endif
+#if defined(ROW_ASSIGNED_A_VECTOR)  // expect: devplace: a view is assigned an expression or a number
+  a[0] = std::vector<float>{1, 2, 3};
+#endif
+#if defined(PLACED_TENSOR_ASSIGNED_FROM_ONE_PLACE)  // expect: devplace: a tensor over several places is assigned
+  {
+    dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>> copies;
+    copies = a;
+  }
+#endif
+#if defined(FRACTION_ASSIGNED_TO_INTEGERS)  // expect: devplace: a number with a fraction is assigned to integer
+  {
+    auto counts = dp::zeros<int, on_cpu>(3);
+    counts = 0.5;
+  }
+#endif
 #if defined(COPY_CONSTRUCTED)  // expect: (USE_clone_TO_COPY_A_TENSOR|deleted constructor of 'matrix')
   matrix copied = a;
 #endif

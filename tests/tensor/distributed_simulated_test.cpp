@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/reduce.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
+#include <devplace/tensor/item.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -132,4 +136,16 @@ TEST_CASE("the number of rows changes within the allocated memory, by the tensor
   CHECK(part_sizes(columns, 1) == sizes{1, 4});
   CHECK_THROWS_AS(leading_extent::set(columns, 5), dp::shape_error);
   CHECK(columns.extent(0) == 3);
+}
+
+TEST_CASE("a number is assigned on every place, and a moved-from tensor says so", "[tensor]") {
+  dp::tensor<float, dp::extents<3, 2>, dp::sharded<dp::axis<0>, 0, 1>> x;
+  x = 3;
+  CHECK(dp::item(dp::sum(dp::to<dp::cpu>(x.local(dp::cuda<1>{})))) == 6);
+  std::ostringstream placement;
+  placement << x.placement();
+  CHECK(placement.str() == "sharded<axis<0>, cuda:0, cuda:1>");
+  const auto y = std::move(x);
+  CHECK_THROWS_WITH(x.local(0), Catch::Contains("this tensor was moved away"));
+  CHECK(y.size() == 6);
 }

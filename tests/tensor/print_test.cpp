@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/print.hpp>
 #include <devplace/tensor/wrap.hpp>
@@ -307,4 +308,13 @@ TEST_CASE("a scalar is printed with all its digits", "[tensor][print]") {
   CHECK(elements<float>({8388608.5f}, dp::extents<>{}) == "8.388608e+06");
   CHECK(elements<float>({16777216.0f}, dp::extents<>{}) == "1.6777216e+07");
   CHECK(elements<dp::bf16>({dp::bf16(1.01)}, dp::extents<>{}) == "1.0078125");
+}
+
+TEST_CASE("expressions, extents and placements are printed", "[tensor][print]") {
+  const dp::tensor<float, dp::extents<2>, dp::cpu> x{1, 2};
+  std::ostringstream out;
+  out << x * 2.0f << '\n'
+      << dp::lazy(x + x) << '\n'
+      << x.extents() << ' ' << x.placement() << ' ' << x.view().placement();
+  CHECK(out.str() == "tensor<float, 2> on cpu\n[2. 4.]\ntensor<float, 2> on cpu\n[2. 4.]\n2 cpu cpu");
 }

@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/memory/statistics.hpp>
 #include <devplace/tensor/item.hpp>
@@ -26,7 +30,7 @@ using matrix = dp::tensor<float, extents<2, 3>, on<cpu>>;
 
 static_assert(!std::copy_constructible<matrix> && !std::is_copy_assignable_v<matrix>);
 static_assert(std::is_nothrow_move_constructible_v<matrix> && std::is_nothrow_move_assignable_v<matrix>);
-static_assert(!std::default_initializable<matrix>);
+static_assert(std::default_initializable<matrix>);
 static_assert(sizeof(dp::tensor<float, extents<dyn, 3>, on<cpu>>) == sizeof(matrix) + sizeof(std::size_t));
 static_assert(dp::tensor_like<matrix> && dp::tensor_like<const matrix&> && dp::tensor_like<matrix::view_type>);
 static_assert(!dp::tensor_like<float>);
@@ -147,4 +151,79 @@ TEST_CASE("item reads the only element", "[tensor][item]") {
   const dp::tensor<float, extents<dyn>, on<cpu>> two(extents<dyn>{2});
   CHECK_THROWS_AS(dp::item(two), dp::shape_error);
   CHECK_THROWS_AS(dp::item(two.slice(0, 0)), dp::shape_error);
+}
+
+TEST_CASE("a tensor without arguments has zeros, so that a vector of tensors can grow", "[tensor]") {
+  using matrix = dp::tensor<float, dp::extents<2, 3>, dp::cpu>;
+  std::vector<matrix> list(2);
+  list.resize(3);
+  list.push_back(list[0].clone());
+  list[1] = 2;
+  CHECK(list[0](1, 2) == 0);
+  CHECK(list[1](1, 2) == 2);
+  CHECK(list[3](0, 0) == 0);
+  CHECK(dp::tensor<float, dp::extents<dp::dyn, 3>, dp::cpu>().extents() == dp::extents<0, 3>{});
+}
+
+TEST_CASE("numbers are assigned to all elements", "[tensor]") {
+  dp::tensor<float, dp::extents<dp::dyn, dp::dyn>, dp::cpu> x{{1, 2}, {3, 4}, {5, 6}};
+  REQUIRE(x.extents() == dp::extents<3, 2>{});
+  CHECK(x(2, 0) == 5);
+  x[1] = 0;
+  CHECK((x(0, 1) == 2 && x(1, 0) == 0 && x(1, 1) == 0 && x(2, 0) == 5));
+  x.select(dp::axis<1>{}, 1) = -1;
+  CHECK((x(0, 0) == 1 && x(0, 1) == -1 && x(2, 1) == -1));
+  x = 0.5;
+  CHECK((x(0, 0) == 0.5f && x(2, 1) == 0.5f));
+}
+
+TEST_CASE("loops over tensors and views take their rows", "[tensor]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
+  float weight = 1;
+  for (auto row : x)
+    for (float& element : row)
+      element *= (weight *= 2);
+  CHECK((x(0, 0) == 2 && x(0, 2) == 24 && x(1, 0) == 64 && x(1, 2) == 384));
+  float sum = 0;
+  for (const float element : std::as_const(x).select(dp::axis<1>{}, 0))
+    sum += element;
+  CHECK(sum == 66);
+}
+
+namespace {
+
+float first_of(const dp::view<const float, dp::extents<dp::dyn, dp::dyn>, dp::cpu>& x) {
+  return x(0, 0);
+}
+std::size_t stride_of(const dp::view<float, dp::extents<dp::dyn, 3>, dp::cpu, dp::strided>& x) {
+  return x.stride(0);
+}
+
+}  // namespace
+
+TEST_CASE("a tensor is passed where a view is wanted", "[tensor]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
+  CHECK(first_of(x) == 1);
+  CHECK(first_of(std::as_const(x)) == 1);
+  CHECK(stride_of(x) == 3);
+  using view = dp::view<float, dp::extents<2, 3>, dp::cpu>;
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<const decltype(x)&, view>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), view>);
+}
+
+TEST_CASE("a tensor that was moved away says so", "[tensor]") {
+  dp::tensor<float, dp::extents<2, 3>, dp::cpu> x{{1, 2, 3}, {4, 5, 6}};
+  auto y = std::move(x);
+  const std::string message =
+      "devplace: this tensor was moved away and has no elements; assign it a new one before it "
+      "is used again.";
+  CHECK_THROWS_WITH(x(0, 0), message);
+  CHECK_THROWS_WITH(x.clone(), message);
+  CHECK_THROWS_WITH(y = x + 1.0f, message);
+  CHECK_THROWS_WITH(dp::copy(y, x), message);
+  x = std::move(y);
+  CHECK(x(1, 2) == 6);
+  CHECK(x.to<dp::cpu>()(1, 2) == 6);
+  const float* const memory = x.data();
+  CHECK(std::move(x).to<dp::cpu>().data() == memory);
 }

@@ -143,3 +143,15 @@ template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_P
 void to(From&&) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::detail {
+
+template <class Where>
+struct mover {
+  template <class From>
+  static auto move(From&& x) {
+    return devplace::to<Where>(std::forward<From>(x));
+  }
+};
+
+}  // namespace devplace::detail

@@ -85,6 +85,14 @@ class [[nodiscard]] tensor<T, Extents, Where> {
   using local_extents = typename std::conditional_t<(divided && axis < rank), detail::with_dynamic_axis<Extents, axis>,
                                                     std::type_identity<Extents>>::type;
 
+  /// Zeros; every dynamic extent is 0.
+  template <detail::configured = detail::configuration>
+    requires(!divided || !mesh::spans_processes)
+  tensor() : tensor(Extents{}) {
+    for (std::size_t k = 0; k != places; ++k)
+      fill(local(k), T{});
+  }
+
   /// Uninitialised elements; a split axis is divided evenly.
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents) : tensor(extents, divided_by(extents, split::even)) {
@@ -127,6 +135,24 @@ class [[nodiscard]] tensor<T, Extents, Where> {
   }
   ///@}
 
+  /// Sets every element to a number, as fill(x, value) of every place's part.
+  template <class Number, detail::configured = detail::configuration>
+  requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
+    static_assert(divided || std::is_same_v<typename placement_traits<Where>::kind, copies>,
+                  "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
+                  "set; assign to x.local(k), or make a replicated tensor.");
+    for (std::size_t k = 0; k != places; ++k)
+      local(k) = value;
+    return *this;
+  }
+  template <class X>
+    requires(!std::is_arithmetic_v<X> && !requires { X::is_expression; })
+  void operator=(const X&) {
+    static_assert(sizeof(X*) == 0,
+                  "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
+                  "type by std::move; scatter and broadcast bring elements from one place.");
+  }
+
   /// Transfers the memory without copying elements.
   ///@{
   tensor(tensor&&) noexcept = default;
@@ -146,6 +172,8 @@ class [[nodiscard]] tensor<T, Extents, Where> {
     return result;
   }
 
+  /// Where it lies; prints as `replicated<cuda:0, cuda:1>`.
+  static constexpr Where placement() { return {}; }
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
   /// The size of one axis of the whole value.
@@ -235,15 +263,19 @@ class [[nodiscard]] tensor<T, Extents, Where> {
   }
   template <class Element, detail::configured = detail::configuration>
   auto part(std::size_t k) const {
-    return detail::view_at<backend_type, Element>(mesh::ordinals[k], static_cast<T*>(blocks_[k].data()),
-                                                  part_extents(k));
+    return detail::view_at<backend_type, Element>(mesh::ordinals[k], memory(k), part_extents(k));
   }
   template <class Element, class P>
   auto part_of() const {
     constexpr std::size_t position = detail::position_in<P, typename mesh::local>, k = position < places ? position : 0;
     static_assert(position < places,
                   "devplace: local: the tensor has no part on this place; name a place of its placement.");
-    return devplace::view<Element, local_extents, P>{static_cast<T*>(blocks_[k].data()), part_extents(k)};
+    return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
+  }
+  /// The k-th place's elements; an error if the tensor was moved away.
+  T* memory(std::size_t k) const {
+    if (blocks_[k].data() == nullptr && part_extents(k).size() != 0) detail::throw_moved_from();
+    return static_cast<T*>(blocks_[k].data());
   }
 
   std::array<detail::memory_block, places> blocks_;
@@ -251,50 +283,6 @@ class [[nodiscard]] tensor<T, Extents, Where> {
   [[no_unique_address]] division_type division_;
 };
 
-namespace detail {
-
-/// For collectives, which move memory between tensors of different kinds of placement.
-struct distributed_access {
-  template <class Tensor>
-  static auto extents(const Tensor& x, std::size_t k) {
-    return x.part_extents(k);
-  }
-  template <class T, class Extents, class Where>
-  static auto& blocks(tensor<T, Extents, Where>& x) {
-    return x.blocks_;
-  }
-  /// The blocks of a tensor whose places hold the whole extents, as a tensor of another such placement on these places.
-  template <class To, class T, class Extents, class Where>
-  static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
-    return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
-  }
-  /// An uninitialised tensor that is split as `source`, now and for later extents.
-  template <class Result, class Extents, class Source, detail::configured = detail::configuration>
-  static Result split_like(const Extents& extents, const Source& source) {
-    return Result(extents, source.division_);
-  }
-  /// The block of the k-th place, as a tensor on it.
-  template <class To, class T, class Extents, class Where>
-  static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {
-    return tensor<T, Extents, To>(std::move(x.blocks_[k]), x.extents_);
-  }
-};
-
-inline namespace DEVPLACE_CONFIGURATION {
-
-/// The local tensor of the k-th place as an erased view; a value on one place itself.
-template <class X>
-auto local_part(X&& x, std::size_t k) {
-  if constexpr (requires { x.local(k); }) {
-    return x.local(k);
-  } else {
-    static_cast<void>(k);
-    return as_view(x).erased();
-  }
-}
-
-}  // namespace DEVPLACE_CONFIGURATION
-
-}  // namespace detail
-
 }  // namespace devplace
+
+#include <devplace/tensor/detail/distributed_access.hpp>

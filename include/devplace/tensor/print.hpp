@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -117,6 +118,23 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
     out << '\n' << where << '\n' << detail::printed(parts[k], detail::sizes_of(part.extents()));
   }
   return out;
+}
+
+/// Computes an expression and prints it as a tensor.
+template <class Expression>
+  requires requires {
+    std::remove_cvref_t<Expression>::is_lazy;
+  }
+std::ostream& operator<<(std::ostream& out, Expression&& x) {
+  using type = std::remove_cvref_t<Expression>;
+  return out << tensor<typename type::value_type, typename type::extents_type, typename type::placement_type>(
+             std::forward<Expression>(x));
+}
+
+/// Prints sizes as `2x3`.
+template <std::size_t... E>
+std::ostream& operator<<(std::ostream& out, const extents<E...>& x) {
+  return out << detail::to_string(x);
 }
 
 /// The same for a view, below a head line such as `view<const float, 2x3> on cpu`.

@@ -54,6 +54,12 @@ class [[nodiscard]] tensor<T, Extents, P> {
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
+  /// Zeros; every dynamic extent is 0.
+  template <detail::configured = detail::configuration>
+  tensor() : tensor(Extents{}) {
+    fill(*this, T{});
+  }
+
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents)
@@ -67,9 +73,12 @@ class [[nodiscard]] tensor<T, Extents, P> {
 
   /// From a list: `tensor<float, extents<3>, on<cpu>> a{1, 2, 3}`.
   template <class... Value, detail::configured = detail::configuration>
-    requires(rank == 1 && Extents::is_static && sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
+    requires(sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
   tensor(Value... values) : tensor(Extents{}) {
-    static_assert(sizeof...(Value) == Extents::static_extent(0),
+    static_assert(rank < 2 && Extents::is_static,
+                  "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
+                  "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
+    static_assert(rank > 1 || !Extents::is_static || sizeof...(Value) == Extents{}.size(),
                   "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
     static_assert(std::is_floating_point_v<T> || (std::is_integral_v<Value> && ...),
                   "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
@@ -78,16 +87,24 @@ class [[nodiscard]] tensor<T, Extents, P> {
     detail::copy_in<backend_type>(place_traits<P>::ordinal, block_.data(), list, sizeof list);
   }
 
-  /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`. Ragged rows do not compile.
+  /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`, also for dynamic extents.
+  /// Ragged rows do not compile.
   template <std::size_t... Columns, detail::configured = detail::configuration>
-    requires(rank == 2 && Extents::is_static && sizeof...(Columns) > 0)
-  tensor(const T (&... rows)[Columns]) : tensor(Extents{}) {
-    static_assert(sizeof...(Columns) == Extents::static_extent(0) && ((Columns == Extents::static_extent(1)) && ...),
+    requires(sizeof...(Columns) > 0)
+  tensor(const T (&... rows)[Columns]) : tensor(detail::lists<Columns...>::template extents_for<Extents>()) {
+    static_assert(rank == 2, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
+    static_assert(rank != 2 || detail::lists<Columns...>::template fit<Extents>,
                   "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
                   "rows, each with as many values, as it says.");
     std::size_t row = 0;
     ((detail::copy_in<backend_type>(place_traits<P>::ordinal, data() + row * Columns, rows, sizeof rows), ++row), ...);
   }
+
+  /// Other tensors, views and containers are not converted.
+  template <class X>
+    requires(!detail::tensor_argument<X, Extents>)
+  explicit(!requires { typename X::extents_type; })
+      tensor(const X&, USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR_OF_ANOTHER* = nullptr) = delete;
 
   /// Evaluates an expression into a new tensor (ops/elementwise.hpp).
   template <class Expression, detail::configured = detail::configuration>
@@ -115,11 +132,28 @@ class [[nodiscard]] tensor<T, Extents, P> {
     return *this;
   }
 
+  /// Sets every element to a number, as fill(x, value).
+  template <class Number, detail::configured = detail::configuration>
+  requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
+    static_assert(std::is_integral_v<Number> || !std::is_integral_v<T>,
+                  "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
+    fill(*this, static_cast<T>(value));
+    return *this;
+  }
+  template <class X>
+    requires(!detail::tensor_argument<X, Extents>)
+  void operator=(const X&) {
+    static_assert(
+        sizeof(X*) == 0,
+        "devplace: a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
+        "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
+  }
+
   /// A new tensor with the same elements on the same place.
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_);
-    detail::copy_within<backend_type>(place_traits<P>::ordinal, result.data(), data(), size() * sizeof(T));
+    detail::copy_within<backend_type>(place_traits<P>::ordinal, result.data(), view().data(), size() * sizeof(T));
     return result;
   }
 
@@ -128,6 +162,8 @@ class [[nodiscard]] tensor<T, Extents, P> {
   T* data() DEVPLACE_LIFETIMEBOUND { return static_cast<T*>(block_.data()); }
   const T* data() const DEVPLACE_LIFETIMEBOUND { return static_cast<const T*>(block_.data()); }
   ///@}
+  /// Where it lies; prints as `cpu` or `cuda:0`.
+  static constexpr P placement() { return {}; }
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
   /// The size of one axis. Checked as element access is.
@@ -138,23 +174,48 @@ class [[nodiscard]] tensor<T, Extents, P> {
   /// Number of elements.
   std::size_t size() const { return extents_.size(); }
 
-  /// A view of all elements; of const elements for a const tensor. Deleted for temporaries.
+  /// A view of all elements; of const elements for a const tensor. Deleted for temporaries. Throws error for a tensor
+  /// that was moved away, as does all that uses a view of it.
   ///@{
-  view_type view() & DEVPLACE_LIFETIMEBOUND { return {data(), extents_}; }
-  const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {data(), extents_}; }
+  view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
+  const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
   void view() const&& = delete;
+  ///@}
+
+  /// The same where a view of other extents, of const elements or with strides is wanted, as a function's argument.
+  ///@{
+  template <class U, class Other, class Layout>
+    requires std::is_convertible_v<view_type, devplace::view<U, Other, P, Layout>>
+  operator devplace::view<U, Other, P, Layout>() & DEVPLACE_LIFETIMEBOUND { return view(); }
+  template <class U, class Other, class Layout>
+    requires std::is_convertible_v<const_view_type, devplace::view<U, Other, P, Layout>>
+  operator devplace::view<U, Other, P, Layout>() const& DEVPLACE_LIFETIMEBOUND { return view(); }
+  ///@}
+
+  /// The same elements on another place, as `to<Where>(x)`; a temporary that is there already is moved.
+  ///@{
+  template <class Where>
+  auto to() const& {
+    return detail::mover<Where>::move(*this);
+  }
+  template <class Where>
+  auto to() && {
+    return detail::mover<Where>::move(std::move(*this));
+  }
   ///@}
 
   /// Element access, as a view's.
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<P>)
-  T& operator()(Index... indices) DEVPLACE_LIFETIMEBOUND { return view().template operator()<Checked>(indices...); }
+  T& operator()(Index... indices) DEVPLACE_LIFETIMEBOUND {
+    return view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
+  }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(sizeof...(Index) == rank && host_accessible<P>)
   const T& operator()(Index... indices) const DEVPLACE_LIFETIMEBOUND {
-    return view().template operator()<Checked>(indices...);
+    return const_view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
@@ -215,60 +276,20 @@ class [[nodiscard]] tensor<T, Extents, P> {
 
   tensor(detail::memory_block&& block, const Extents& extents) : block_(std::move(block)), extents_(extents) {}
 
+  /// The elements; checked, an error if the tensor was moved away.
+  template <bool Checked>
+  T* memory() const {
+    T* const first = static_cast<T*>(block_.data());
+    if constexpr (Checked)
+      if (first == nullptr && extents_.size() != 0) detail::throw_moved_from();
+    return first;
+  }
+
   detail::memory_block block_;
   [[no_unique_address]] Extents extents_;
 };
 
-namespace detail {
-
-template <class X>
-inline constexpr bool is_tensor = false;
-template <class T, class E, class W>
-inline constexpr bool is_tensor<tensor<T, E, W>> = true;
-
-}  // namespace detail
-
-/// A tensor or a view.
-template <class X>
-concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_view<std::remove_cvref_t<X>>;
-
-namespace detail {
-
-/// For asynchronous copies.
-struct block_access {
-  template <class T, class E, place P>
-  static memory_block take(tensor<T, E, P>&& x) {
-    return std::move(x.block_);
-  }
-  template <class T, class E, place P>
-  static memory_block& of(tensor<T, E, P>& x) {
-    return x.block_;
-  }
-};
-
-/// The window of a tensor or view, const for a const tensor, of any layout.
-template <class X>
-constexpr auto as_window(X&& x) {
-  if constexpr (is_view<std::remove_cvref_t<X>>)
-    return x;
-  else
-    return x.view();
-}
-
-/// Rejects views with strides, for operations on row-major elements.
-template <class T, class E, class W, class L>
-constexpr auto as_row_major(const view<T, E, W, L>& x) {
-  static_assert(std::is_same_v<L, row_major>,
-                "devplace: this operation takes tensors and row-major views, and the view has strides; make a "
-                "row-major copy first, with to<on<...>>(x).");
-  return view<T, E, W>{x.data(), x.extents(), x.device()};
-}
-
-/// As as_window, for operations on row-major elements.
-template <class X>
-constexpr auto as_view(X&& x) {
-  return as_row_major(as_window(x));
-}
-
-}  // namespace detail
 }  // namespace devplace
+
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/rows.hpp>

@@ -76,6 +76,25 @@ class [[nodiscard]] view {
     return *this;
   }
 
+  /// Sets every element to a number, as fill(x, value).
+  template <class Number, detail::configured = detail::configuration>
+    requires std::is_arithmetic_v<Number>
+  const view& operator=(Number value) const {
+    static_assert(std::is_integral_v<Number> || !std::is_integral_v<value_type>,
+                  "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
+    fill(*this, static_cast<value_type>(value));
+    return *this;
+  }
+  template <class X>
+    requires(!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; })
+  void operator=(const X&) const {
+    static_assert(sizeof(X*) == 0,
+                  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a "
+                  "tensor or view, also from another place.");
+  }
+
+  /// Where it lies.
+  static constexpr Where placement() { return {}; }
   /// Address of the first element in the place's memory.
   constexpr T* data() const { return data_; }
   /// The sizes of all axes.
@@ -283,18 +302,6 @@ class [[nodiscard]] view {
   [[no_unique_address]] detail::device_of<Where> device_;
 };
 
-namespace detail {
-
-template <class V>
-inline constexpr bool is_view = false;
-template <class T, class E, class W, class L>
-inline constexpr bool is_view<view<T, E, W, L>> = true;
-
-/// A row-major view at `here<Backend>`, on the device with this ordinal.
-template <class Backend, class T, class Extents>
-constexpr view<T, Extents, here<Backend>> view_at(int ordinal, T* data, const Extents& extents) {
-  return {data, extents, device_of<here<Backend>>{ordinal}};
-}
-
-}  // namespace detail
 }  // namespace devplace
+
+#include <devplace/tensor/detail/view_traits.hpp>

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -22,6 +26,42 @@ struct USE_clone_TO_COPY_A_TENSOR;
 struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 /// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.
 struct KEEP_THE_TENSOR_IN_A_VARIABLE;
+
+/// Appears in the compiler's message when a tensor is constructed from another tensor, a view or a container.
+struct USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR_OF_ANOTHER;
+
+namespace detail {
+
+/// What tensors are made from or assigned; all else is refused.
+template <class X, class Extents>
+concept tensor_argument = std::is_arithmetic_v<X> || std::is_convertible_v<X, Extents> || requires {
+  X::is_expression;
+};
+
+/// Nested lists with these numbers of values.
+template <std::size_t First, std::size_t... Rest>
+struct lists {
+  using given = extents<1 + sizeof...(Rest), First>;
+  template <class Extents>
+  static constexpr bool fit = compatible<Extents, given> && ((Rest == First) && ...);
+  template <class Extents>
+  static constexpr Extents extents_for() {
+    if constexpr (fit<Extents>)
+      return Extents(given{});
+    else
+      return Extents{};
+  }
+};
+
+[[noreturn]] inline void throw_moved_from() {
+  throw error("this tensor was moved away and has no elements; assign it a new one before it is used again.");
+}
+
+/// `to` for members of tensors and views (tensor/copy.hpp).
+template <class Where>
+struct mover;
+
+}  // namespace detail
 
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may

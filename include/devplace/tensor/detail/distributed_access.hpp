@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <devplace/tensor/distributed.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// For collectives, which move memory between tensors of different kinds of placement.
+struct distributed_access {
+  template <class Tensor>
+  static auto extents(const Tensor& x, std::size_t k) {
+    return x.part_extents(k);
+  }
+  template <class T, class Extents, class Where>
+  static auto& blocks(tensor<T, Extents, Where>& x) {
+    return x.blocks_;
+  }
+  /// The blocks of a tensor whose places hold the whole extents, as a tensor of another such placement on these places.
+  template <class To, class T, class Extents, class Where>
+  static tensor<T, Extents, To> as(tensor<T, Extents, Where>&& x) {
+    return tensor<T, Extents, To>(std::move(x.blocks_), x.extents_, {});
+  }
+  /// An uninitialised tensor that is split as `source`, now and for later extents.
+  template <class Result, class Extents, class Source, detail::configured = detail::configuration>
+  static Result split_like(const Extents& extents, const Source& source) {
+    return Result(extents, source.division_);
+  }
+  /// The block of the k-th place, as a tensor on it.
+  template <class To, class T, class Extents, class Where>
+  static tensor<T, Extents, To> take(tensor<T, Extents, Where>&& x, std::size_t k) {
+    return tensor<T, Extents, To>(std::move(x.blocks_[k]), x.extents_);
+  }
+};
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// The local tensor of the k-th place as an erased view; a value on one place itself.
+template <class X>
+auto local_part(X&& x, std::size_t k) {
+  if constexpr (requires { x.local(k); }) {
+    return x.local(k);
+  } else {
+    static_cast<void>(k);
+    return as_view(x).erased();
+  }
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+
+}  // namespace detail
+
+}  // namespace devplace

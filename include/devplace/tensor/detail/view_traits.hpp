@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+template <class V>
+inline constexpr bool is_view = false;
+template <class T, class E, class W, class L>
+inline constexpr bool is_view<view<T, E, W, L>> = true;
+
+/// A row-major view at `here<Backend>`, on the device with this ordinal.
+template <class Backend, class T, class Extents>
+constexpr view<T, Extents, here<Backend>> view_at(int ordinal, T* data, const Extents& extents) {
+  return {data, extents, device_of<here<Backend>>{ordinal}};
+}
+
+}  // namespace detail
+}  // namespace devplace
