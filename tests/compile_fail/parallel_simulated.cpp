@@ -7,6 +7,7 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/mse.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
@@ -34,6 +35,10 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
   const auto replicas = dp::replicate<where>(model);
   dp::parallel_apply(replicas, std::tie(first, second));
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+#if defined(LOSS_OF_SUMMANDS)  // expect: devplace: the loss's output and targets are partial, a summand on each place
+  const samples<dp::partial<dp::reduction::sum, 0, 1>> summands(dp::extents<dp::dyn, 6>{2});
+  static_cast<void>(nn::mse{}(summands, summands));
+#endif
 #if defined(PARALLEL_APPLY_OF_COPIES)  // expect: devplace: parallel_apply: the inputs are one tensor that is not split
   dp::parallel_apply(replicas, copies);
 #endif

@@ -139,6 +139,9 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
   static_assert(std::is_same_v<batch, typename Targets::placement_type>,
                 "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                 "scatter<Where> the targets like the batch.");
+  static_assert(!devplace::detail::rules_of<batch>::partial,
+                "devplace: the loss's output and targets are partial, a summand on each place, and losses of summands "
+                "are not summands of the loss; make them whole first, all_reduce(x).");
   using extents_type = typename Output::extents_type;
   auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
   detail::loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
