@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/ops/creation.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/matmul.hpp>
@@ -9,6 +10,9 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/sorting.hpp>
+
+#include <functional>
+#include <vector>
 
 namespace dp = devplace;
 
@@ -31,6 +35,36 @@ void operations(matrix& a, const labels& classes) {
 #endif
 #if defined(SUM_MORE_NUMBERS_THAN_AXES)  // expect: devplace: more axes are reduced than the array has
   dp::sum(a, 0, 1, 2);
+#endif
+#if defined(SUM_OF_A_VECTOR)  // expect: GIVE_A_TENSOR_AND_AXES_AS_IN_sum_x_axis_0
+  dp::sum(std::vector<float>{1, 2});
+#endif
+#if defined(SUM_AXIS_AS_TEMPLATE_ARGUMENT)  // expect: WRITE_sum_x_axis_0
+  dp::sum<0>(a);
+#endif
+#if defined(MAX_OF_TWO_TENSORS)  // expect: GIVE_A_TENSOR_AND_AXES_OR_USE_maximum_FOR_TWO_TENSORS
+  dp::max(a, a);
+#endif
+#if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed
+  dp::softmax(a, dp::axis<0>{});
+#endif
+#if defined(MATMUL_OF_AN_EXPRESSION)  // expect: GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST
+  dp::matmul(a + a, dp::transposed(a));
+#endif
+#if defined(ROWS_BY_A_VECTOR)  // expect: GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES
+  dp::take_rows(a, std::vector<int>{0, 1});
+#endif
+#if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b_WITH_A_TENSOR
+  dp::where(a > 0.0f);
+#endif
+#if defined(PERMUTATION_SWAPPED)  // expect: WRITE_permutation_OF_A_NUMBER_AND_A_seed
+  dp::permutation(dp::seed{1}, 10);
+#endif
+#if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather
+  dp::sort(a, std::greater<>{});
+#endif
+#if defined(CUMSUM_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST
+  dp::cumsum(a, 0);
 #endif
 #if defined(SUM_AXES_AND_NUMBERS)  // expect: devplace: a reduction takes its axes either as axis<N>
   dp::sum(a, dp::axis<0>{}, 1);

@@ -265,5 +265,8 @@ auto permutation(std::size_t n, seed start) {
   permutation_into(order.data(), n, start);
   return to<Where>(std::move(order));
 }
+/// Other arguments.
+template <class... WRITE_permutation_OF_A_NUMBER_AND_A_seed>
+void permutation(...) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

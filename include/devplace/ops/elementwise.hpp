@@ -197,6 +197,8 @@ void where(Condition&& condition, A&& a, B&& b) = delete;
 template <class Condition, class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>
   requires(detail::choice<Condition, A, B>&& detail::choice_on_one_place<Condition, A, B> && !detail::same_values<A, B>)
 void where(Condition&& condition, A&& a, B&& b) = delete;
+template <class... WRITE_where_condition_a_b_WITH_A_TENSOR>
+void where(...) = delete;
 
 /// Applies a functor of your own to the elements of one or more operands, whose element types may differ:
 /// ```

@@ -275,6 +275,9 @@ auto matmul(const A& a, const B& b) {
 template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(!detail::multipliable_places<A, B>)
 void matmul(const A& a, const B& b) = delete;
+/// Other arguments, such as numbers and expressions.
+template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
+void matmul(...) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

@@ -285,4 +285,23 @@ auto argmin(X&& x, Axes... axes) {
   return detail::reduced<detail::position_operation<false>>(x, axes...);
 }
 
+/// Other arguments.
+///@{
+template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_sum_x_axis_0>
+void sum(...) = delete;
+template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_mean_x_axis_0>
+void mean(...) = delete;
+template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_argmax_x_axis_0>
+void argmax(...) = delete;
+template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_argmin_x_axis_0>
+void argmin(...) = delete;
+template <class... GIVE_A_TENSOR_AND_AXES_OR_USE_maximum_FOR_TWO_TENSORS>
+void max(...) = delete;
+template <class... GIVE_A_TENSOR_AND_AXES_OR_USE_minimum_FOR_TWO_TENSORS>
+void min(...) = delete;
+template <auto... WRITE_sum_x_axis_0>
+  requires(sizeof...(WRITE_sum_x_axis_0) > 0)
+void sum(...) = delete;
+///@}
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -12,13 +12,6 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/tensor/tensor.hpp>
 
-namespace devplace {
-
-/// Appears in the compiler's message for cumulative sums of a distributed tensor.
-struct ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
-
-}  // namespace devplace
-
 namespace devplace::detail {
 
 /// Number of chunks of floating-point sums.
@@ -101,12 +94,13 @@ auto cumsum(const X& x) {
   return y;
 }
 
-template <class FIX = ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::none_distributed<Y, X>)
-void cumsum_into(Y&&, const X&) = delete;
-template <class FIX = ADD_UP_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::none_distributed<X>)
-void cumsum(const X&) = delete;
+/// Other arguments, such as tensors over several places.
+///@{
+template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
+void cumsum_into(...) = delete;
+template <class... GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST>
+void cumsum(...) = delete;
+///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

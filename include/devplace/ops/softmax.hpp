@@ -184,6 +184,14 @@ auto log_softmax(const X& x) {
   return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
 }
 
+/// Other arguments. For another axis: softmax(transposed(x)), or x.permute(...).
+///@{
+template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
+void softmax(...) = delete;
+template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
+void log_softmax(...) = delete;
+///@}
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
 #include DEVPLACE_CUDA_KERNELS(softmax)

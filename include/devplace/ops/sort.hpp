@@ -24,9 +24,6 @@ namespace devplace {
 // same order on every place. CUDA devices use CUB, on all rows at once; its headers are the reason why these operations
 // are not in all.hpp. Scratch memory is allocated on the place and counted as workspace.
 
-/// Appears in the compiler's message when a distributed tensor is sorted.
-struct SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST;
-
 }  // namespace devplace
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
@@ -142,21 +139,19 @@ auto top_k(const X& x, std::size_t k) {
   return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
 }
 
-template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::none_distributed<Y, X>)
-void sort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
-template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like Y, tensor_like X>
-  requires(!detail::none_distributed<Y, X>)
-void argsort_into(Y&&, const X&, sort_order = sort_order::ascending) = delete;
-template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::none_distributed<X>)
-void sort(const X&, sort_order = sort_order::ascending) = delete;
-template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::none_distributed<X>)
-void argsort(const X&, sort_order = sort_order::ascending) = delete;
-template <class FIX = SORT_ITS_PARTS_WITH_x_local_OR_gather_IT_FIRST, tensor_like X>
-  requires(!detail::none_distributed<X>)
-void top_k(const X&, std::size_t) = delete;
+/// Other arguments, such as tensors over several places.
+///@{
+template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
+void sort_into(...) = delete;
+template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
+void argsort_into(...) = delete;
+template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
+void sort(...) = delete;
+template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
+void argsort(...) = delete;
+template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_NUMBER_OR_USE_x_local_OR_gather>
+void top_k(...) = delete;
+///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

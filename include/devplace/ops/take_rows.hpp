@@ -88,6 +88,9 @@ auto take_rows(const X& x, const Indices& indices) {
   take_rows_into(y, x, indices);
   return y;
 }
+/// Other arguments.
+template <class... GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES>
+void take_rows(...) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 
