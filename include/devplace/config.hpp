@@ -68,6 +68,14 @@
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
+// nvcc's front end also warns where a reference to such a class is returned and not used, as by every assignment.
+#if defined(__CUDACC__)
+  #define DEVPLACE_NODISCARD
+#else
+  /// Marks classes whose values, the results of operations, are to be used.
+  #define DEVPLACE_NODISCARD [[nodiscard]]
+#endif
+
 // nvcc's front end warns about pragmas that are meant for the host compiler.
 #if defined(__CUDACC__)
   #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")

@@ -60,7 +60,7 @@ void copy_parts(std::span<const memory_block> to, std::span<const memory_block> 
 /// assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
-class [[nodiscard]] tensor<T, Extents, Where> {
+class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   using rules = detail::rules_of<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = rules::split;

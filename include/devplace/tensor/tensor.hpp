@@ -37,7 +37,7 @@ struct block_access;
 
 /// A tensor on one place.
 template <element T, extents_like Extents, single_place P>
-class [[nodiscard]] tensor<T, Extents, P> {
+class DEVPLACE_NODISCARD tensor<T, Extents, P> {
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{

@@ -24,7 +24,7 @@ namespace devplace {
 /// for every axis (`strided`); docs/views.md describes which operations return and accept which.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
-class [[nodiscard]] view {
+class DEVPLACE_NODISCARD view {
  public:
   /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{

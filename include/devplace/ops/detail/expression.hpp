@@ -44,7 +44,7 @@ constexpr auto make_expression(const F& function, Operands... operands);
 /// computed anew at each use. `tensor norm = sqrt(x);` stores its elements; `auto norm = lazy(sqrt(x));` says that it
 /// is to be computed at each use.
 template <class Where, class F, class... Operands>
-class [[nodiscard]] expression {
+class DEVPLACE_NODISCARD expression {
  public:
   /// Whether its tensors are on one place or over several.
   ///@{
@@ -166,7 +166,7 @@ class [[nodiscard]] expression {
 
 /// An expression that may have a name and be used several times; lazy() makes it.
 template <class Expression>
-class [[nodiscard]] lazy_expression : public Expression {
+class DEVPLACE_NODISCARD lazy_expression : public Expression {
  public:
   static constexpr bool is_lazy = true;
 
