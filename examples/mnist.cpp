@@ -87,7 +87,7 @@ double train(const dp::labelled_images& data, const options& given) {
   dp::model<net, Where> model{dp::seed{given.seed}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = given.learning_rate}};
   dp::loader<Where> batches{data.train, {.batch = given.batch, .shuffle = dp::seed{given.seed + 1}, .workers = 1}};
-  dp::progress progress{given.epochs, batches.samples()};
+  dp::progress progress{given.epochs, batches};
   for (int epoch = 0; epoch < given.epochs; ++epoch) {
     step.reset_mean_loss();
     for (const auto& [images, labels] : batches.epoch(epoch)) {

@@ -54,7 +54,7 @@ training train(const dp::labelled_images& data, std::FILE* out) {
   model_type model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 2e-3}};
   dp::loader<Where> batches{data.train, sixteenths};
-  dp::progress progress{epochs, batches.samples(), {.stream = out}};
+  dp::progress progress{epochs, batches, {.stream = out}};
   for (int epoch = 0; epoch < epochs; ++epoch) {
     step.reset_mean_loss();
     for (const auto& [images, labels] : batches.epoch(epoch)) {

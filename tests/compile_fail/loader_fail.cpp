@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <cstdint>
+#include <iostream>
 #include <span>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/train/accuracy.hpp>
 #include <devplace/train/progress.hpp>
 
 // g++ and nvcc print the tag that names the fix in the error, clang in the note after it.
@@ -95,5 +98,55 @@ void wrong(const dp::tensor<float, dp::extents<4, 2>, where>& features,
 #if defined(LOSS_AS_NUMBER)  // expect: devplace: progress takes the loss as a function that reads it
 void slow(dp::progress& progress, float loss) {
   progress.update(0, 64, loss);
+}
+#endif
+
+#if defined(BOTH_SETS)  // expect: GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64
+void both(const dp::labelled_images& data) {
+  dp::loader<where> batches{data, {.batch = 64}};
+}
+#endif
+
+#if defined(NO_OPTIONS)  // expect: GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64
+void unspecified(const dp::image_set& data) {
+  dp::loader<where> batches{data};
+}
+#endif
+
+#if defined(BATCH_AS_A_NUMBER)  // expect: GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64
+void unnamed(const dp::image_set& data) {
+  dp::loader<where> batches{data, 64};
+}
+#endif
+
+#if defined(PRINTED_LOADER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+void print(const dp::loader<where>& batches) {
+  std::cout << batches;
+}
+#endif
+
+#if defined(TWO_NUMBERS_FOR_PROGRESS)  // expect: GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000
+void swapped() {
+  dp::progress progress{60000, 5};
+}
+#endif
+
+using small_model = dp::model<devplace::nn::linear<4, 2>, where>;
+
+#if defined(DATA_BEFORE_MODEL)  // expect: devplace: accuracy takes the model and then its batches or an image_set
+double swapped(const dp::image_set& data, const small_model& model) {
+  return dp::accuracy(data, model);
+}
+#endif
+
+#if defined(ACCURACY_OF_BOTH_SETS)  // expect: devplace: accuracy takes the model and then its batches or an image_set
+double both(const dp::labelled_images& data, const small_model& model) {
+  return dp::accuracy(model, data);
+}
+#endif
+
+#if defined(ACCURACY_OF_A_TEMPORARY_LOADER)  // expect: KEEP_THE_LOADER_IN_A_VARIABLE
+double dangles(const dp::image_set& data, const small_model& model) {
+  return dp::accuracy(model, dp::loader<where>{data, {.batch = 64}}.epoch(0));
 }
 #endif

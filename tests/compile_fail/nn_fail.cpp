@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstdint>
+#include <iostream>
+#include <ratio>
 #include <utility>
+#include <vector>
 
 #include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
@@ -137,7 +141,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
   { auto copy = saved; }
 #endif
-#if defined(COPIED_MODEL)  // expect: (deleted|cannot be referenced)
+#if defined(COPIED_MODEL)  // expect: (USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign|call to deleted constructor)
   cpu_model copy = model;
 #endif
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
@@ -189,5 +193,90 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     auto pass = model.forward(x);
     optimizer.step(other, model.backward(std::move(pass.saved), gradient));
   }
+#endif
+#if defined(COPY_ASSIGNED_MODEL)  // expect: USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign
+  {
+    cpu_model other{dp::seed{2}};
+    other = model;
+  }
+#endif
+#if defined(MODEL_WITHOUT_A_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
+  { cpu_model wrong; }
+#endif
+#if defined(NUMBER_FOR_THE_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
+  { cpu_model wrong{1}; }
+#endif
+#if defined(VECTOR_AS_A_BATCH)  // expect: devplace: a batch is a tensor or a view of one
+  {
+    const std::vector<float> row(6);
+    auto wrong = model.predict(row);
+  }
+#endif
+#if defined(VECTOR_FORWARD)  // expect: devplace: a batch is a tensor or a view of one
+  {
+    const std::vector<float> row(6);
+    auto [wrong, kept] = model.forward(row);
+  }
+#endif
+#if defined(DOUBLE_BATCH_CALLED)  // expect: devplace: the batch's element type is not the model's
+  { auto wrong = model(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}}); }
+#endif
+#if defined(TARGETS_BEFORE_SAMPLES)  // expect: devplace: trainer: the samples come first and the targets second
+  step(y, x);
+#endif
+#if defined(VECTOR_OF_TARGETS)  // expect: devplace: trainer: the targets are a tensor or a view of one
+  step(x, std::vector<int>(4));
+#endif
+#if defined(LABELS_BEFORE_OUTPUT)  // expect: devplace: a loss takes the network's output first and the targets second
+  { auto [wrong, slope] = nn::cross_entropy{}(y, output); }
+#endif
+#if defined(VECTOR_OF_LABELS)  // expect: devplace: a loss takes two tensors or views
+  { auto [wrong, slope] = nn::cross_entropy{}(output, std::vector<int>(4)); }
+#endif
+#if defined(LOSS_BEFORE_MODEL)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this
+                                // order
+  { dp::trainer wrong{nn::cross_entropy{}, model, dp::optim::sgd{}}; }
+#endif
+#if defined(RULE_BEFORE_LOSS)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this order
+  { dp::trainer wrong{model, dp::optim::sgd{}, nn::cross_entropy{}}; }
+#endif
+#if defined(NO_RULE)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this order
+  { dp::trainer wrong{model, nn::cross_entropy{}}; }
+#endif
+#if defined(NUMBER_FOR_THE_RULE)  // expect: devplace: this type is not an optimizer's rule
+  { dp::trainer wrong{model, nn::cross_entropy{}, 0.1}; }
+#endif
+#if defined(CONST_MODEL)  // expect: devplace: trainer: a const model cannot be trained
+  {
+    const cpu_model& fixed = model;
+    dp::trainer wrong{fixed, nn::cross_entropy{}, dp::optim::sgd{}};
+  }
+#endif
+#if defined(PRINTED_MODEL)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+  std::cout << model << std::endl;
+#endif
+#if defined(PRINTED_TRAINER)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+  std::cout << step << std::endl;
+#endif
+#if defined(PRINTED_LOSS)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+  std::cout << step(x, y) << std::endl;
+#endif
+#if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss is not printed itself
+  std::cout << loss << std::endl;
+#endif
+#if defined(LOSS_AS_A_NUMBER)  // expect: CALL_item_TO_READ_THE_LOSS
+  { const float wrong = step(x, y); }
+#endif
+#if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize takes the gradients that backward returned
+  dp::synchronize(model);
+#endif
+#if defined(MEMORY_PLAN_WITH_ACCUMULATE)  // expect: devplace: memory_plan: its fourth argument is a collective policy
+  static_assert(dp::memory_plan<cpu_model, dp::batch<64>, dp::optim::sgd, dp::accumulate<4>>::bytes < 1'000'000);
+#endif
+#if defined(DROPOUT_OF_PERCENT)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_10)
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<20>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 }

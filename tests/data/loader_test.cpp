@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -299,6 +300,24 @@ TEST_CASE("an unread loader, or one left during an epoch, joins its workers", "[
       }
     } catch (const std::runtime_error&) {
     }
+  }
+}
+
+TEST_CASE("an epoch is a range for the algorithms and views of the standard", "[data]") {
+  const auto data = numbered_images(10);
+  for (const helpers with : all_helpers) {
+    dp::loader<here> batches{data, {.batch = 3, .workers = with.workers, .prefetch = with.prefetch}};
+    std::vector<std::size_t> sizes;
+    std::vector<float> first;
+    for (const auto& [images, labels] : batches.epoch(0) | std::views::drop(1) | std::views::take(2)) {
+      sizes.push_back(labels.extent(0));
+      first.push_back(images(0, 0, 0));
+    }
+    CHECK(sizes == std::vector<std::size_t>{3, 3});
+    std::vector<float> all;
+    for (const auto& [images, labels] : batches.epoch(1))
+      all.push_back(images(0, 0, 0));
+    CHECK(first == std::vector<float>{all.at(1), all.at(2)});
   }
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("docs/training.md: a whole training", "[docs]") {
   dp::trainer step{model, nn::cross_entropy{.label_smoothing = 0.1}, dp::optim::adamw{.learning_rate = 4e-3}};
   step.clip({.max_norm = 5});
   dp::loader<where> batches{data.train, options};
-  dp::progress progress{epochs, batches.samples(), {.stream = nullptr}};
+  dp::progress progress{epochs, batches, {.stream = nullptr}};
   for (int epoch = 0; epoch < epochs; ++epoch) {
     step.reset_mean_loss();
     for (const auto& [images, labels] : batches.epoch(epoch)) {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ratio>
 
 #include <devplace/all.hpp>
 
@@ -98,7 +99,7 @@ int copy_to_the_host() {
 
 /// Exercises all operations on devices, with the guard raised and lowered at each synchronisation.
 int train() {
-  using net = nn::sequential<nn::linear<8, 16>, nn::relu, nn::dropout<25>, nn::linear<16, 3>>;
+  using net = nn::sequential<nn::linear<8, 16>, nn::relu, nn::dropout<std::ratio<1, 4>>, nn::linear<16, 3>>;
   dp::model<net, gpu1> model{dp::seed{1}};
   dp::optimizer adam{model, dp::optim::adam{}};
   const auto x = dp::to<gpu1>(dp::to<gpu0>(dp::zeros<float, host>(dp::extents<dp::dyn, 8>{20})));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <ratio>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,8 @@ type_layout layout_of(const char* name) {
 /// The types that may appear in a user's interfaces, for one placement.
 template <class Where>
 void append_layouts(std::vector<type_layout>& table) {
-  using net = nn::sequential<nn::linear<8, 6>, nn::relu, nn::dropout<25>, nn::linear<6, 3>, nn::log_softmax>;
+  using net =
+      nn::sequential<nn::linear<8, 6>, nn::relu, nn::dropout<std::ratio<1, 4>>, nn::linear<6, 3>, nn::log_softmax>;
   using model = dp::model<net, Where>;
   using batch = dp::batch_placement_t<Where>;
   using output = dp::tensor<float, dp::extents<dp::dyn, 3>, batch>;

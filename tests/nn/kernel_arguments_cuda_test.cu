@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <ratio>
 #include <vector>
 
 #include <devplace/all.hpp>
@@ -66,7 +67,7 @@ struct named_gain {
 
 using net =
     nn::sequential<nn::input<6>, named_scale<"input", std::array{1, 2, 3}, shape_value{{28, 28}, 7}>, nn::linear<6, 8>,
-                   named_gain<"gain", std::array<std::size_t, 1>{8}>, nn::relu, nn::dropout<10>,
+                   named_gain<"gain", std::array<std::size_t, 1>{8}>, nn::relu, nn::dropout<std::ratio<1, 10>>,
                    nn::residual<nn::linear<8, 8>, named_scale<"skip", std::array{0, 1, 2}, shape_value{{}, 2}>>,
                    nn::linear<8, 3>>;
 

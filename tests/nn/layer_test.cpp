@@ -39,12 +39,16 @@ struct affine {
   template <class In>
   static constexpr std::size_t scratch = N;
 
-  static void forward(const auto& c) { c.output = c.input * c.template parameter<0>() + c.template parameter<1>(); }
+  static void forward(const auto& c) {
+    const auto [gain, shift] = c.parameters();
+    c.output = c.input * gain + shift;
+  }
   static void backward(const auto& c) {
     using T = typename std::remove_cvref_t<decltype(c)>::value_type;
     c.scratch() = c.output_gradient * c.input;
-    dp::column_sum_into(c.template parameter_gradient<0>(), c.scratch(), c.accumulate ? T{1} : T{0});
-    dp::column_sum_into(c.template parameter_gradient<1>(), c.output_gradient, c.accumulate ? T{1} : T{0});
+    const auto [gain, shift] = c.parameter_gradients();
+    dp::column_sum_into(gain, c.scratch(), c.accumulate ? T{1} : T{0});
+    dp::column_sum_into(shift, c.output_gradient, c.accumulate ? T{1} : T{0});
     if (c.needs_input_gradient) c.input_gradient = c.output_gradient * c.template parameter<0>();
   }
 };

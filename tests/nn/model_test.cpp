@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
 #include <cstddef>
+#include <ratio>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -83,6 +84,15 @@ TEST_CASE("predict computes the network's formula, for any number of samples", "
       for (std::size_t c = 0; c < 3; ++c)
         CHECK(y(i, c) == Catch::Approx(by_hand(model, &x(i, 0), c)).epsilon(1e-12));
   }
+}
+
+TEST_CASE("a call of a model is predict", "[nn]") {
+  const cpu_model model{dp::seed{4}};
+  const auto x = dp::test::integer_samples<double, 6>(5);
+  const auto called = model(x);
+  const auto predicted = model.predict(x);
+  for (std::size_t i = 0; i < predicted.size(); ++i)
+    CHECK(called.data()[i] == predicted.data()[i]);
 }
 
 TEST_CASE("predict takes batches whose samples have other axes but the right size", "[nn]") {
@@ -237,7 +247,7 @@ TEST_CASE("a rejected backward consumes nothing", "[nn]") {
 }
 
 TEST_CASE("dropout acts in training and not when predicting", "[nn]") {
-  using dropping = nn::sequential<nn::linear<6, 400>, nn::dropout<25>>;
+  using dropping = nn::sequential<nn::linear<6, 400>, nn::dropout<std::ratio<1, 4>>>;
   dp::model<dropping, dp::on<dp::cpu>, double> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<double, 6>(8);
   const auto full = model.predict(x);

@@ -3,6 +3,7 @@
 // A batch that is replicated like the model: each place computes all of it, and all get the same bits.
 #include <cmath>
 #include <cstddef>
+#include <ratio>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,7 +34,7 @@ using dp::test::values_of;
 
 namespace {
 
-using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<30>, nn::linear<8, 3>>;
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<3, 10>>, nn::linear<8, 3>>;
 using where = dp::replicated<2, 0, 1>;
 constexpr std::size_t sizes[] = {9, 1, 2, 0, 64};
 

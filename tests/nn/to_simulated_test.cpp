@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <array>
 #include <cstddef>
+#include <ratio>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ struct counting {
   }
 };
 
-using net = nn::sequential<nn::linear<6, 8>, counting, nn::relu, nn::dropout<30>, nn::linear<8, 3>>;
+using net = nn::sequential<nn::linear<6, 8>, counting, nn::relu, nn::dropout<std::ratio<3, 10>>, nn::linear<8, 3>>;
 using host = dp::on<dp::cpu>;
 using device = dp::on<dp::cuda<1>>;
 using replicas = dp::replicated<2, 0>;

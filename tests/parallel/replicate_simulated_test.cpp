@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <ratio>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -25,7 +26,7 @@ using dp::test::parameters_of;
 
 namespace {
 
-using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 template <int I>
 using model_on = dp::model<net, dp::on<dp::cuda<I>>>;
 

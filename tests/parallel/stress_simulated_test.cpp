@@ -11,6 +11,7 @@
 #include <exception>
 #include <optional>
 #include <random>
+#include <ratio>
 #include <string>
 #include <thread>
 #include <utility>
@@ -43,7 +44,7 @@ using dp::test::refusing;
 
 namespace {
 
-using net = nn::sequential<nn::linear<6, 8>, refusing, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
+using net = nn::sequential<nn::linear<6, 8>, refusing, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 /// Every parameter in its own bucket, so that there are many consecutive collectives.
 using small_buckets = collective::buckets<1, 1>;
 const nn::cross_entropy loss{.ignore_index = 1, .class_weights = {1, 2, 0.5}};

@@ -110,4 +110,5 @@ TEST_CASE("accuracy over images scales them as the options say", "[train]") {
   set.labels(0) = 2;
   CHECK(dp::accuracy(identity(), set) == 0.5);
   CHECK(dp::accuracy(identity(), set, {.top = 2}) == 1);
+  CHECK(dp::accuracy(identity(), set, {}) == 0.5);
 }

@@ -5,6 +5,7 @@
 // parameters of a training on one place with the whole batch.
 
 #include <cstddef>
+#include <ratio>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -205,7 +206,7 @@ class pretended_training {
 };
 
 using linear_net = nn::sequential<nn::linear<6, 4>, nn::linear<4, 2>>;
-using dropout_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<20>, nn::linear<8, 3>>;
+using dropout_net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
 
 dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> integer_targets(std::size_t rows) {
   dp::tensor<double, dp::extents<dp::dyn, 2>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 2>{rows});

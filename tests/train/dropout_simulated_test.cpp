@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ratio>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,8 @@ using dp::test::parameters_of;
 
 namespace {
 
-using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::dropout<50>, nn::linear<4, 4>, nn::dropout<75>>;
+using net = nn::sequential<nn::linear<6, 4>, nn::relu, nn::dropout<std::ratio<1, 2>>, nn::linear<4, 4>,
+                           nn::dropout<std::ratio<3, 4>>>;
 using cpu = dp::on<dp::cpu>;
 using one = dp::on<dp::cuda<3>>;
 using two = dp::replicated<1, 0>;

@@ -85,7 +85,7 @@ TEST_CASE("in a file there is a line for each epoch, and the loss is read for it
   memory_file file;
   now = 50;
   int reads = 0;
-  dp::progress progress{2, 100, {.stream = file.stream(), .clock = &test_clock}};
+  dp::progress progress{2, {.samples = 100, .stream = file.stream(), .clock = &test_clock}};
   for (int epoch = 0; epoch < 2; ++epoch)
     for (int batch = 0; batch < 4; ++batch) {
       now += 0.5;
@@ -103,7 +103,7 @@ TEST_CASE("in a file there is a line for each epoch, and the loss is read for it
 TEST_CASE("in a file a long epoch has additional lines", "[train]") {
   memory_file file;
   now = 0;
-  dp::progress progress{1, 1000, {.stream = file.stream(), .file_interval = 30, .clock = &test_clock}};
+  dp::progress progress{1, {.samples = 1000, .stream = file.stream(), .file_interval = 30, .clock = &test_clock}};
   for (int batch = 0; batch < 10; ++batch) {
     now += 12;
     progress.update(0, 100, [] { return 1.5; });
@@ -120,7 +120,7 @@ TEST_CASE("on a terminal one line is rewritten, ten times a second at most", "[t
   if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
   now = 0;
   int reads = 0;
-  dp::progress progress{2, 100, {.stream = screen.stream(), .clock = &test_clock}};
+  dp::progress progress{2, {.samples = 100, .stream = screen.stream(), .clock = &test_clock}};
   const auto loss = [&] {
     ++reads;
     return 2.0;
@@ -146,7 +146,7 @@ TEST_CASE("a line that is not finished is ended with the object, or by the next 
   if (screen.stream() == nullptr) DEVPLACE_SKIP("this machine gives no pseudo terminal");
   now = 0;
   {
-    dp::progress progress{3, 100, {.stream = screen.stream(), .clock = &test_clock}};
+    dp::progress progress{3, {.samples = 100, .stream = screen.stream(), .clock = &test_clock}};
     now = 1;
     progress.update(0, 25, [] { return 2.0; });
     CHECK_THAT(screen.text(), ContainsSubstring("epoch 1/3   25 %"));
@@ -160,7 +160,7 @@ TEST_CASE("a line that is not finished is ended with the object, or by the next 
 TEST_CASE("samples per second exclude time between epochs; the time left includes it", "[train]") {
   memory_file file;
   now = 0;
-  dp::progress progress{3, 100, {.stream = file.stream(), .clock = &test_clock}};
+  dp::progress progress{3, {.samples = 100, .stream = file.stream(), .clock = &test_clock}};
   for (int epoch = 0; epoch < 2; ++epoch) {
     for (int batch = 0; batch < 2; ++batch) {
       now += 1;
@@ -176,7 +176,7 @@ TEST_CASE("samples per second exclude time between epochs; the time left include
 TEST_CASE("the time that reading the loss takes counts: it waits for the device", "[train]") {
   memory_file file;
   now = 0;
-  dp::progress progress{1, 100, {.stream = file.stream(), .clock = &test_clock}};
+  dp::progress progress{1, {.samples = 100, .stream = file.stream(), .clock = &test_clock}};
   progress.update(0, 50, [] { return 1.0; });
   progress.update(0, 50, [] {
     now = 5;
@@ -186,7 +186,7 @@ TEST_CASE("the time that reading the loss takes counts: it waits for the device"
 }
 
 TEST_CASE("without a stream nothing is written and no loss is read", "[train]") {
-  dp::progress progress{1, 10, {.stream = nullptr}};
+  dp::progress progress{1, {.samples = 10, .stream = nullptr}};
   progress.update(0, 10, []() -> double { throw std::logic_error("was read"); });
 }
 
@@ -194,17 +194,17 @@ TEST_CASE("progress of empty and inconsistent trainings prints sensible numbers"
   memory_file file;
   now = 0;
   {
-    dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
+    dp::progress progress{1, {.samples = 10, .stream = file.stream(), .clock = &test_clock}};
     progress.update(0, 10, [] { return std::nan(""); });  // no time has passed
     progress.update(0, 10, [] { return 1.0; });           // more samples than announced: no second line
   }
-  { dp::progress none{0, 0, {.stream = file.stream(), .clock = &test_clock}}; }
+  { dp::progress none{0, {.samples = 0, .stream = file.stream(), .clock = &test_clock}}; }
   CHECK(file.text() == "epoch 1/1  100 %  loss nan  0 samples/s  0.0 s in all\n");
 }
 
 TEST_CASE("exceptions of reading the loss propagate", "[train]") {
   memory_file file;
-  dp::progress progress{1, 10, {.stream = file.stream(), .clock = &test_clock}};
+  dp::progress progress{1, {.samples = 10, .stream = file.stream(), .clock = &test_clock}};
   CHECK_THROWS_AS(progress.update(0, 10, []() -> double { throw std::runtime_error("device lost"); }),
                   std::runtime_error);
   CHECK(file.text().empty());

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <ratio>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace dp = devplace;
 namespace nn = devplace::nn;
 
 TEST_CASE("a training step on the CPU calls no operator new, for any prepared size", "[train]") {
-  using net = nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<20>,
+  using net = nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<std::ratio<1, 5>>,
                              nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>,
                              nn::log_softmax>;
   dp::model<net, dp::on<dp::cpu>> model{dp::seed{1}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ratio>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ namespace mock = devplace::test::mock_cuda;
 namespace {
 
 using names = std::vector<std::string>;
-using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<20>, nn::linear<256, 10>>;
+using net = nn::sequential<nn::linear<784, 256>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<256, 10>>;
 
 // The launches of one step of `net`, by the heads of the kernels' names. These lists are a promise to users: a change
 // of the step must be intended.

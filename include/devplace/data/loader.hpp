@@ -15,6 +15,7 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -26,6 +27,8 @@ struct LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER;
 struct KEEP_THE_LOADER_IN_A_VARIABLE;
 /// Appears in the compiler's message for a loader of temporary data, which would be destroyed before the first batch.
 struct KEEP_THE_DATA_IN_A_VARIABLE;
+/// Appears in the compiler's message for a loader of other data or without options.
+struct GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64;
 
 /// Yields batches where a model on `Where` needs them: on its place, or split along axis 0 over its places as the
 /// option `split` says.
@@ -94,6 +97,14 @@ class loader {
   loader(const Source&&, const loader_options&, const More&...)
   = delete;
 
+  template <class Data, class... Transform, class FIX = GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64>
+    requires(!std::is_same_v<Data, Source>)
+  loader(const Data&, const loader_options&, const Transform&...)
+  = delete;
+  template <class FIX = GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64, class Data, class... Wrong>
+    requires(sizeof...(Wrong) == 0 || !(std::is_convertible_v<Wrong, loader_options> || ...))
+  explicit loader(const Data&, const Wrong&...) = delete;
+
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
 
@@ -108,7 +119,7 @@ class loader {
     return epoch_range<detail::configuration>(*this, number);
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
-  void epoch(int) && = delete;
+  epoch_range<detail::configuration> epoch(int) && = delete;
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
   void epoch() const = delete;
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
@@ -191,10 +202,23 @@ class loader<Where, T, Source>::epoch_range {
     epoch_range* range_;
   };
 
-  epoch_range(const epoch_range&) = delete;
-  epoch_range& operator=(const epoch_range&) = delete;
+  /// Moves before the first batch was requested, as std::views do: `batches.epoch(0) | std::views::take(3)`.
+  ///@{
+  epoch_range(epoch_range&& other) noexcept
+      : loader_(std::exchange(other.loader_, nullptr)), number_(other.number_), current_(other.current_) {}
+  epoch_range& operator=(epoch_range&& other) noexcept {
+    if (this == &other) return *this;
+    if (loader_ != nullptr) loader_->maker_.stop();
+    loader_ = std::exchange(other.loader_, nullptr);
+    number_ = other.number_;
+    current_ = other.current_;
+    return *this;
+  }
+  ///@}
   /// Discards the batches that were not read.
-  ~epoch_range() { loader_.maker_.stop(); }
+  ~epoch_range() {
+    if (loader_ != nullptr) loader_->maker_.stop();
+  }
 
   /// The first unread batch, which is made now. Throws what making it threw.
   iterator begin() {
@@ -205,25 +229,25 @@ class loader<Where, T, Source>::epoch_range {
   std::default_sentinel_t end() const { return {}; }
 
   /// Whether all batches have been read.
-  bool ended() const { return number_ >= loader_.size(); }
+  bool ended() const { return number_ >= loader_->size(); }
   /// Number of batches.
-  std::size_t size() const { return loader_.size(); }
+  std::size_t size() const { return loader_->size(); }
 
  private:
   friend class loader;
-  epoch_range(loader& batches, int epoch) : loader_(batches) { loader_.maker_.start(epoch); }
+  epoch_range(loader& batches, int epoch) : loader_(&batches) { batches.maker_.start(epoch); }
 
   void advance() {
     current_ = nullptr;
-    loader_.maker_.release(number_);
+    loader_->maker_.release(number_);
     ++number_;
     fetch();
   }
   void fetch() {
-    if (!ended()) current_ = &loader_.template get<Configuration>(number_);
+    if (!ended()) current_ = &loader_->template get<Configuration>(number_);
   }
 
-  loader& loader_;
+  loader* loader_;
   std::size_t number_ = 0;
   const batch_type* current_ = nullptr;
 };
@@ -247,4 +271,10 @@ template <placement Where, floating_element T = float, tensor_like Features, ten
   requires(!(detail::outlives_the_call<Features> && detail::outlives_the_call<Targets>))
 void make_loader(Features&&, Targets&&, const loader_options&, const Transform&...) = delete;
 
+namespace detail {
+
+template <class Where, class T, class Source>
+inline constexpr bool not_printed<loader<Where, T, Source>> = true;
+
+}  // namespace detail
 }  // namespace devplace

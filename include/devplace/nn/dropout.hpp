@@ -2,20 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <ratio>
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/random.hpp>
 
 namespace devplace::nn {
 
-/// When training, sets each element to 0 with probability `Percent` / 100 and multiplies the others by 1 / (1 - Percent
-/// / 100); the identity when predicting. Which elements are dropped depends only on the model's seed, the step, the
-/// layer and the sample's index in the whole batch, so one device and several replicas agree; backward draws the same
-/// numbers again instead of storing a mask.
-template <std::size_t Percent = 50>
+/// When training, sets each element to 0 with the probability P, a std::ratio, and multiplies the others by 1 / (1 -
+/// P): `dropout<std::ratio<1, 8>>` for 12.5 %, `dropout<>` for a half; the identity when predicting. Which elements are
+/// dropped depends only on the model's seed, the step, the layer and the sample's index in the whole batch, so one
+/// device and several replicas agree; backward draws the same numbers again instead of storing a mask.
+template <class GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10 = std::ratio<1, 2>>
 struct dropout {
-  static_assert(Percent < 100, "devplace: dropout<Percent> takes a whole percentage below 100.");
+  /// The probability, a std::ratio.
+  using probability = GIVE_THE_PROBABILITY_AS_A_RATIO_WRITE_std_ratio_1_10;
+  static_assert(
+      requires { probability::num < probability::den; },
+      "devplace: dropout takes its probability as a ratio: dropout<std::ratio<1, 10>> for 10 %.");
+  static_assert(
+      !requires { probability::num; } ||
+          (std::ratio_less_equal_v<std::ratio<0>, probability> && std::ratio_less_v<probability, std::ratio<1>>),
+      "devplace: dropout's probability is at least 0 and below 1; dropout<std::ratio<1, 10>> is 10 %.");
   /// Members that layer_for requires.
   ///@{
   template <class In>
@@ -30,8 +39,9 @@ struct dropout {
  private:
   template <class Call>
   static void apply(const Call& c, const auto& to, const auto& from) {
-    const double probability = c.mode == mode::train ? static_cast<double>(Percent) / 100 : 0.0;
-    dropout_into(to, from, probability, dropout_key{c.key.seed, c.key.layer, c.key.step}, c.key.first_sample);
+    constexpr double drawn = static_cast<double>(probability::num) / static_cast<double>(probability::den);
+    dropout_into(to, from, c.mode == mode::train ? drawn : 0.0, dropout_key{c.key.seed, c.key.layer, c.key.step},
+                 c.key.first_sample);
   }
 };
 

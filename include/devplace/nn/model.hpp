@@ -15,6 +15,7 @@
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -26,6 +27,12 @@
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace {
+
+/// Appear in the compiler's message when a model is copied or made without a seed.
+///@{
+struct USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign;
+struct GIVE_A_SEED_AS_IN_seed_1;
+///@}
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
 /// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
@@ -89,6 +96,14 @@ class model {
     return *this;
   }
   ///@}
+  // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
+  model(const model&, USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign* = nullptr) = delete;
+  model& operator=(const volatile model&) const volatile&& = delete;
+  template <class FIX = USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign>
+  void operator=(const model&) = delete;
+  template <class... Number, class FIX = GIVE_A_SEED_AS_IN_seed_1>
+    requires(sizeof...(Number) <= 1 && (std::is_arithmetic_v<Number> && ...))
+  explicit model(Number...) = delete;
 
   /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
   /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
@@ -141,10 +156,19 @@ class model {
   /// every place computes all of it.
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
-    auto outputs = output_for(samples);
-    runtime::predict_tiles<model>(*live(), outputs, samples,
-                                  std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
-    return outputs;
+    if constexpr (runtime::accepts_batch<model, Batch, true>()) {
+      auto outputs = output_for(samples);
+      runtime::predict_tiles<model>(*live(), outputs, samples,
+                                    std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
+      return outputs;
+    } else {
+      return runtime::rejected<typical_output>();
+    }
+  }
+  /// The same: `model(x)`.
+  template <class Batch, detail::configured = detail::configuration>
+  [[nodiscard]] auto operator()(const Batch& samples) const {
+    return predict(samples);
   }
 
   /// The same into the elements of a tensor or view of any layout, [n, output extents...] of output_type, placed and
@@ -170,22 +194,27 @@ class model {
   template <class Batch, detail::configured = detail::configuration>
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
-    using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-    const runtime::sole_use use(*live());
-    nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
-    auto output = output_for(batch);
-    auto& state = *live();
-    runtime::renew_working_copies<backend_type>(state);
-    const nn::random_key key{state.seed, state.step++, 0, 0};
-    runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
-      const auto x = detail::local_part(batch, k);
-      detail::memory_block workspace;
-      const auto p = runtime::run_forward<Net, P, backend_type>(
-          state.replicas[k], x, workspace, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
-      saved.keep(k, std::move(workspace), p, x.data());
-    });
-    if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
-    return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
+    if constexpr (runtime::accepts_batch<model, batch_type, true>()) {
+      using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
+      const runtime::sole_use use(*live());
+      nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
+      auto output = output_for(batch);
+      auto& state = *live();
+      runtime::renew_working_copies<backend_type>(state);
+      const nn::random_key key{state.seed, state.step++, 0, 0};
+      runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
+        const auto x = detail::local_part(batch, k);
+        detail::memory_block workspace;
+        const auto p = runtime::run_forward<Net, P, backend_type>(
+            state.replicas[k], x, workspace, runtime::key_of_part(key, batch, k), detail::local_part(output, k));
+        saved.keep(k, std::move(workspace), p, x.data());
+      });
+      if constexpr (!std::is_same_v<held, nn::detail::nothing>) saved.hold(std::move(batch));
+      return nn::forward_result<decltype(output), decltype(saved)>{std::move(output), std::move(saved)};
+    } else {
+      using saved_type = nn::saved<Net, Where, P, batch_placement_type, nn::detail::nothing>;
+      return runtime::rejected<nn::forward_result<typical_output, saved_type>>();
+    }
   }
 
   /// Gradients of the parameters from what forward saved and the loss's gradient; consumes `saved`. Throws while
@@ -265,6 +294,7 @@ class model {
 
  private:
   friend struct nn::detail::model_access;
+  using typical_output = tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>;
   explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
 
   /// The state of a usable model. Throws a new failure of one of its devices.
@@ -310,7 +340,6 @@ class model {
   /// Uninitialised outputs, with the batch's placement and split.
   template <class Batch, detail::configured = detail::configuration>
   static auto output_for(const Batch& samples) {
-    runtime::check_whole_or_split_batch<model>(samples);
     return detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
   }
@@ -345,4 +374,10 @@ class model {
   std::shared_ptr<state_type> state_;
 };
 
+namespace detail {
+
+template <class Net, class Where, class P>
+inline constexpr bool not_printed<model<Net, Where, P>> = true;
+
+}  // namespace detail
 }  // namespace devplace

@@ -144,4 +144,13 @@ template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USE
           placement Where, class P>
 void synchronize(gradients<Net, Where, P>&, const Policy& = {}) = delete;
 
+/// Other arguments, such as a model; not deleted, because compilers would then list every other synchronize.
+template <class Policy = collective::all_reduce<>, class Other>
+void synchronize(const Other&, const Policy& = {}) {
+  static_assert(sizeof(Other) == 0,
+                "devplace: synchronize takes the gradients that backward returned, and gives them whole: "
+                "synchronize(model.backward(std::move(saved), gradient)); to wait for a place it is "
+                "synchronize<cuda<0>>().");
+}
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -46,42 +46,57 @@ constexpr bool can_be_batch() {
     return true;
 }
 
-/// Rejects at compile time a batch whose element type or sample size differs from the model's.
-template <class Model, class Batch>
-constexpr void check_samples(const Batch&) {
-  using taken = typename Model::input_type;
-  constexpr bool fits = std::is_same_v<typename Batch::value_type, taken>;
-  constexpr bool takes_activations = std::is_same_v<taken, element_of_t<typename Model::precision_type>>;
-  static_assert(fits || !takes_activations,
+/// What is wrong with an argument that should be a batch, as far as the types tell; the first that applies.
+enum class batch_fault : unsigned char { none, no_tensor, placement, elements, own_elements, sample };
+
+/// `Whole`: a copy on every place is a batch, too.
+template <class Model, class Batch, bool Whole>
+constexpr batch_fault fault_of_batch() {
+  if constexpr (!tensor_like<Batch>) {
+    return batch_fault::no_tensor;
+  } else {
+    using where = typename Batch::placement_type;
+    using taken = typename Model::input_type;
+    if (!std::is_same_v<where, typename Model::batch_placement_type> &&
+        !(Whole && std::is_same_v<where, typename Model::placement_type>))
+      return batch_fault::placement;
+    if (!std::is_same_v<typename Batch::value_type, taken>)
+      return std::is_same_v<taken, element_of_t<typename Model::precision_type>> ? batch_fault::elements
+                                                                                 : batch_fault::own_elements;
+    return can_be_batch<typename Batch::extents_type, typename Model::input_extents>() ? batch_fault::none
+                                                                                       : batch_fault::sample;
+  }
+}
+
+/// Rejects at compile time what a model does not take. A function that takes a batch asks first and does nothing if
+/// this is false, so that there is one error, which names the caller's line.
+template <class Model, class Batch, bool Whole>
+constexpr bool accepts_batch() {
+  constexpr batch_fault fault = fault_of_batch<Model, Batch, Whole>();
+  static_assert(fault != batch_fault::no_tensor,
+                "devplace: a batch is a tensor or a view of one; numbers elsewhere in the host's memory, as in a "
+                "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)).");
+  static_assert(fault != batch_fault::placement || Whole,
+                "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
+                "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
+                "loader<Where>); over a replicated batch every place would do the same.");
+  static_assert(fault != batch_fault::placement || !Whole,
+                "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
+                "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
+                "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
+  static_assert(fault != batch_fault::elements,
                 "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
-  static_assert(fits || takes_activations,
+  static_assert(fault != batch_fault::own_elements,
                 "devplace: the batch's element type is not the one that the network's first layer takes, its "
                 "input_element; make the batch of that type, or convert it with cast<input_element>(batch).");
-  static_assert(can_be_batch<typename Batch::extents_type, typename Model::input_extents>(),
+  static_assert(fault != batch_fault::sample,
                 "devplace: one sample of the batch has another number of elements than the network's input.");
+  return fault == batch_fault::none;
 }
 
-/// Rejects at compile time all placements but that of split batches, which training steps and metrics take.
-template <class Model, class Batch>
-constexpr void check_batch(const Batch& batch) {
-  static_assert(std::is_same_v<typename Batch::placement_type, typename Model::batch_placement_type>,
-                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
-                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>); over a replicated batch every place would do the same.");
-  check_samples<Model>(batch);
-}
-
-/// Rejects at compile time a batch that is neither split over the model's places nor replicated on them.
-template <class Model, class Batch>
-constexpr void check_whole_or_split_batch(const Batch& batch) {
-  using batch_where = typename Batch::placement_type;
-  static_assert(std::is_same_v<batch_where, typename Model::batch_placement_type> ||
-                    std::is_same_v<batch_where, typename Model::placement_type>,
-                "devplace: the batch does not lie where the model takes it: for a model on on<P> that is on<P> "
-                "(to<on<P>>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
-                "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
-  check_samples<Model>(batch);
-}
+/// The result of a function whose arguments were rejected, so that no other errors follow; never called.
+template <class Result>
+Result rejected();
 
 /// Number of samples in a local batch; throws if a run-time sample size is not the network's.
 template <class Sample, class Part>

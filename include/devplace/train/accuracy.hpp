@@ -73,6 +73,23 @@ inline void check_top(std::size_t top, std::size_t classes) {
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
+namespace devplace::detail {
+
+template <class X>
+inline constexpr bool is_model = false;
+template <class Net, class Where, class P>
+inline constexpr bool is_model<model<Net, Where, P>> = true;
+
+template <class X>
+concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
+  batches.begin();
+};
+
+/// What the argument `{}` initialises with less conversion than options.
+enum empty_braces : unsigned char {};
+
+}  // namespace devplace::detail
+
 namespace devplace {
 
 /// Options of accuracy(): `{.top = 5}`.
@@ -89,10 +106,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// The share of samples, from 0 to 1, whose label has the largest output, or is among the `how.top` largest; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
 /// number from each place at the end. Throws argument_error if `how.top` is out of range.
-template <class Net, placement Where, precision P, class Batches>
-  requires requires(Batches& b) {
-    b.begin();
-  }
+template <class Net, placement Where, precision P, detail::epoch_like Batches>
 double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
   static_assert(
@@ -114,7 +128,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    runtime::check_batch<model<Net, Where, P>>(images);
+    static_cast<void>(runtime::accepts_batch<model<Net, Where, P>, std::remove_cvref_t<decltype(images)>, false>());
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -150,6 +164,21 @@ double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_opt
 template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, const accuracy_options& how) {
   return accuracy(m, data, loader_options{.batch = 256}, how);
+}
+/// `{}` stands for the default options.
+template <class Net, placement Where, precision P>
+double accuracy(const model<Net, Where, P>& m, const image_set& data, detail::empty_braces) {
+  return accuracy(m, data);
+}
+
+/// Other arguments, or another order; not deleted, because compilers would then list every other accuracy.
+template <class First, class Second, class... More>
+  requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)))
+double accuracy(const First&, const Second&, const More&...) {
+  static_assert(sizeof(First) == 0,
+                "devplace: accuracy takes the model and then its batches or an image_set: accuracy(model, data.test), "
+                "accuracy(model, batches.epoch(0)).");
+  return 0;
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -129,6 +129,12 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
     : train::detail::model_layout<Net, Where, P, Samples> {
  private:
   using base = train::detail::model_layout<Net, Where, P, Samples>;
+  static constexpr bool is_policy =
+      collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
+  static_assert(is_policy,
+                "devplace: memory_plan: its fourth argument is a collective policy, as in collective::all_reduce<>; "
+                "leave accumulate<k> out, which needs no more memory than one batch.");
+  using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   using typename base::plan;
   using typename base::roles;
   using layout = train::detail::step_layout<Net, P>;
@@ -146,8 +152,9 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
   /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`.
   static constexpr std::size_t reduction_buffer =
       participants > 1
-          ? Policy::engine_type::workspace_bytes(participants, bucket_plan<model<Net, Where, P>, Policy>::largest,
-                                                 sizeof(typename roles::wire))
+          ? policy_type::engine_type::workspace_bytes(participants,
+                                                      bucket_plan<model<Net, Where, P>, policy_type>::largest,
+                                                      sizeof(typename roles::wire))
           : 0;
   /// The total of the above.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +

@@ -10,8 +10,12 @@
 
 namespace devplace {
 
+/// Appears in the compiler's message for a progress with two numbers, which could be taken for each other.
+struct GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000;
+
 /// Destination and frequency of progress lines.
 struct progress_options {
+  std::size_t samples = 0;                            ///< in an epoch, for a program without a loader
   std::FILE* stream = stdout;                         ///< null: prints nothing and reads no loss
   double terminal_interval = 0.1;                     ///< seconds between updates of the line on a terminal
   double file_interval = 30;                          ///< seconds between lines elsewhere, besides one per epoch
@@ -22,7 +26,7 @@ struct progress_options {
 /// one line per epoch, rewritten in place; elsewhere (a file, a pipe) plain lines, one per epoch and additional ones in
 /// long epochs. Nothing is printed unless a program creates this object.
 /// ```
-/// dp::progress progress{epochs, batches.samples()};
+/// dp::progress progress{epochs, batches};
 /// for (int epoch = 0; epoch < epochs; ++epoch)
 ///   for (const auto& [images, labels] : batches.epoch(epoch)) {
 ///     step(images, labels);
@@ -33,14 +37,26 @@ struct progress_options {
 /// current epoch; the time left is estimated from all the time so far, including time between epochs.
 class progress {
  public:
-  /// `samples` is the number of samples in an epoch. The clock starts here.
-  progress(int epochs, std::size_t samples, const progress_options& options = {})
+  /// Of epochs of a loader's samples, or of `options.samples`: `progress{5, batches}`, `progress{5, {.samples =
+  /// 60'000}}`. The clock starts here.
+  ///@{
+  template <class Batches>
+    requires requires(const Batches& batches) {
+      batches.samples();
+    }
+  progress(int epochs, const Batches& batches, progress_options options = {})
+      : progress(epochs, (options.samples = batches.samples(), options)) {}
+  progress(int epochs, const progress_options& options)
       : options_(options),
         terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
         epochs_(epochs),
-        samples_(samples),
+        samples_(options.samples),
         start_(options.clock()),
         written_(start_) {}
+  ///@}
+  template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
+    requires std::is_arithmetic_v<Number> progress(int, Number, const progress_options& = {})
+  = delete;
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   /// Ends a line that is being rewritten, so that later output starts on a new line.

@@ -4,16 +4,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/settle.hpp>
 
 namespace devplace {
+
+/// Appears in the compiler's message when a loss is used as a number.
+struct CALL_item_TO_READ_THE_LOSS;
 
 /// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call. One
 /// thread at a time may read it, and not during the next step.
@@ -45,10 +50,21 @@ class step_loss {
     return runtime::loss_from<T>(total[0], total[1], how_);
   }
 
+  /// Reading waits, so it has a name.
+  template <class Number, class FIX = CALL_item_TO_READ_THE_LOSS>
+    requires std::is_arithmetic_v<Number>
+  operator Number() const = delete;
+
  private:
   std::shared_ptr<runtime::model_state<S>> state_;
   std::uint64_t step_;
   reduction how_;
 };
 
+namespace detail {
+
+template <class S, class Where>
+inline constexpr bool not_printed<step_loss<S, Where>> = true;
+
+}  // namespace detail
 }  // namespace devplace

@@ -17,10 +17,12 @@
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/step_loss.hpp>
@@ -46,7 +48,12 @@ struct KEEP_THE_MODEL_IN_A_VARIABLE;
 /// other's. One thread at a time may use a trainer or another trainer of its model; steps at the same time throw.
 template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
           class Accumulate = accumulate<1>>
-class trainer;
+class trainer : train::detail::rejected_trainer<Model> {
+ public:
+  /// Takes what the assertion has rejected.
+  template <class... Arguments>
+  explicit trainer(const Arguments&...) {}
+};
 
 /// The trainer of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
@@ -121,6 +128,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// Transfers its memory; the model is not affected.
   trainer(trainer&&) noexcept = default;
+  trainer& operator=(trainer&&) noexcept = default;
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly. Optional: a larger batch, or part of
   /// one, does it itself.
@@ -153,13 +161,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// with the same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
-    runtime::check_batch<model_type>(samples);
-    static_assert(std::is_same_v<typename Samples::placement_type, batch_placement_t<Where>>,
-                  "devplace: the step's batch is a full copy on every place, so that all would do the same work; give "
-                  "each its part: scatter<batch_placement_t<Where>>(batch), or a loader<Where>.");
-    static_assert(std::is_same_v<typename Targets::placement_type, typename Samples::placement_type>,
-                  "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
-                  "where the model takes them.");
+    if constexpr (train::detail::accepts_step<model_type, Samples, Targets>())
+      return run_step(samples, targets);
+    else
+      return runtime::rejected<loss_type>();
+  }
+
+ private:
+  template <class Samples, class Targets, detail::configured = detail::configuration>
+  loss_type run_step(const Samples& samples, const Targets& targets) {
     auto& state = own_state();
     const runtime::sole_use use(state);
     train::detail::check_accumulation<backend_type>(state, accumulation_);
@@ -187,6 +197,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     return {state_, how_};
   }
 
+ public:
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
   template <detail::configured = detail::configuration>
@@ -283,15 +294,23 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 /// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by
 /// `accumulate<k>{}`.
 ///@{
-template <class Net, class Where, class P, class Loss, class Rule, class Policy = collective::all_reduce<>,
-          std::size_t Batches = 1>
+template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule,
+          class Policy = collective::all_reduce<>, std::size_t Batches = 1>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy = {}, accumulate<Batches> = {})
     -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
-template <class Net, class Where, class P, class Loss, class Rule, std::size_t Batches>
+template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, std::size_t Batches>
 trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
     -> trainer<model<Net, Where, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
-template <class Net, class Where, class P, class Loss, class Rule, class... Rest>
+template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class... Rest>
 trainer(const model<Net, Where, P>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, P>, Loss, Rule>;
+template <class... Arguments>
+trainer(const Arguments&...) -> trainer<train::detail::arguments<Arguments...>, void, void>;
 ///@}
 
+namespace detail {
+
+template <class... Arguments>
+inline constexpr bool not_printed<trainer<Arguments...>> = true;
+
+}  // namespace detail
 }  // namespace devplace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -57,6 +58,14 @@ class call {
   template <std::size_t Index>
   auto parameter() const {
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
+  }
+
+  /// All of them: `auto [weight, bias] = c.parameters()`.
+  auto parameters() const {
+    return [this]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::tuple{parameter<Index>()...};
+    }
+    (std::make_index_sequence<Layer::parameters.size()>{});
   }
 
   /// Buffer number `Index` of the layer; forward may write it when training.
@@ -117,6 +126,14 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   template <std::size_t Index>
   auto parameter_gradient() const {
     return base::template entry<Index, false>(gradients_);
+  }
+
+  /// All of them: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
+  auto parameter_gradients() const {
+    return [this]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::tuple{parameter_gradient<Index>()...};
+    }
+    (std::make_index_sequence<Layer::parameters.size()>{});
   }
 
   /// A view of memory with the extents of the output.

@@ -33,6 +33,39 @@ struct fitting_loss {
                 "and call softmax(model.predict(x)) for probabilities.");
 };
 
+/// What is wrong with the arguments of a step, as far as the types tell.
+enum class step_fault : unsigned char { none, swapped, samples, no_tensor, elsewhere };
+
+template <class Model, class Samples, class Targets>
+constexpr step_fault fault_of_step() {
+  using runtime::batch_fault;
+  if (runtime::fault_of_batch<Model, Samples, false>() != batch_fault::none)
+    return runtime::fault_of_batch<Model, Targets, false>() == batch_fault::none ? step_fault::swapped
+                                                                                 : step_fault::samples;
+  if constexpr (!tensor_like<Targets>)
+    return step_fault::no_tensor;
+  else if constexpr (tensor_like<Samples>)
+    return std::is_same_v<typename Targets::placement_type, typename Samples::placement_type> ? step_fault::none
+                                                                                              : step_fault::elsewhere;
+  return step_fault::none;
+}
+
+/// Rejects what a step does not take; see runtime::accepts_batch.
+template <class Model, class Samples, class Targets>
+constexpr bool accepts_step() {
+  constexpr step_fault fault = fault_of_step<Model, Samples, Targets>();
+  static_assert(fault != step_fault::swapped,
+                "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
+  static_assert(fault != step_fault::no_tensor,
+                "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's memory, "
+                "as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
+  static_assert(fault != step_fault::elsewhere,
+                "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
+                "where the model takes them.");
+  if constexpr (fault == step_fault::samples) return runtime::accepts_batch<Model, Samples, false>();
+  return fault == step_fault::none;
+}
+
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
 /// `pending`, for the mean loss. `add`: adds them to those of earlier batches since the last update. `counts`: the
 /// pending batches were used in an update, so their sums are added to the totals first.

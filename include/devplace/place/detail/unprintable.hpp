@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <iosfwd>
+
+namespace devplace {
+namespace detail {
+
+/// Classes without a text of their own.
+template <class X>
+inline constexpr bool not_printed = false;
+
+}  // namespace detail
+
+/// One sentence in place of a list of every operator<<, which a deleted function would add in clang's message.
+template <class X>
+requires detail::not_printed<X> std::ostream& operator<<(std::ostream& out, const X&) {
+  static_assert(!detail::not_printed<X>,
+                "devplace: a model, trainer, loader or loss is not printed itself; print loss.item(), "
+                "step.mean_loss(), model.parameter_count(), or parameters with model.for_each_parameter.");
+  return out;
+}
+
+}  // namespace devplace
