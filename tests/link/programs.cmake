@@ -26,6 +26,7 @@ devplace_add_link_test(mistaken_simulated_devices mistaken_simulated_devices.cpp
 
 # Process-wide settings: each program sets its own before the first use.
 devplace_add_link_test(logical_devices logical_devices.cpp=simulated_cuda)
+devplace_add_link_test(devices_without_peers devices_without_peers.cpp=simulated_cuda)
 devplace_add_link_test(simulated_memory_limit simulated_memory_limit.cpp=simulated_cuda)
 devplace_add_link_test(replica_out_of_memory replica_out_of_memory.cpp=simulated_cuda)
 devplace_add_link_test(allocation_failures allocation_failures.cpp=simulated_cuda)

@@ -5,35 +5,39 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
+#include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
 
-/// The communicator of devices of one process with access to each other's memory: each device reduces its own slice
-/// over all ranks' buffers, in rank order, and stores the result in all of them. For n buffers of S bytes, 2 n S bytes
-/// are moved in total, the minimum. ((g0 + g1) + g2) + ... is computed for every element alike, so the bits do not
-/// depend on slices, buckets or threads.
+/// The communicator of devices of one process: each device reduces its own slice over all ranks' buffers, in rank
+/// order, and stores the result in all of them. For n buffers of S bytes, 2 n S bytes are moved in total, the minimum.
+/// ((g0 + g1) + g2) + ... is computed for every element alike, so the bits do not depend on slices, buckets or threads.
+///
+/// If two of the devices cannot access each other's memory, each one copies its slice of the others' buffers to its own
+/// memory first, in portions of up to 1 MiB from each, and the results are copied back: with the same bits, but copies
+/// that the driver may lead through the host.
 ///
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
 template <class Backend>
 class direct : public detail::rank_devices<Backend> {
  public:
-  /// For these devices, rank 0 first. Throws placement_unavailable if two of them lack peer access.
+  /// For these devices, rank 0 first.
   explicit direct(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals) {
     for (const int a : ordinals)
       for (const int b : ordinals)
-        if (const std::string reason = devplace::detail::memory_of<Backend>().why_apart(a, b); !reason.empty())
-          throw placement_unavailable(reason +
-                                      ", which collectives by the engine `direct` need; use collective::ring, which "
-                                      "copies through the host, as in collective::ring_all_reduce.");
+        if (!devplace::detail::memory_of<Backend>().why_apart(a, b).empty()) received_.resize(ordinals.size());
   }
   using detail::rank_devices<Backend>::size;
+
+  /// Allocates the memory for portions of other devices' buffers, if they must be copied.
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count, line), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
@@ -81,7 +85,9 @@ class direct : public detail::rank_devices<Backend> {
   using detail::rank_devices<Backend>::even_begins;
   using detail::rank_devices<Backend>::fence;
   using detail::rank_devices<Backend>::follow;
+  using detail::rank_devices<Backend>::index;
   using detail::rank_devices<Backend>::mark;
+  using detail::rank_devices<Backend>::ordinal;
 
   /// Elements of one cache line are reduced by one device, to avoid false sharing.
   static constexpr std::size_t line = 16;
@@ -93,6 +99,7 @@ class direct : public detail::rank_devices<Backend> {
   template <class T>
   void reduce_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     check(buffers.size());
+    if (!received_.empty()) return reduce_copies(buffers, begins, op, target);
     detail::rank_table<T> table{};
     table.ranks = size();
     std::copy(buffers.begin(), buffers.end(), table.of);
@@ -101,12 +108,70 @@ class direct : public detail::rank_devices<Backend> {
       const detail::element_range range = detail::part(begins, rank);
       detail::with_reduction<T>(op, [&]<reduction Op>() {
         devplace::detail::for_each_index<Backend>(
-            this->ordinal(rank), range.size(), grain,
+            ordinal(rank), range.size(), grain,
             detail::reduce_in_rank_order<T, Op>{table, range.first, target == owner ? rank : target});
       });
     }
     fence();
   }
+
+  /// The same for devices that cannot access each other's memory: each one reduces its part into its own buffer.
+  template <class T>
+  void reduce_copies(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
+    reserve(begins, sizeof(T));
+    fence();
+    for (int rank = 0; rank != size(); ++rank) {
+      const detail::element_range own = detail::part(begins, rank);
+      const std::size_t portion = portion_of(begins, sizeof(T)) / sizeof(T);
+      for (std::size_t first = own.first; first < own.last; first += portion) {
+        const detail::element_range range{first, std::min(first + portion, own.last)};
+        detail::rank_table<T> table{};
+        table.ranks = size();
+        T* free = static_cast<T*>(received_[index(rank)].data());
+        for (int from = 0; from != size(); ++from) {
+          if (from == rank) {
+            table.of[from] = buffers[index(rank)] + first;
+            continue;
+          }
+          copy(rank, free, from, buffers, range);
+          table.of[from] = free;
+          free += portion;
+        }
+        detail::with_reduction<T>(op, [&]<reduction Op>() {
+          devplace::detail::for_each_index<Backend>(ordinal(rank), range.size(), grain,
+                                                    detail::reduce_in_rank_order<T, Op>{table, 0, rank});
+        });
+      }
+    }
+    fence();
+    for (int rank = 0; rank != size(); ++rank)
+      for (int from = 0; from != size(); ++from)
+        if (from != rank && (target == everyone || target == rank))
+          copy(rank, from, buffers, detail::part(begins, from));
+    fence();
+  }
+
+  /// Bytes that a device copies from another one at once: at most 1 MiB, a multiple of all elements' alignments.
+  std::size_t portion_of(std::span<const std::size_t> begins, std::size_t element_bytes) const {
+    std::size_t bytes = 0;
+    for (int rank = 0; rank != size(); ++rank)
+      bytes = std::max(bytes, detail::part(begins, rank).size() * element_bytes);
+    return std::min(devplace::detail::aligned(bytes), std::size_t{1} << 20);
+  }
+
+  void reserve(std::span<const std::size_t> begins, std::size_t element_bytes) {
+    const std::size_t bytes = portion_of(begins, element_bytes) * (index(size()) - 1);
+    for (int rank = 0; rank != static_cast<int>(received_.size()); ++rank) {
+      auto& block = received_[index(rank)];
+      if (block.bytes() >= bytes) continue;
+      block = {};
+      devplace::detail::on_behalf_of_replica<Backend>(index(rank), received_.size(), ordinal(rank), [&] {
+        block = devplace::detail::allocate<Backend>(ordinal(rank), bytes, memory_purpose::workspace);
+      });
+    }
+  }
+
+  std::vector<devplace::detail::memory_block> received_;  // empty if the devices can access each other's memory
 };
 
 }  // namespace devplace::parallel

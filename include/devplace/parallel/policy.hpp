@@ -29,7 +29,8 @@ struct engine_in_process {
 };
 
 /// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
-/// replicas. The bits depend neither on threads nor on buckets. Needs devices with access to each other's memory.
+/// replicas. The bits depend neither on threads nor on buckets. Devices without access to each other's memory need a
+/// workspace of up to 1 MiB for each other place, which plans do not count.
 struct direct : engine_in_process<parallel::direct> {
   /// The name in output.
   static constexpr std::string_view name = "direct";

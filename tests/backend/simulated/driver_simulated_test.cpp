@@ -30,6 +30,14 @@ TEST_CASE("DEVPLACE_SIMULATED_DEVICES is read strictly", "[backend]") {
   }
 }
 
+TEST_CASE("DEVPLACE_SIMULATED_PEERS is read strictly", "[backend]") {
+  CHECK(simulated_driver("2", nullptr).peers());
+  CHECK(simulated_driver("2", nullptr, "1").peers());
+  CHECK_FALSE(simulated_driver("2", nullptr, "0").peers());
+  for (const char* wrong : {"", "2", "no", "0 "})
+    CHECK_THROWS_WITH(simulated_driver("2", nullptr, wrong), ContainsSubstring("DEVPLACE_SIMULATED_PEERS is \""));
+}
+
 TEST_CASE("CUDA_VISIBLE_DEVICES chooses and renumbers as CUDA's driver does", "[backend]") {
   CHECK(parse_visible_devices(nullptr, 3) == ordinals{0, 1, 2});
   CHECK(parse_visible_devices("2,0", 3) == ordinals{2, 0});

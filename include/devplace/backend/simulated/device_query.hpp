@@ -42,7 +42,8 @@ struct implementation<backend::cuda, op::device_query> {
     const detail::simulated_pool& pool = detail::simulated_pool::of_process();
     std::vector<std::string> peers;
     for (int other = 0; other < count(); ++other)
-      if (other != ordinal) peers.push_back(detail::place_name(backend::cuda{}, other));
+      if (other != ordinal && detail::simulated_peers(ordinal, other))
+        peers.push_back(detail::place_name(backend::cuda{}, other));
     return {detail::place_name(backend::cuda{}, ordinal),
             "simulated on " + detail::processor_name(),
             1,

@@ -54,26 +54,39 @@ inline std::vector<int> parse_visible_devices(const char* text, int physical_cou
   }
 }
 
+/// Whether devices can access each other's memory, according to `text`, a value of DEVPLACE_SIMULATED_PEERS: 0 or 1;
+/// yes if it is null.
+inline bool parse_simulated_peers(const char* text) {
+  const std::string_view given = text == nullptr ? "1" : text;
+  if (given != "0" && given != "1")
+    throw argument_error("the environment variable DEVPLACE_SIMULATED_PEERS is \"" + std::string(given) +
+                         "\"; set it to 0 for devices that cannot access each other's memory, or to 1.");
+  return given == "1";
+}
+
 /// The simulated driver's state: the physical devices, and which of them are visible to this process.
 class simulated_driver {
  public:
-  /// From the values of DEVPLACE_SIMULATED_DEVICES and CUDA_VISIBLE_DEVICES, null if unset.
-  simulated_driver(const char* devices, const char* visible)
+  /// From the values of DEVPLACE_SIMULATED_DEVICES, CUDA_VISIBLE_DEVICES and DEVPLACE_SIMULATED_PEERS, null if unset.
+  simulated_driver(const char* devices, const char* visible, const char* peers = nullptr)
       : physical_count_(parse_simulated_device_count(devices)),
         visible_(parse_visible_devices(visible, physical_count_)),
         restricted_(visible != nullptr),
-        visible_text_(visible != nullptr ? visible : "") {}
+        visible_text_(visible != nullptr ? visible : ""),
+        peers_(parse_simulated_peers(peers)) {}
 
   /// The process's driver; reads the environment at first use, as CUDA's does.
   static const simulated_driver& of_process() {
     static const simulated_driver& driver =
-        *new simulated_driver(std::getenv("DEVPLACE_SIMULATED_DEVICES"), std::getenv("CUDA_VISIBLE_DEVICES"));
+        *new simulated_driver(std::getenv("DEVPLACE_SIMULATED_DEVICES"), std::getenv("CUDA_VISIBLE_DEVICES"),
+                              std::getenv("DEVPLACE_SIMULATED_PEERS"));
     return driver;
   }
 
   int physical_count() const { return physical_count_; }
   int visible_count() const { return static_cast<int>(visible_.size()); }
   int physical(int visible) const { return visible_[static_cast<std::size_t>(visible)]; }
+  bool peers() const { return peers_; }
 
   /// Why device `ordinal` is not visible, and the fix.
   std::string why_absent(int ordinal) const {
@@ -113,6 +126,7 @@ class simulated_driver {
   std::vector<int> visible_;
   bool restricted_;
   std::string visible_text_;
+  bool peers_;
 };
 
 /// Number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
@@ -123,6 +137,12 @@ inline int simulated_device_count(const char* used_by = "a query of the devices"
 /// The physical device behind the cuda place `ordinal`, which must exist.
 inline int simulated_physical_device(int ordinal) {
   return simulated_driver::of_process().physical(device_map::of_process().visible(ordinal));
+}
+
+/// Whether two cuda places can access each other's memory; those on one physical device always can.
+inline bool simulated_peers(int ordinal, int other) {
+  return simulated_driver::of_process().peers() ||
+         simulated_physical_device(ordinal) == simulated_physical_device(other);
 }
 
 /// Why device `ordinal` does not exist; empty if it does.

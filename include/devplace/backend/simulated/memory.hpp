@@ -28,7 +28,11 @@ struct implementation<backend::cuda, op::memory> {
   static void copy_from_peer(int to_ordinal, void* to, int, const void* from, std::size_t bytes) {
     copy(detail::copy_kind::within, to_ordinal, to, from, bytes);
   }
-  static std::string why_apart(int, int) { return {}; }
+  static std::string why_apart(int ordinal, int other) {
+    if (detail::simulated_peers(ordinal, other)) return {};
+    return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
+           detail::place_name(backend::cuda{}, other);
+  }
   static void wait(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
   static void synchronize(int ordinal) { wait(ordinal); }
   static std::size_t trim(int ordinal) {
