@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <devplace/ops/creation.hpp>
 #include <devplace/parallel/all_gather.hpp>
@@ -167,5 +168,53 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(RANDOM_SUMMANDS)  // expect: devplace: random numbers as summands would add up to another distribution
   dp::uniform<float, sum_of>(dp::extents<6, 4>{}, dp::seed{1});
+#endif
+#if defined(GATHER_WITHOUT_PLACE)  // expect: devplace: gather: the result lies on one place, as in gather<on<cpu>>
+  auto whole_again = dp::gather(parts);
+#endif
+#if defined(SCATTER_WITHOUT_PLACEMENT)  // expect: devplace: scatter: the result must be sharded, as in scatter<sharded
+  auto split = dp::scatter(whole);
+#endif
+#if defined(BROADCAST_WITHOUT_PLACEMENT)  // expect: devplace: broadcast: the result must be replicated
+  auto all = dp::broadcast(whole);
+#endif
+#if defined(REDUCE_WITHOUT_PLACE)  // expect: devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>
+  auto reduced = dp::reduce(summands);
+#endif
+#if defined(REDUCE_SCATTER_WITHOUT_PLACEMENT)  // expect: devplace: reduce_scatter: the result is sharded, as in
+  auto reduced = dp::reduce_scatter(summands);
+#endif
+#if defined(SCATTER_INTO_A_NUMBER)  // expect: devplace: scatter: the second argument is a rule
+  auto split = dp::scatter<rows>(whole, 2);
+#endif
+#if defined(ELEMENT_OF_PARTS)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST
+  parts(0, 0) = 1;
+#endif
+#if defined(ROW_OF_COPIES)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST
+  auto first = copies[0];
+#endif
+#if defined(PARTS_OF_LIST)  // expect: MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast
+  dp::tensor<float, dp::extents<4>, rows> list{1, 2, 3, 4};
+#endif
+#if defined(TO_WITHOUT_PLACE)  // expect: devplace: to: name the place in angle brackets, as in to<cuda<0>>
+  auto moved = dp::to(whole);
+#endif
+#if defined(TO_BY_NAME)  // expect: devplace: to: name the place in angle brackets, as in to<cuda<0>>
+  auto moved = dp::to(whole, "cuda:0");
+#endif
+#if defined(TO_A_NUMBER)  // expect: devplace: to: a number is no place
+  auto moved = dp::to<0>(whole);
+#endif
+#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is no tensor, view or model
+  auto moved = dp::to<on_0>(std::vector<float>(3));
+#endif
+#if defined(SYNCHRONIZE_NOTHING)  // expect: devplace: synchronize: name the place to wait for
+  dp::synchronize();
+#endif
+#if defined(TRIM_NOTHING)  // expect: devplace: trim_memory: name the place whose cache is freed
+  dp::trim_memory();
+#endif
+#if defined(STATISTICS_OF_NOTHING)  // expect: devplace: memory_statistics: name the place
+  dp::memory_statistics();
 #endif
 }

@@ -109,5 +109,11 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
   auto owner = a.clone() + 1.0f;
   auto copied = owner;
 #endif
+#if defined(MAP_OF_NO_FUNCTOR)  // expect: devplace: map: the first argument is a functor
+  dp::tensor mapped = dp::map(a, [](float x) { return 2 * x; });
+#endif
+#if defined(MAP_OF_OTHER_ARITY)  // expect: devplace: map: the first argument is a functor
+  dp::tensor mapped = dp::map([](float x, float y) { return x * y; }, a);
+#endif
   static_cast<void>(on_zero.size() + on_one.size() + pairs.size());
 }

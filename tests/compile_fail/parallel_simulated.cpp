@@ -12,6 +12,7 @@
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/replicate.hpp>
+#include <devplace/parallel/step_traffic.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace dp = devplace;
@@ -98,6 +99,15 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #endif
 #if defined(MODEL_WITHOUT_INPUT)  // expect: devplace: parallel_apply: the numbers of models and inputs differ
   dp::parallel_apply(replicas, std::tie(first));
+#endif
+#if defined(MODELS_WITHOUT_TUPLES)  // expect: devplace: parallel_apply: the models are a tuple, and the inputs
+  auto outputs = dp::parallel_apply(model, first);
+#endif
+#if defined(MODELS_NOWHERE)  // expect: devplace: replicate: the copies' places are given as replicated
+  auto several = dp::replicate(model);
+#endif
+#if defined(TRAFFIC_OF_A_NETWORK)  // expect: devplace: step_traffic: the first argument is a model
+  static_cast<void>(dp::step_traffic<net, dp::collective::all_reduce<>>{});
 #endif
   static_cast<void>(on_copies);
   static_cast<void>(on_parts);

@@ -94,6 +94,15 @@ void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const d
 #if defined(ASYNC_COPY_OF_OTHER_TYPE)  // expect: devplace: copy: the element types differ
   { auto other = dp::copy_async(x, dp::tensor<double, dp::extents<3>, dp::on<dp::pinned>>{dp::extents<3>{}}); }
 #endif
+#if defined(STREAM_WITHOUT_PLACE)  // expect: devplace: stream: name the place whose queue it is
+  dp::stream queue;
+#endif
+#if defined(EVENT_WITHOUT_PLACE)  // expect: devplace: event: name the place whose work it marks
+  dp::event mark;
+#endif
+#if defined(STREAM_WAITS_FOR_STREAM)  // expect: RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT
+  dp::stream<dp::cuda<0>>().wait(dp::stream<dp::cuda<1>>());
+#endif
 }
 
 int main() {}

@@ -24,22 +24,30 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// was found and what was expected, for anything else and for a missing, truncated, damaged or overlong file. Type,
 /// shape and size are checked before memory is allocated: the file's size, and for a compressed file the largest that
 /// can be compressed so far. Pipes and devices are read only if all extents are static.
-template <detail::idx_element T, extents_like Extents>
-tensor<T, Extents, on<cpu>> read_idx(std::string path) {
-  if (!detail::input_file::exists(path)) {
-    const std::string compressed = path + ".gz";
-    if (!detail::input_file::exists(compressed))
-      throw file_error("read_idx: " + detail::in_quotes(path) + " does not exist, nor does " +
-                       detail::in_quotes(compressed) + ". Check the path.");
-    path = compressed;
+template <class T = void, class Extents = void>
+auto read_idx(std::string path) {
+  constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
+  static_assert(is_type && is_shape,
+                "devplace: read_idx: the file's element type and extents are the template arguments, as in "
+                "read_idx<std::uint8_t, dextents<3>>(path).");
+  if constexpr (is_type && is_shape) {
+    if (!detail::input_file::exists(path)) {
+      const std::string compressed = path + ".gz";
+      if (!detail::input_file::exists(compressed))
+        throw file_error("read_idx: " + detail::in_quotes(path) + " does not exist, nor does " +
+                         detail::in_quotes(compressed) + ". Check the path.");
+      path = compressed;
+    }
+    detail::input_file file(path, "read_idx", !Extents::is_static);
+    return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
+      if (array.type != detail::stored_type_of<T>())
+        detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
+                                   " was asked for; read it as " + array.type->name + ".");
+      return detail::read_array<T, Extents>(source, array, "read_idx", path);
+    });
+  } else {
+    return 0;
   }
-  detail::input_file file(path, "read_idx", !Extents::is_static);
-  return detail::read_idx_file(file, path, [&](detail::byte_source& source, const detail::stored_array& array) {
-    if (array.type != detail::stored_type_of<T>())
-      detail::fail_idx(path, std::string("holds elements of type ") + array.type->name + " and " + dtype_name<T>() +
-                                 " was asked for; read it as " + array.type->name + ".");
-    return detail::read_array<T, Extents>(source, array, "read_idx", path);
-  });
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

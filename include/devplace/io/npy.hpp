@@ -27,17 +27,25 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// file_error, naming what was found and what was expected, for anything else, for a file that cannot be read and for
 /// one that is truncated or too long. Pipes and devices are read only if all extents are static. Use `to<Where>` to
 /// bring the tensor to another place.
-template <element T, extents_like Extents>
-tensor<T, Extents, on<cpu>> read_npy(const std::string& path) {
-  detail::input_file file(path, "read_npy", !Extents::is_static);
-  const detail::stored_array array = detail::read_npy_header(file, path);
-  constexpr const detail::stored_type* asked = detail::stored_type_of<T>();
-  if (array.type != asked)
-    detail::fail_npy(path, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() +
-                               " ('" + std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
-                               ", or convert the array with .astype('" + std::string(asked->npy) +
-                               "') before np.save.");
-  return detail::read_array<T, Extents>(file, array, "read_npy", path);
+template <class T = void, class Extents = void, class... Other>
+auto read_npy(const std::string& path) {
+  constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
+  static_assert(is_type && is_shape && only,
+                "devplace: read_npy: the file's element type and extents are the template arguments, as in "
+                "read_npy<float, dextents<2>>(path); the tensor is on the CPU, and to<cuda<0>>(x) copies it.");
+  if constexpr (is_type && is_shape && only) {
+    detail::input_file file(path, "read_npy", !Extents::is_static);
+    const detail::stored_array array = detail::read_npy_header(file, path);
+    constexpr const detail::stored_type* asked = detail::stored_type_of<T>();
+    if (array.type != asked)
+      detail::fail_npy(path, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() +
+                                 " ('" + std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
+                                 ", or convert the array with .astype('" + std::string(asked->npy) +
+                                 "') before np.save.");
+    return detail::read_array<T, Extents>(file, array, "read_npy", path);
+  } else {
+    return 0;
+  }
 }
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
@@ -58,9 +66,19 @@ void write_npy(const std::string& path, const Source& source) {
     const std::string header = detail::npy_header(*detail::stored_type_of<value_type>(), extents);
     detail::file_written_aside file(path, "write_npy");
     file.write(header.data(), header.size());
-    file.write(source.data(), source.size() * sizeof(value_type));
+    file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));
     file.commit();
   }
+}
+
+/// Anything that is no tensor.
+template <class Path, class X>
+  requires(!tensor_like<X>)
+void write_npy(const Path&, const X&) {
+  static_assert(
+      sizeof(X) == 0,
+      "devplace: write_npy: the arguments are the file's name and a tensor or view, as in write_npy(path, x); "
+      "give an expression a name first, tensor y = a + b.");
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -188,16 +188,21 @@ void synchronize(int ordinal) {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Waits for all work of place `P`; throws an error that occurred there.
-template <place P>
+template <class P = void>
 void synchronize() {
-  detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
+  constexpr bool is_place = place<P>;
+  static_assert(is_place, "devplace: synchronize: name the place to wait for, as in synchronize<cuda<0>>().");
+  if constexpr (is_place) detail::synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
 }
 
 /// Returns memory that place `P` caches for later allocations to the device, and the number of bytes. Memory in use is
 /// kept. 0 for places without a cache (cpu, pinned). On CUDA it waits for the place's work.
-template <place P>
+template <class P = void>
 std::size_t trim_memory() {
-  return detail::memory_of<backend_of_t<P>>().trim(place_traits<P>::ordinal);
+  constexpr bool is_place = place<P>;
+  static_assert(is_place, "devplace: trim_memory: name the place whose cache is freed, as in trim_memory<cuda<0>>().");
+  if constexpr (is_place) return detail::memory_of<backend_of_t<P>>().trim(place_traits<P>::ordinal);
+  return 0;
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -70,10 +70,16 @@ std::uint64_t failure_count(int ordinal) {
 
 }  // namespace detail
 
+/// Without the place.
+template <class P>
+class event {
+  static_assert(sizeof(P*) == 0, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
+};
+
 /// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
 /// Several threads may wait for an event; record() must be the only use.
 template <place P>
-class event {
+class event<P> {
  public:
   /// Creates an event, which counts as complete until it is recorded.
   template <detail::configured = detail::configuration>

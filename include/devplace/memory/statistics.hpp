@@ -111,9 +111,14 @@ inline memory_usage usage_of(const memory_counters& c) {
 }  // namespace detail
 
 /// The memory that devplace holds on place `P` now. Thread-safe.
-template <place P>
+template <class P = void>
 memory_usage memory_statistics() {
-  return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  constexpr bool is_place = place<P>;
+  static_assert(
+      is_place,
+      "devplace: memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() has all.");
+  if constexpr (is_place) return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
+  return {};
 }
 
 /// Sets the peak of place `P` to the memory in use now.

@@ -55,14 +55,22 @@ constexpr auto streams_of() {
 
 }  // namespace detail
 
-template <place P>
+template <class P = void>
 class event;
 
 /// Appear in compiler messages when a stream is used with an event of another place.
 ///@{
 struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
 struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
+struct RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT;
+struct A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE;
 ///@}
+
+/// Without the place.
+template <class P = void>
+class stream {
+  static_assert(sizeof(P*) == 0, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
+};
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
 /// concurrently with other streams unless events order them. Work is enqueued on it inside a stream_scope, and by
@@ -71,7 +79,7 @@ struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
 /// streams in the order of the calls, which is one of the orders that a GPU may choose. Thread-safe, except for moving:
 /// several threads may enqueue on one stream, in the order of their calls.
 template <place P>
-class stream {
+class stream<P> {
  public:
   /// Creates a stream of the place's device.
   template <detail::configured = detail::configuration>
@@ -113,6 +121,8 @@ class stream {
   template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
     requires(!std::is_same_v<P, Other>)
   void wait(const event<Other>&) const = delete;
+  template <place Other, class FIX = RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT>
+  void wait(const stream<Other>&) const = delete;
 
   /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
   /// and on simulated devices.

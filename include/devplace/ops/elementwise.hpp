@@ -221,6 +221,14 @@ constexpr auto map(F&& functor, X&&... x) {
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
+template <class... X>
+auto map(const X&...) {
+  static_assert(
+      sizeof...(X) == 0 && sizeof...(X) != 0,
+      "devplace: map: the first argument is a functor, a struct or lambda whose const call operator takes one "
+      "element of each of the tensors that follow, by value, and returns one.");
+  return 0;
+}
 
 #define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                                    \
   template <class To, class X>                                                                                     \

@@ -13,7 +13,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// on -> replicated: a full copy of a tensor or view on every place of `To`: `broadcast<replicated<0, 1>>(x)`. Complete
 /// when the call returns. The source may be on any place and is not changed.
-template <class To, tensor_like From>
+template <class To = void, tensor_like From>
 auto broadcast(const From& source) {
   constexpr bool to_copies = detail::form_of<To> == detail::form::copies;
   constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
@@ -28,6 +28,8 @@ auto broadcast(const From& source) {
     for (std::size_t k = 0; k < local_place_count<To>; ++k)
       copy(result.local(k), detail::as_view(source).erased());
     return result;
+  } else {
+    return 0;
   }
 }
 

@@ -12,7 +12,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// sharded -> on: concatenates the parts of a split tensor on one place, which may be any: `gather<on<cpu>>(x)`.
 /// Complete when the call returns.
-template <class To, tensor_like From>
+template <class To = void, tensor_like From>
 auto gather(const From& source) {
   using detail::form;
   constexpr bool to_one = single_place<To>;
@@ -31,6 +31,8 @@ auto gather(const From& source) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
     detail::copy_from_parts(result.view(), source);
     return result;
+  } else {
+    return 0;
   }
 }
 

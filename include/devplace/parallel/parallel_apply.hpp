@@ -103,4 +103,13 @@ auto parallel_apply(const std::tuple<First, Rest...>& models, const Input& input
   }
 }
 
+/// Models without std::tie.
+template <class... X>
+auto parallel_apply(const X&...) {
+  static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
+                "devplace: parallel_apply: the models are a tuple, and the inputs another or one split tensor, as in "
+                "parallel_apply(std::tie(a, b), std::tie(x, y)).");
+  return 0;
+}
+
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -19,7 +19,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `reduce<on<cuda<0>>>(std::move(x))`. If that is none of the tensor's places, they are combined on the first one and
 /// then copied, which waits for the result; otherwise asynchronous. A temporary is reduced in place, anything else
 /// through copies. NaN propagates, as in all_reduce. (`sum` and the like reduce along axes; ops/reduce.hpp.)
-template <class To, tensor_like From>
+template <class To = void, tensor_like From>
 auto reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
@@ -55,6 +55,8 @@ auto reduce(From&& source) {
         return result;
       }
     }
+  } else {
+    return 0;
   }
 }
 

@@ -66,7 +66,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// combined in place; otherwise each place temporarily needs memory for another summand. NaN propagates, as in
 /// all_reduce. Asynchronous, in the order of each place's current stream. Throws argument_error if given sizes do not
 /// add up to the extent.
-template <class To, tensor_like From, split_rule Split = split::rule>
+template <class To = void, tensor_like From, split_rule Split = split::rule>
 auto reduce_scatter(From&& source, const Split& how = split::even) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;

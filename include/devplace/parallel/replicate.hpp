@@ -15,9 +15,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// replicate<replicated<0, 1>>(model)` are a `model<Net, on<cuda<0>>>` and one on `cuda<1>`, with equal parameters,
 /// buffers, seed and step count. The copies and the source do not affect each other; a single model that trains on
 /// several places is `to<replicated<0, 1>>(model)`. Complete when the call returns.
-template <placement Where, class Net, placement From, precision P>
+template <class Where = void, class Net, placement From, precision P>
 auto replicate(const model<Net, From, P>& source) {
-  constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
+  constexpr bool has_copies = detail::form_of<Where> == detail::form::copies || single_place<Where>;
   static_assert(
       has_copies,
       "devplace: replicate: the copies' places are given as replicated<...>; batches are sharded, not models.");

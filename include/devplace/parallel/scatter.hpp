@@ -14,7 +14,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// on -> sharded: splits a tensor or view along the axis of `To` over its places, as `how` says (`split::even`,
 /// `split::torch`, `split::sizes{3, 3, 1}`): `scatter<sharded<axis<0>, 0, 1>>(x)`. One copy per place, complete when
 /// the call returns. The source may be on any place. Throws argument_error if given sizes do not add up to the extent.
-template <class To, tensor_like From, split_rule Split = split::rule>
+template <class To = void, tensor_like From, class Split = split::rule>
 auto scatter(const From& source, const Split& how = split::even) {
   constexpr bool to_parts = detail::form_of<To> == detail::form::parts;
   constexpr bool from_one = detail::form_of_tensor<From> == detail::form::one_place;
@@ -25,10 +25,17 @@ auto scatter(const From& source, const Split& how = split::even) {
   static_assert(from_one,
                 "devplace: scatter: the value lies over several places already; scatter one place's copy, "
                 "x.local(cuda<0>{}), or bring the value to one place first (gather, reduce).");
-  if constexpr (to_parts && from_one) {
+  constexpr bool is_rule = split_rule<Split>;
+  static_assert(
+      is_rule,
+      "devplace: scatter: the second argument is a rule: split::even, split::torch or split::sizes{3, 7}; the "
+      "number of parts is that of the places in the type.");
+  if constexpr (to_parts && from_one && is_rule) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how);
     detail::copy_to_parts(result, detail::as_view(source));
     return result;
+  } else {
+    return 0;
   }
 }
 

@@ -21,7 +21,14 @@ namespace devplace {
 /// Both engines move the same amount. Numbers are rounded to whole elements, as if n divided S. Constants in one
 /// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
-struct step_traffic;
+struct step_traffic {
+  static_assert(
+      sizeof(Model) == 0,
+      "devplace: step_traffic: the first argument is a model, as in step_traffic<model<net, replicated<0, 1>>, "
+      "collective::all_reduce<>>{}.");
+  /// Prints nothing.
+  friend std::ostream& operator<<(std::ostream& out, const step_traffic&) { return out; }
+};
 
 /// The traffic of a `model<Net, Where, P>`.
 template <class Net, class Where, class P, class Policy>

@@ -131,16 +131,38 @@ struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
 ///@}
 template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::copies)
-void to(From&&) = delete;
+int to(From&&) = delete;
 template <single_place Where, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::summands)
-void to(From&&) = delete;
+int to(From&&) = delete;
 template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::parts)
-void to(From&&) = delete;
+int to(From&&) = delete;
 template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
   requires(!single_place<Where>)
-void to(From&&) = delete;
+int to(From&&) = delete;
+
+template <class... X>
+auto to(const X&...) {
+  static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
+                "devplace: to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or "
+                "model.");
+  return 0;
+}
+template <int... Ordinal, class X>
+  requires(sizeof...(Ordinal) != 0)
+auto to(const X&) {
+  static_assert(sizeof(X) == 0, "devplace: to: a number is no place; write to<cuda<0>>(x).");
+  return 0;
+}
+template <placement Where, class X>
+  requires(!tensor_like<X> && !requires { typename std::remove_cvref_t<X>::network_type; })
+auto to(const X&) {
+  static_assert(sizeof(X) == 0,
+                "devplace: to: the argument is no tensor, view or model; wrap(v, extents(n)) makes a view of a vector, "
+                "and tensor(e) computes an expression.");
+  return 0;
+}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

@@ -53,6 +53,12 @@ void copy_parts(std::span<const memory_block> to, std::span<const memory_block> 
 
 }  // namespace detail
 
+/// Appear in the compiler's message for elements of a tensor over several places, and for one that is made from a list.
+///@{
+struct TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST;
+struct MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast;
+///@}
+
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
 /// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
 /// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
@@ -152,6 +158,20 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "devplace: a tensor over several places is assigned an expression, a number, or a tensor of the same "
                   "type by std::move; scatter and broadcast bring elements from one place.");
   }
+
+  /// Elements and rows are those of a place's local tensor.
+  ///@{
+  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST, class... Index>
+  T& operator()(Index...) const = delete;
+  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
+  T& operator[](std::size_t) const = delete;
+  ///@}
+
+  /// From a list: make the tensor on the host, then `scatter` or `broadcast` it.
+  template <std::convertible_to<T>... Value, class FIX = MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast>
+    requires(sizeof...(Value) > 0)
+  tensor(Value...)
+  = delete;
 
   /// Transfers the memory without copying elements.
   ///@{

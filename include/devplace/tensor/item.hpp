@@ -39,12 +39,12 @@ struct REDUCE_IT_FIRST_WITH_reduce_on_cpu;
 ///@}
 template <class FIX = READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::copies)
-void item(const X&) = delete;
+int item(const X&) = delete;
 template <class FIX = GATHER_IT_FIRST_WITH_gather_on_cpu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::parts)
-void item(const X&) = delete;
+int item(const X&) = delete;
 template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::summands)
-void item(const X&) = delete;
+int item(const X&) = delete;
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

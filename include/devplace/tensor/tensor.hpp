@@ -15,7 +15,7 @@
 
 namespace devplace {
 
-template <place P>
+template <class P>
 class stream;
 
 namespace detail {

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
+
+#include <devplace/data/idx.hpp>
+#include <devplace/io/npy.hpp>
+
+namespace dp = devplace;
+
+using matrix = dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>>;
+
+void files(const matrix& x) {
+  dp::write_npy("x.npy", x[0]);
+  auto read = dp::read_npy<float, dp::extents<2, 3>>("x.npy");
+  auto pixels = dp::read_idx<std::uint8_t, dp::extents<dp::dyn, 28, 28>>("images");
+#if defined(NPY_WITHOUT_TYPES)  // expect: devplace: read_npy: the file's element type and extents are the template
+  auto a = dp::read_npy("x.npy");
+#endif
+#if defined(NPY_WITHOUT_EXTENTS)  // expect: devplace: read_npy: the file's element type and extents are the template
+  auto a = dp::read_npy<float>("x.npy");
+#endif
+#if defined(NPY_ON_A_PLACE)  // expect: devplace: read_npy: the file's element type and extents are the template
+  auto a = dp::read_npy<float, dp::extents<2, 3>, dp::on<dp::cpu>>("x.npy");
+#endif
+#if defined(IDX_WITHOUT_EXTENTS)  // expect: devplace: read_idx: the file's element type and extents are the template
+  auto a = dp::read_idx<std::uint8_t>("images");
+#endif
+#if defined(IDX_OF_INDICES)  // expect: devplace: read_idx: the file's element type and extents are the template
+  auto a = dp::read_idx<std::int64_t, dp::extents<dp::dyn>>("images");
+#endif
+#if defined(WRITE_BEFORE_ITS_NAME)  // expect: devplace: write_npy: the arguments are the file's name and a tensor
+  dp::write_npy(x, "x.npy");
+#endif
+#if defined(WRITE_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
+  dp::write_npy("x.npy", x.select(dp::axis<1>{}, 0));
+#endif
+}
