@@ -29,6 +29,12 @@ batch_type part(const dp::participants& own) {
   return batch_type(dp::extents<dp::dyn, 6>{8}, dp::split::even, own);
 }
 
+#if defined(TO_BATCH_ACROSS_PROCESSES)  // expect: devplace: to_batch: the placement lies across processes
+void distribute(const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::cpu>& x) {
+  dp::to_batch<where>(x);
+}
+#endif
+
 #if defined(TRAINER_WITHOUT_RANK)  // expect: devplace: trainer: the model lies across processes, and the policy's
                                    // engine
 void train(model_type& model) {
