@@ -24,6 +24,7 @@ std::vector<float> gradients_of(std::size_t batch) {
   constexpr std::size_t outputs = typename run::output_extents{}.size();
   const int place[] = {0};
   const auto state = nn::detail::drawn_state<Net, float, dp::backend::cpu>(place, 3);
+  dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
   std::vector<float> x(batch * 6), dy(batch * outputs), dx(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)

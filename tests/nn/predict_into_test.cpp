@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <devplace/memory/report.hpp>
+#include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
@@ -14,8 +16,10 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
+#include <devplace/optim/sgd.hpp>
 #include <devplace/tensor/wrap.hpp>
 #include <devplace/train/memory_plan.hpp>
+#include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -157,8 +161,25 @@ TEST_CASE("memory_plan of a model and a batch is the memory of its predictions",
   for (int i = 0; i < 3; ++i)
     model.predict_into(y, x, dp::batch<100>{});
   CHECK(dp::memory_statistics<dp::cpu>().allocated - before == plan::bytes);
-  STATIC_REQUIRE(plan::bytes == plan::parameters + plan::working_copy + plan::gradients + plan::buffers +
-                                    plan::activations + plan::sums);
+  STATIC_REQUIRE(plan::bytes == plan::parameters + plan::working_copy + plan::buffers + plan::activations + plan::sums);
+}
+
+TEST_CASE("a model that only predicts has no gradients, and gets them when it is trained", "[nn]") {
+  const auto of_gradients = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::gradients); };
+  using model_type = dp::model<net, host, double>;
+  constexpr std::size_t gradients = dp::memory_plan<model_type, dp::batch<4>, dp::optim::sgd>::gradients;
+  const std::size_t before = of_gradients();
+  model_type model{dp::seed{1}}, trained{dp::seed{1}};
+  const auto x = dp::test::integer_samples<double, 6>(4);
+  CHECK(model.predict(x).extent(0) == 4);
+  CHECK(of_gradients() == before);
+  const dp::trainer step{trained, nn::cross_entropy{}, dp::optim::sgd{}};
+  CHECK(of_gradients() == before + gradients);
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::cross_entropy{}(output, dp::test::square_labels(4, 3));
+  CHECK(of_gradients() == before + gradients);
+  const auto lease = model.backward(std::move(saved), gradient);
+  CHECK(of_gradients() == before + 2 * gradients);
 }
 
 TEST_CASE("threads predict with one model at the same time", "[nn][threads]") {

@@ -55,7 +55,10 @@ void compare_with_pytorch(const std::string& name, const std::vector<std::string
   const std::vector<T> dy = read_all<T, Output>(folder + "dy.npy");
   const std::size_t batch = Input::static_extent(0);
 
-  const auto r = runtime::make_replica<T, backend::cpu>(0, {plan::parameter_elements, plan::buffer_elements});
+  constexpr int place[] = {0};
+  const auto state = runtime::empty_state<T, backend::cpu>(place, {plan::parameter_elements, plan::buffer_elements});
+  runtime::require_gradients<backend::cpu>(*state);
+  const auto& r = state->replicas.front();
   std::size_t index = 0;
   plan::for_each_parameter([&](const std::string&, auto entry, std::size_t offset) {
     using extents_type = typename decltype(entry)::extents;

@@ -80,6 +80,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
 
   const int place[] = {0};
   const auto state = detail::drawn_state<Net, double, backend::cpu>(place, start.value);
+  runtime::require_gradients<backend::cpu>(*state);
   const auto& r = state->replicas.front();
   const auto p = run::make_pass(r, workspace.data(), samples, mode::train, {start.value, 0, 0, 0});
   run::forward(p, x.data());

@@ -312,6 +312,7 @@ class model {
           "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
           "lease, or hand it to backward to add to it.");
     using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
+    runtime::require_gradients<backend_type>(*state_);
     return runtime::gradient_access::lease<lease_type>(state_, how);
   }
 

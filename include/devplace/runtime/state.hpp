@@ -29,8 +29,6 @@ replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
   r.parameters = zeros<parameter, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
   if constexpr (replica<S>::has_working_copy)
     r.working_copy = zeros<typename roles::working, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
-  r.gradients =
-      zeros<typename roles::gradient, Backend>(ordinal, sizes.parameters + gradient_tail, memory_purpose::gradients);
   r.buffers = zeros<parameter, Backend>(ordinal, sizes.buffers, memory_purpose::parameters);
   r.sums = zeros<accumulator, Backend>(ordinal, loss_sums_bytes / sizeof(accumulator), memory_purpose::workspace);
   return r;
@@ -48,6 +46,20 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
     state->replicas.push_back(make_replica<S, Backend>(ordinal, sizes));
   state->settle_after_failures = &settle_after_failures<Backend, S>;
   return state;
+}
+
+/// Allocates the gradients of replicas that have none: for the first use in training, because a model that only
+/// predicts needs none. Waits for the places then.
+template <class Backend, class S>
+void require_gradients(model_state<S>& state) {
+  bool more = false;
+  for (replica<S>& r : state.replicas) {
+    if (r.gradients.data() != nullptr) continue;
+    const std::size_t elements = r.parameters.bytes() / sizeof(typename replica<S>::parameter) + gradient_tail;
+    r.gradients = zeros<typename replica<S>::gradient, Backend>(r.ordinal, elements, memory_purpose::gradients);
+    more = true;
+  }
+  if (more) settle<Backend>(state);
 }
 
 /// Copies the parameters and buffers of the first replica of `from` to every replica of `state`, bitwise, and waits.

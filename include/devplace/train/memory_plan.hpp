@@ -99,7 +99,8 @@ struct model_layout {
   /// The copy of the parameters that layers read, where it has another type.
   static constexpr std::size_t working_copy =
       storage::has_working_copy ? plan::parameter_elements * sizeof(typename roles::working) : 0;
-  /// The gradients, followed by the sums of the samples' weights and losses.
+  /// The gradients, followed by the sums of the samples' weights and losses. A trainer, or the first backward,
+  /// allocates them.
   static constexpr std::size_t gradients =
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Untrained state of layers.
@@ -116,13 +117,14 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy>
   using base = train::detail::model_layout<Net, Where, P, Samples>;
 
  public:
+  /// None: training allocates them.
+  static constexpr std::size_t gradients = 0;
   /// The workspace of a tile.
   static constexpr std::size_t activations = runtime::tile_bytes<Net, P>(base::rows);
   /// Sums of losses, which every model has.
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
-  static constexpr std::size_t bytes =
-      base::parameters + base::working_copy + base::gradients + base::buffers + activations + sums;
+  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;
 };
 
 /// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
