@@ -65,7 +65,10 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(STATIC_EXTENTS)  // expect: devplace: elementwise: the static extents of the operands differ in an axis
   auto c = a + pair;
 #endif
-#if defined(EXTENTS_OF_DESTINATION)  // expect: devplace: elementwise: the static extents of the operands differ
+#if defined(RESIDUALS_OF_A_COLUMN)  // expect: devplace: a difference of operands with different numbers of axes
+  auto c = pair.reshape(dp::extents<2, 1>{}) - pair;
+#endif
+#if defined(EXTENTS_OF_DESTINATION)  // expect: devplace: assign: the expression's extents cannot be broadcast
   pair = a + 1.0f;
 #endif
 #if defined(DESTINATION_WOULD_BROADCAST)  // expect: devplace: assign: the expression's extents cannot be broadcast

@@ -215,6 +215,12 @@ void operations(matrix& a, const labels& classes) {
     dp::mse(a, target);
   }
 #endif
+#if defined(MSE_RANKS)  // expect: devplace: mse: the operands have different numbers of axes
+  {
+    const dp::tensor<float, dp::extents<6>, on_cpu> target(dp::extents<6>{});
+    dp::mse(a.reshape(dp::extents<6, 1>{}), target);
+  }
+#endif
 #if defined(MSE_EXTENTS)  // expect: devplace: mse: the operands must have the same extents
   {
     const dp::tensor<float, dp::extents<2, 4>, on_cpu> target(dp::extents<2, 4>{});

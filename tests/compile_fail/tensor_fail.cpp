@@ -59,10 +59,10 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(NESTED_LISTS_OF_ONE_AXIS)  // expect: devplace: nested lists make a matrix
   { dp::tensor<float, dp::extents<2>, on_cpu> nested{{1, 2}, {3, 4}}; }
 #endif
-#if defined(TENSOR_FROM_ANOTHER_PLACE)  // expect: (USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR|deleted constructor)
+#if defined(TENSOR_FROM_ANOTHER_PLACE)  // expect: (USE_to_OR_cast_OR_wrap|deleted constructor|a deleted function)
   on_device moved = a;
 #endif
-#if defined(TENSOR_FROM_A_VECTOR)  // expect: (USE_to_OR_cast_OR_wrap_TO_MAKE_A_TENSOR|deleted constructor)
+#if defined(TENSOR_FROM_A_VECTOR)  // expect: (USE_to_OR_cast_OR_wrap|deleted constructor|a deleted function)
   dp::tensor<float, dp::extents<3>, on_cpu> of_vector(std::vector<float>{1, 2, 3});
 #endif
 #if defined(ASSIGNED_FROM_ANOTHER_PLACE)  // expect: devplace: a tensor is assigned an expression, a number, or a tensor
@@ -75,10 +75,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   a[0] = std::vector<float>{1, 2, 3};
 #endif
 #if defined(PLACED_TENSOR_ASSIGNED_FROM_ONE_PLACE)  // expect: devplace: a tensor over several places is assigned
-  {
-    dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>> copies;
-    copies = a;
-  }
+  [](dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>>& copies, matrix& x) { copies = x; };
 #endif
 #if defined(FRACTION_ASSIGNED_TO_INTEGERS)  // expect: devplace: a number with a fraction is assigned to integer
   {
@@ -134,6 +131,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #endif
 #if defined(COPY_INTO_CONST)  // expect: devplace: copy: the destination's elements are const
   dp::copy(constant, a);
+#endif
+#if defined(COPY_SWAPPED)  // expect: devplace: copy: the destination's elements are const; the destination is the first
+  dp::copy(constant.view(), a);
 #endif
 #if defined(ITEM_OF_MANY)  // expect: devplace: item: the tensor has more or fewer elements than one
   dp::item(a);

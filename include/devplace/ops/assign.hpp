@@ -145,24 +145,33 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
+// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+template <class View, class Expression>
+constexpr auto check_assignment() {
+  constexpr bool written = !std::is_const_v<typename View::element_type>;
+  constexpr bool same_type = std::is_same_v<typename View::value_type, typename Expression::value_type>;
+  constexpr bool same_place = std::is_same_v<typename View::placement_type, typename Expression::placement_type> ||
+                              std::is_void_v<typename Expression::placement_type>;
+  using both = broadcast_pair<typename View::extents_type, typename Expression::extents_type>;
+  constexpr bool fits = both::fits && compatible<typename View::extents_type, typename both::type>;
+  static_assert(written,
+                "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed.");
+  static_assert(same_type,
+                "devplace: assign: the destination has another element type than the expression; convert the "
+                "expression with cast<T>(...).");
+  static_assert(same_place,
+                "devplace: assign: the destination lives on another place than the expression's operands; make the "
+                "tensor there and move it with to<placement>(...).");
+  static_assert(fits,
+                "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
+                "destination the expression's extents.");
+  return written && same_type && same_place && fits;
+}
+
 /// Computes an operand or expression into the elements of a view.
 template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
   using backend = typename view<T, Extents, Where>::backend_type;
-  static_assert(!std::is_const_v<T>,
-                "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(std::is_same_v<std::remove_const_t<T>, typename Expression::value_type>,
-                "devplace: assign: the destination has another element type than the expression; convert the "
-                "expression with cast<T>(...).");
-  static_assert(
-      std::is_same_v<Where, typename Expression::placement_type> || std::is_void_v<typename Expression::placement_type>,
-      "devplace: assign: the destination lives on another place than the expression's operands; make the "
-      "tensor there and move it with to<placement>(...).");
-  using result_extents = broadcast_t<Extents, typename Expression::extents_type>;
-  static_assert(compatible<Extents, result_extents>,
-                "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
-                "destination the expression's extents.");
-
   constexpr std::size_t count = tensor_count<Expression>;
   constexpr bool strides = may_need_strides<Expression, Extents> || !std::is_same_v<Layout, row_major>;
   const shape result = shape_of(destination.extents());
@@ -200,9 +209,10 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// and one that overlaps it otherwise causes a temporary, which is allocated.
 template <class T, class Extents, class Where, class Layout, class Expression>
   requires(std::remove_cvref_t<Expression>::is_expression)
-void assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
+auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
   static_assert(detail::no_named_expressions<Expression>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
+  if constexpr (detail::check_assignment<view<T, Extents, Where, Layout>, std::remove_cvref_t<Expression>>())
+    detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
 }
 
 /// The same for the elements of a view; copy() and to() call it if one of the views is strided.

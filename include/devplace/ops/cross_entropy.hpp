@@ -133,8 +133,9 @@ struct cross_entropy_terms {
   }
 };
 
+// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <class Sums, class DLogits, class RowLosses, class Logits, class Labels>
-constexpr void check_cross_entropy_types() {
+constexpr auto check_cross_entropy_types() {
   using value = operand_element_t<Logits>;
   using label = operand_element_t<Labels>;
   static_assert(
@@ -220,6 +221,8 @@ auto cross_entropy(const Logits& logits, const Labels& labels,
   detail::loss_workspace<Logits, value> work("cross_entropy", logits.extent(0), how);
   const view<value, detail::operand_extents_t<Logits>, detail::operand_placement_t<Logits>> no_gradient(
       nullptr, logits.extents(), detail::as_view(logits).device());
+  detail::check_cross_entropy_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Logits,
+                                    Labels>();
   cross_entropy_into(work.sums, no_gradient, work.row_losses, logits, labels, options);
   return work.result(how);
 }

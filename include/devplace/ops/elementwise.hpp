@@ -32,18 +32,25 @@ struct CONVERT_ONE_OPERAND_FIRST_with_cast;
 
 // Defines a function or operator of two operands, one of which may be a number, and a deleted overload, whose name
 // shows the fix, for operands that do not match.
-#define DEVPLACE_DETAIL_BINARY(name, functor)                                                     \
-  template <class A, class B>                                                                     \
-    requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>)                       \
-  constexpr auto name(A&& a, B&& b) {                                                             \
-    static_assert(detail::no_named_expressions<A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);          \
-    return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b)); \
-  }                                                                                               \
-  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>               \
-    requires detail::pair_on_different_places<A, B>                                               \
-  void name(A&& a, B&& b) = delete;                                                               \
-  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                    \
-    requires detail::pair_of_different_elements<A, B>                                             \
+#define DEVPLACE_DETAIL_BINARY(name, functor)                                                              \
+  template <class A, class B>                                                                              \
+    requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>)                                \
+  constexpr auto name(A&& a, B&& b) {                                                                      \
+    static_assert(detail::no_named_expressions<A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);                   \
+    using both = detail::broadcast_pair<detail::extents_of_t<A>, detail::extents_of_t<B>>;                 \
+    constexpr bool is_difference = std::is_same_v<detail::elementary::functor, detail::elementary::minus>; \
+    static_assert(both::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);                                              \
+    static_assert(!both::crossed || !is_difference, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);                  \
+    if constexpr (both::fits)                                                                              \
+      return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b));        \
+    else /* so that no other error follows */                                                              \
+      return detail::unary(detail::elementary::negate{}, std::forward<A>(a));                              \
+  }                                                                                                        \
+  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                        \
+    requires detail::pair_on_different_places<A, B>                                                        \
+  void name(A&& a, B&& b) = delete;                                                                        \
+  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                             \
+    requires detail::pair_of_different_elements<A, B>                                                      \
   void name(A&& a, B&& b) = delete
 
 /// Sum, difference, product and quotient of elements.

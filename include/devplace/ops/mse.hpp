@@ -43,8 +43,19 @@ struct mse_terms {
   DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
 };
 
+/// Rejects operands of other extents; the compiler shows both as template arguments.
+template <class Output, class Target>
+struct extents_of_mse {
+  static_assert(Output::rank == Target::rank,
+                "devplace: mse: the operands have different numbers of axes, such as [n, 1] and [n]; give one of them "
+                "the extents of the other by reshape(...).");
+  static_assert(Output::rank != Target::rank || compatible<Output, Target>,
+                "devplace: mse: the operands must have the same extents.");
+};
+
+// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <class Sums, class DY, class RowLosses, class Y, class Target>
-constexpr void check_mse_types() {
+constexpr auto check_mse_types() {
   using value = operand_element_t<Y>;
   static_assert(on_one_device<Y, Target, Sums, DY, RowLosses>,
                 "devplace: mse: the operands live on different places; move them to one with to<on<...>>(x).");
@@ -56,9 +67,8 @@ constexpr void check_mse_types() {
   static_assert(writable<Sums> && writable<DY> && writable<RowLosses>,
                 "devplace: mse: sums, gradient and row losses must not be const.");
   static_assert(operand_extents_t<Y>::rank > 0, "devplace: mse: the operands need an axis of samples.");
-  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<Target>> &&
-                    compatible<operand_extents_t<Y>, operand_extents_t<DY>>,
-                "devplace: mse: the operands must have the same extents.");
+  static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<Target>>));
+  static_cast<void>(sizeof(extents_of_mse<operand_extents_t<Y>, operand_extents_t<DY>>));
   static_assert(compatible<operand_extents_t<RowLosses>, extents<operand_extents_t<Y>::static_extent(0)>>,
                 "devplace: mse: row losses must have one element for each index of the first axis.");
   static_assert(compatible<operand_extents_t<Sums>, extents<2>>,
@@ -107,6 +117,7 @@ auto mse(const Y& y, const Target& target, reduction how = reduction::mean) {
   detail::loss_workspace<Y, value> work("mse", y.extent(0), how);
   const view<value, detail::operand_extents_t<Y>, detail::operand_placement_t<Y>> no_gradient(
       nullptr, y.extents(), detail::as_view(y).device());
+  detail::check_mse_types<decltype((work.sums)), decltype((no_gradient)), decltype((work.row_losses)), Y, Target>();
   mse_into(work.sums, no_gradient, work.row_losses, y, target);
   return work.result(how);
 }

@@ -124,7 +124,7 @@ struct sum_operation {
   template <class T>
   using result = sum_result_t<T>;
   template <class T>
-  static void check() {}
+  static auto check() {}
   template <class T>
   static auto reducer(sum_result_t<T>* result, std::size_t) {
     return sum_reducer<T>{result, 0};
@@ -135,7 +135,7 @@ struct mean_operation {
   template <class T>
   using result = T;
   template <class T>
-  static void check() {
+  static auto check() {
     static_assert(detail::is_floating<T>,
                   "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
   }
@@ -150,7 +150,7 @@ struct extremum_operation {
   template <class T>
   using result = T;
   template <class T>
-  static void check() {}
+  static auto check() {}
   template <class T>
   static auto reducer(T* result, std::size_t count) {
     require_elements(Largest ? "max" : "min", count);
@@ -163,7 +163,7 @@ struct position_operation {
   template <class T>
   using result = std::int64_t;
   template <class T>
-  static void check() {}
+  static auto check() {}
   template <class T>
   static auto reducer(std::int64_t* result, std::size_t count) {
     require_elements(Largest ? "argmax" : "argmin", count);

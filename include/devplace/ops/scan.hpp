@@ -42,6 +42,21 @@ void scan_in_chunks(int ordinal, const T* x, std::size_t n, T* y, double* worksp
   for_each_index<Backend>(ordinal, chunks, grain, chunk_scan<T, Inclusive>{x, n, chunks > 1 ? workspace : nullptr, y});
 }
 
+// `auto`: instantiated where it is called, so that the compiler shows the user's line.
+template <class Y, class X>
+constexpr auto check_scan_types() {
+  static_assert(on_one_device<Y, X>,
+                "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
+  static_assert(writable<Y>, "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(std::is_same_v<operand_element_t<Y>, sum_result_t<operand_element_t<X>>>,
+                "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 for "
+                "integers.");
+  static_assert(operand_extents_t<X>::rank == 1,
+                "devplace: cumsum: the operand must have one axis; scan a row or a reshaped view.");
+  static_assert(compatible<operand_extents_t<Y>, operand_extents_t<X>>,
+                "devplace: cumsum: result and operand must have the same extents.");
+}
+
 }  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
@@ -56,17 +71,7 @@ template <tensor_like Y, tensor_like X>
   requires detail::none_distributed<Y, X>
 void cumsum_into(Y&& y, const X& x) {
   using value = detail::operand_element_t<X>;
-  static_assert(detail::on_one_device<Y, X>,
-                "devplace: cumsum: result and operand live on different places; move one with to<on<...>>(x).");
-  static_assert(detail::writable<Y>,
-                "devplace: cumsum: the result's elements are const; pass a tensor or view to write to.");
-  static_assert(std::is_same_v<detail::operand_element_t<Y>, detail::sum_result_t<value>>,
-                "devplace: cumsum: the result has the wrong element type: sums have the operand's type, and int64 for "
-                "integers.");
-  static_assert(detail::operand_extents_t<X>::rank == 1,
-                "devplace: cumsum: the operand must have one axis; scan a row or a reshaped view.");
-  static_assert(detail::compatible<detail::operand_extents_t<Y>, detail::operand_extents_t<X>>,
-                "devplace: cumsum: result and operand must have the same extents.");
+  detail::check_scan_types<Y, X>();
   const auto to = detail::as_view(y);
   const auto from = detail::as_view(x);
   using backend_type = detail::operand_backend_t<X>;
@@ -90,6 +95,7 @@ template <tensor_like X>
 auto cumsum(const X& x) {
   using value = detail::operand_element_t<X>;
   detail::result_beside_t<X, detail::sum_result_t<value>, detail::operand_extents_t<X>> y(x.extents());
+  detail::check_scan_types<decltype((y)), X>();
   cumsum_into(y, x);
   return y;
 }

@@ -91,8 +91,9 @@ struct log_softmax_backward_row {
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The common part of the four functions below: applies `Row` to every row of the result y and its operands.
+/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
-void for_rows_of(const char* operation, const Y& y, const X&... x) {
+auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   static_assert(
       on_one_device<Y, X...>,
       "devplace: softmax: the operands live on different places; move them to one with to<on<...>>(x) first.");

@@ -59,8 +59,9 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
 }
 
 /// Sorts the rows of x into y: the elements, or their positions.
+/// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <bool Positions, class Y, class X>
-void sort_into(const char* operation, Y& y, const X& x, sort_order order) {
+auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
   using result = std::conditional_t<Positions, std::int64_t, operand_element_t<X>>;
   static_assert(on_one_device<Y, X>,
                 "devplace: sort: result and operand live on different places; move one with to<on<...>>(x).");
@@ -107,7 +108,7 @@ template <tensor_like X>
   requires detail::none_distributed<X>
 auto sort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_like_t<X> y(x.extents());
-  sort_into(y, x, order);
+  detail::sort_into<false>("sort", y, x, order);
   return y;
 }
 
@@ -116,7 +117,7 @@ template <tensor_like X>
   requires detail::none_distributed<X>
 auto argsort(const X& x, sort_order order = sort_order::ascending) {
   detail::result_beside_t<X, std::int64_t, detail::operand_extents_t<X>> positions(x.extents());
-  argsort_into(positions, x, order);
+  detail::sort_into<true>("argsort", positions, x, order);
   return positions;
 }
 

@@ -52,15 +52,24 @@ inline constexpr form form_of_tensor = form_of<typename std::remove_cvref_t<X>::
                     "; they must have the same extents.");
 }
 
-/// Checks that one view can be copied to another.
+/// Whether one view can be copied to another by its type. `auto`: instantiated where it is called, so that the compiler
+/// shows the user's line.
 template <class To, class From>
-void require_copyable(const To& to, const From& from) {
+constexpr auto check_copy() {
   static_assert(!std::is_const_v<typename To::element_type>,
-                "devplace: copy: the destination's elements are const; pass a tensor or view that may be changed.");
+                "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
+                "copy(to, from), and a tensor or view that may be changed.");
   static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
                 "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
   static_assert(compatible<typename To::extents_type, typename From::extents_type>,
                 "devplace: copy: the static extents of destination and source differ.");
+  return !std::is_const_v<typename To::element_type>;
+}
+
+/// Throws unless the extents of two views are equal; checks their types too.
+template <class To, class From>
+void require_copyable(const To& to, const From& from) {
+  static_cast<void>(check_copy<To, From>());
   if (!(to.extents() == from.extents())) throw_copy_of_other_extents(sizes_of(to.extents()), sizes_of(from.extents()));
 }
 
@@ -80,20 +89,23 @@ void copy(To&& destination, const From& source) {
   const auto from = detail::as_window(source);
   using to_view = std::remove_const_t<decltype(to)>;
   using from_view = std::remove_const_t<decltype(from)>;
-  detail::require_copyable(to, from);
-  using to_backend = typename to_view::backend_type;
-  using from_backend = typename from_view::backend_type;
-  if constexpr (to_view::is_row_major && from_view::is_row_major) {
-    detail::copy_bytes<to_backend, from_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(),
-                                                 to.size() * sizeof(typename to_view::value_type));
-  } else {
-    if constexpr (std::is_same_v<to_backend, from_backend>)
-      if (to.ordinal() == from.ordinal()) return assign(detail::computable(to), detail::computable(from));
-    if (to_view::is_row_major || to.is_contiguous()) return copy(detail::as_contiguous(to), detail::packed(from).view);
-    if constexpr (!to_view::is_row_major) {
-      const auto arrived = detail::packed_beside(to);
-      copy(arrived.view, detail::packed(from).view);
-      assign(detail::computable(to), detail::computable(arrived.view));
+  if constexpr (detail::check_copy<to_view, from_view>()) {
+    detail::require_copyable(to, from);
+    using to_backend = typename to_view::backend_type;
+    using from_backend = typename from_view::backend_type;
+    if constexpr (to_view::is_row_major && from_view::is_row_major) {
+      detail::copy_bytes<to_backend, from_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(),
+                                                   to.size() * sizeof(typename to_view::value_type));
+    } else {
+      if constexpr (std::is_same_v<to_backend, from_backend>)
+        if (to.ordinal() == from.ordinal()) return assign(detail::computable(to), detail::computable(from));
+      if (to_view::is_row_major || to.is_contiguous())
+        return copy(detail::as_contiguous(to), detail::packed(from).view);
+      if constexpr (!to_view::is_row_major) {
+        const auto arrived = detail::packed_beside(to);
+        copy(arrived.view, detail::packed(from).view);
+        assign(detail::computable(to), detail::computable(arrived.view));
+      }
     }
   }
 }

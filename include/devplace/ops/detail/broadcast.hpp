@@ -10,6 +10,14 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 
+/// What operators say first, in their own bodies: the compiler then shows the user's line next to it.
+#define DEVPLACE_DETAIL_OTHER_EXTENTS                                                                  \
+  "devplace: elementwise: the static extents of the operands differ in an axis in which neither is 1 " \
+  "(aligned at the last axis); reshape one of them, or slice both to the same size."
+#define DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS                                                                  \
+  "devplace: a difference of operands with different numbers of axes would repeat both, as [4, 1] - [4] to " \
+  "[4, 4]; reshape one of them to the extents of the other or, if all pairs are meant, to [1, 4]."
+
 namespace devplace::detail {
 
 // numpy's broadcasting: extents are aligned at the last axis; a missing axis, or one of extent 1, is repeated.
@@ -43,6 +51,13 @@ struct broadcast_pair;
 template <class A, class B, std::size_t... Axis>
 struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
   static constexpr std::size_t rank = sizeof...(Axis);
+  /// Whether some axis of the first repeats its elements while the second has several.
+  template <class From, class To>
+  static constexpr bool repeats = ((aligned_static_extent<From>(Axis, rank) == 1 &&
+                                    aligned_static_extent<To>(Axis, rank) != 1 &&
+                                    aligned_static_extent<To>(Axis, rank) != dyn) ||
+                                   ...);
+  static constexpr bool crossed = A::rank != B::rank && repeats<A, B> && repeats<B, A>;
   static constexpr bool fits =
       (broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).fits && ...);
   using type =
@@ -52,9 +67,8 @@ struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
 /// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
 template <class First, class Second>
 struct extents_of_operands {
-  static_assert(broadcast_pair<First, Second>::fits,
-                "devplace: elementwise: the static extents of the operands differ in an axis in which neither is 1 "
-                "(aligned at the last axis); reshape one of them, or slice both to the same size.");
+  static constexpr bool fits = broadcast_pair<First, Second>::fits && broadcast_pair<First, Second>::rank <= max_rank;
+  static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
   static_assert(broadcast_pair<First, Second>::rank <= max_rank,
                 "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");
   using type = typename broadcast_pair<First, Second>::type;
@@ -97,6 +111,13 @@ constexpr shape shape_of(const Extents& e) {
   return result;
 }
 
+constexpr std::size_t size_of(const shape& s) {
+  std::size_t product = 1;
+  for (std::size_t axis = 0; axis != s.rank; ++axis)
+    product *= s.extents[axis];
+  return product;
+}
+
 inline std::string to_string(const shape& s) {
   return sizes_text(std::span<const std::size_t>(s.extents, s.rank));
 }
@@ -113,6 +134,17 @@ constexpr shape broadcast_shapes(const shape& a, const shape& b, const char* ope
     result.extents[axis] = from_a == 1 ? from_b : from_a;
   }
   return result;
+}
+
+/// Throws shape_error for a difference of arrays of different ranks that would both be repeated, such as residuals of
+/// [n, 1] and [n]: the n x n differences are hardly meant.
+inline void require_difference(const shape& a, const shape& b) {
+  const shape both = broadcast_shapes(a, b);
+  const bool repeated_a = size_of(both) != size_of(a), repeated_b = size_of(both) != size_of(b);
+  if (a.rank != b.rank && repeated_a && repeated_b)
+    throw shape_error("a difference of " + to_string(a) + " and " + to_string(b) +
+                      ", which have different numbers of axes, would repeat both to " + to_string(both) +
+                      "; reshape one of them to the extents of the other or, if all pairs are meant, to as many axes.");
 }
 
 /// Throws shape_error unless an expression of the second shape can be assigned to a destination of the first.

@@ -129,7 +129,7 @@ class DEVPLACE_NODISCARD expression {
 
   /// Over several places: computes the expression into a tensor of the same placement, place by place.
   template <class T, class Extents, class To, detail::configured = detail::configuration>
-  void into(tensor<T, Extents, To>& destination) const {
+  auto into(tensor<T, Extents, To>& destination) const {
     static_assert(std::is_same_v<To, Where>,
                   "devplace: assign: the destination lies on another placement than the expression; make the tensor "
                   "there and change its placement with a collective, such as scatter, all_gather or all_reduce.");

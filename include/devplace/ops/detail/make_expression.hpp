@@ -92,6 +92,12 @@ template <class F, class A, class B>
 constexpr auto binary(const F& function, A&& a, B&& b) {
   using value = pair_value_t<A, B>;
   static_cast<void>(sizeof(elements_of_function<F, value>));
+  if constexpr (std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>) {
+    using first = extents_of_t<A>;
+    using second = extents_of_t<B>;
+    if constexpr (first::rank != second::rank && !(first::is_static && second::is_static))
+      require_difference(shape_of(a.extents()), shape_of(b.extents()));
+  }
   return applied(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
 }
 
@@ -99,7 +105,7 @@ inline namespace DEVPLACE_CONFIGURATION {
 
 /// destination = function(destination, x).
 template <class F, class To, class X>
-void assign_compound(const F& function, To& destination, X&& x) {
+auto assign_compound(const F& function, To& destination, X&& x) {
   if constexpr (distributed_operand<To&> || distributed_operand<X>) {
     static_assert(!std::is_const_v<To>,
                   "devplace: assign: the destination's elements are const; pass a tensor that may be changed.");

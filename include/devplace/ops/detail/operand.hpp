@@ -176,6 +176,18 @@ template <class X>
 concept distributed_operand = operand_type<X> && over_several_places<placement_type_of<X>>;
 ///@}
 
+/// The extents of an argument; those of a scalar for a number.
+template <class X>
+struct extents_of_argument {
+  using type = devplace::extents<>;
+};
+template <operand_type X>
+struct extents_of_argument<X> {
+  using type = typename std::remove_cvref_t<X>::extents_type;
+};
+template <class X>
+using extents_of_t = typename extents_of_argument<X>::type;
+
 template <class A, class B>
 inline constexpr bool same_values = true;  // a number adopts the other's type
 template <elementwise_operand A, elementwise_operand B>

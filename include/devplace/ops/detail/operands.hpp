@@ -100,13 +100,13 @@ struct row_shape {
 
 /// An array of any rank above 0, seen as rows along its last axis.
 template <extents_like E>
-constexpr row_shape rows_of(const E& extents) {
+constexpr auto rows_of(const E& extents) {
   static_assert(E::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
   const std::size_t columns = extents.extent(E::rank - 1);
   std::size_t rows = 1;
   for (std::size_t axis = 0; axis != E::rank - 1; ++axis)
     rows *= extents.extent(axis);
-  return {rows, columns};
+  return row_shape{rows, columns};
 }
 
 /// Number of rows that justify a thread if an element costs `cost` times as much as a simple operation.

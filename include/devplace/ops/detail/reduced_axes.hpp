@@ -31,7 +31,7 @@ inline constexpr bool is_axis<axis<N>> = true;
 
 /// For every axis of an array whether it is reduced; without arguments all are.
 template <std::size_t Rank, std::size_t... N>
-constexpr std::array<bool, Rank> reduced_axes(axis<N>...) {
+constexpr auto reduced_axes(axis<N>...) {
   static_assert(((N < Rank) && ...), "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
   static_assert(all_different<N...>(), "devplace: an axis is reduced twice; name each axis once.");
   std::array<bool, Rank> result{};
@@ -41,7 +41,7 @@ constexpr std::array<bool, Rank> reduced_axes(axis<N>...) {
 }
 template <std::size_t Rank, std::integral... N>
   requires(sizeof...(N) > 0)
-std::array<bool, Rank> reduced_axes(N... axes) {
+auto reduced_axes(N... axes) {
   static_assert(sizeof...(N) <= Rank, "devplace: more axes are reduced than the array has.");
   std::array<bool, Rank> result{};
   for (long long which : {static_cast<long long>(axes)...}) {
