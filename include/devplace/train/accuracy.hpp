@@ -151,7 +151,9 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
 }
 
 /// The same over a set of images, in batches of `options.batch` (default 256); pixels are scaled as the options say, so
-/// use those of the training. `accuracy(model, data.test, options, {.top = 5})`.
+/// use those of the training. `accuracy(model, data.test, options, {.top = 5})`. Makes a loader for the call, whose
+/// memory on devices is memory_plan's `loader` for that batch; `accuracy(model, batches.epoch(0))` uses an existing
+/// one.
 template <class Net, placement Where, precision P>
 double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
