@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/detail/host_memory.hpp>
@@ -158,8 +160,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement
-  /// with the same split.
+  /// read. The first step waits for the places and compares their copies of the parameters; it throws error if the
+  /// program changed one of them alone. `samples` is [n, input extents...] and `targets` what the loss takes, both on
+  /// the model's batch placement with the same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
     if constexpr (train::detail::accepts_step<model_type, Samples, Targets>())
@@ -178,6 +181,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       train::detail::require_participants(samples.participants(), targets.participants(), participants());
+    if constexpr (places > 1)
+      if (!compared_) compare_replicas(state);
+    compared_ = true;
     [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -261,6 +267,14 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
 
+  template <detail::configured = detail::configuration>
+  void compare_replicas(const state_type& state) const {
+    std::array<std::uint64_t*, places> checksums{};
+    for (std::size_t k = 0; k < places; ++k)
+      checksums[k] = memory_[k].checksum();
+    parallel::require_equal_replicas<Net, backend_type>(state, checksums);
+  }
+
   /// Reduces the gradients and updates the parameters.
   template <detail::configured = detail::configuration>
   void update(state_type& state) {
@@ -290,6 +304,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
+  bool compared_ = false;  ///< whether the replicas were compared, at the first step
 };
 
 /// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -96,6 +97,8 @@ struct step_memory {
   /// Two sums over the batches of all updates, followed by two over the pending batches.
   double* totals() const { return static_cast<double*>(scalars.data()); }
   double* pending() const { return totals() + 2; }
+  /// For the comparison of replicas.
+  std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
 };
 
