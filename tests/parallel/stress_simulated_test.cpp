@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <random>
@@ -269,7 +270,9 @@ using ring = collective::all_reduce<collective::ring, small_buckets>;
 }  // namespace
 
 TEST_CASE("replicas agree with one device in randomised training", "[parallel]") {
-  for (unsigned seed = 1; seed <= 6; ++seed) {
+  const char* const longer = std::getenv("DEVPLACE_TEST_SEEDS");
+  const unsigned seeds = longer == nullptr ? 6 : static_cast<unsigned>(std::atoi(longer));
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);
     CHECK(run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, true) == "");
     CHECK(run<dp::replicated<1, 0>, 3, scatter_gather, 2>(seed, 30, true) == "");
