@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <new>
 #include <string>
 
 #include <devplace/config.hpp>
@@ -10,6 +11,7 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -25,7 +27,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// shape and size are checked before memory is allocated: the file's size, and for a compressed file the largest that
 /// can be compressed so far. Pipes and devices are read only if all extents are static.
 template <class T = void, class Extents = void>
-auto read_idx(std::string path) {
+auto read_idx(std::string path) try {
   constexpr bool is_type = detail::idx_element<T>, is_shape = extents_like<Extents>;
   static_assert(is_type && is_shape,
                 "devplace: read_idx: the file's element type and extents are the template arguments, as in "
@@ -48,6 +50,8 @@ auto read_idx(std::string path) {
   } else {
     return 0;
   }
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the tensor of read_idx");
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -81,15 +83,17 @@ class loader {
   template <class... Transform, detail::configured = detail::configuration>
     requires(sizeof...(Transform) <= 1)
   loader(const Source& data, const loader_options& options, Transform... transform)
-      : maker_(source::views(data), options, erased(std::move(transform)...),
+  try : maker_(source::views(data), options, erased(std::move(transform)...),
                detail::provided<backend_type, op::for_each>),
-        on_devices_(maker_, options.split) {
+      on_devices_(maker_, options.split) {
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
           [](const void* batches, std::size_t slot) noexcept {
             static_cast<const device_batches_type*>(batches)->wait_for(slot);
           },
           &on_devices_);
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("the loader");
   }
 
   template <class... More, class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
@@ -116,7 +120,8 @@ class loader {
   /// negative number, and error while another epoch is being read.
   template <detail::configured = detail::configuration>
   epoch_range<detail::configuration> epoch(int number) & DEVPLACE_LIFETIMEBOUND {
-    return epoch_range<detail::configuration>(*this, number);
+    return detail::naming_bad_alloc("an epoch of the loader",
+                                    [&] { return epoch_range<detail::configuration>(*this, number); });
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
   epoch_range<detail::configuration> epoch(int) && = delete;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <devplace/io/output_file.hpp>
 #include <devplace/io/read_array.hpp>
 #include <devplace/io/stored_shape.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -28,7 +30,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// one that is truncated or too long. Pipes and devices are read only if all extents are static. Use `to<Where>` to
 /// bring the tensor to another place.
 template <class T = void, class Extents = void, class... Other>
-auto read_npy(const std::string& path) {
+auto read_npy(const std::string& path) try {
   constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>, only = sizeof...(Other) == 0;
   static_assert(is_type && is_shape && only,
                 "devplace: read_npy: the file's element type and extents are the template arguments, as in "
@@ -46,6 +48,8 @@ auto read_npy(const std::string& path) {
   } else {
     return 0;
   }
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the tensor of read_npy");
 }
 
 /// Writes a tensor or view on the CPU as a .npy file, byte for byte as `np.save` does (format version 1.0, C order).
@@ -55,7 +59,7 @@ auto read_npy(const std::string& path) {
 /// followed. Throws file_error, leaving the old file unchanged, if the folder is not writable or full, or if `path` is
 /// a folder, a pipe or a device. Copy a tensor on another place to the CPU first: `write_npy(path, to<on<cpu>>(x))`.
 template <tensor_like Source>
-void write_npy(const std::string& path, const Source& source) {
+void write_npy(const std::string& path, const Source& source) try {
   using value_type = typename Source::value_type;
   static_assert(host_accessible<typename Source::placement_type>,
                 "devplace: write_npy: the tensor is not where the host can read it; write to<on<cpu>>(x) instead.");
@@ -69,6 +73,8 @@ void write_npy(const std::string& path, const Source& source) {
     file.write(detail::as_view(source).data(), source.size() * sizeof(value_type));
     file.commit();
   }
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the file of write_npy");
 }
 
 /// Anything that is no tensor.

@@ -11,6 +11,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace::runtime {
 
@@ -58,7 +59,9 @@ class kept_workspaces {
  private:
   workspace take(int ordinal, void* stream) {
     const std::lock_guard lock(mutex_);
-    idle_.reserve(idle_.size() + taken_ + 1);  // so that give() does not allocate
+    devplace::detail::naming_bad_alloc("the workspace of a prediction", [this] {
+      idle_.reserve(idle_.size() + taken_ + 1);  // so that give() does not allocate
+    });
     ++taken_;
     for (workspace& each : idle_)
       if (each.ordinal == ordinal && each.stream == stream) {

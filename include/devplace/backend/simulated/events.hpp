@@ -9,6 +9,7 @@
 
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/memory/event.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 
@@ -41,7 +42,9 @@ class simulated_event {
 template <>
 struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
-    return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};
+    return detail::naming_bad_alloc("an event", [&]() -> detail::event_handle {
+      return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};
+    });
   }
   static void record(int, void* state) { of(state).record(); }
   /// A failed device waits, too, because memory that it then frees may still be in use by others.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/combine.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
 
@@ -40,13 +42,15 @@ class rank_devices {
   ///@}
 
  protected:
-  explicit rank_devices(std::span<const int> ordinals)
+  explicit rank_devices(std::span<const int> ordinals) try
       : ordinals_(ordinals.begin(), ordinals.end()), begins_(ordinals.size() + 1) {
     if (ordinals.empty() || ordinals.size() > max_ranks)
       throw argument_error("a communicator was given " + std::to_string(ordinals.size()) + " devices; it takes 1 to " +
                            std::to_string(max_ranks) + ".");
     for (const int ordinal : ordinals_)
       events_.push_back(devplace::detail::make_event<Backend>(ordinal));
+  } catch (const std::bad_alloc&) {
+    devplace::detail::fail_without_memory("a communicator");
   }
 
   int ordinal(int rank) const { return ordinals_[index(rank)]; }
