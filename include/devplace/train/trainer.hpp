@@ -130,8 +130,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(const model_type&&, Rest&&...) = delete;
 
   /// Transfers its memory; the model is not affected.
+  ///@{
   trainer(trainer&&) noexcept = default;
   trainer& operator=(trainer&&) noexcept = default;
+  ///@}
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly. Optional: a larger batch, or part of
   /// one, does it itself.
