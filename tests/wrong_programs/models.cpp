@@ -243,7 +243,7 @@ void program() {
 }
 #endif
 
-#if defined(PREDICT_UNFLATTENED)  // images where the first layer takes rows
+#if defined(PREDICT_UNFLATTENED)  // right: images where the first layer takes rows
 void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = dp::ones<float, host>(dp::extents<6, 2, 2>{});

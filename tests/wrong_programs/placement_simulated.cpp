@@ -224,7 +224,7 @@ void program() {
 #if defined(LOADER_ELSEWHERE)  // a loader of another device
 void program() {
   auto data = some_data();
-  dp::model<nn::sequential<nn::flatten, nn::linear<4, 3>>, dp::on<dp::cuda<0>>> m{dp::seed{1}};
+  dp::model<nn::sequential<nn::linear<4, 3>>, dp::on<dp::cuda<0>>> m{dp::seed{1}};
   dp::trainer step{m, nn::cross_entropy{}, optim::adam{}};
   dp::loader<dp::on<dp::cuda<1>>> batches{data.train, {.batch = 4}};
   for (const auto& [x, y] : batches.epoch(0))
@@ -285,7 +285,7 @@ void program() {
 }
 #endif
 
-#if defined(ON_ON)  // a placement of a placement
+#if defined(ON_ON)  // right: a placement of a placement
 void program() {
   auto a = dp::ones<float, dp::on<dp::on<dp::cpu>>>(dp::extents<3>{});
   std::cout << a;

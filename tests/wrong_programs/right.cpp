@@ -118,7 +118,7 @@ void program() {
 #if defined(ACCURACY_WITHOUT_OPTIONS)  // right: the accuracy on a data set, and on a loader's epoch
 void program() {
   auto data = some_data();
-  dp::model<nn::sequential<nn::flatten, nn::linear<4, 3>>, host> m{dp::seed{1}};
+  dp::model<nn::sequential<nn::linear<4, 3>>, host> m{dp::seed{1}};
   dp::loader<host> batches{data.test, {.batch = 4}};
   std::cout << dp::accuracy(m, data.test, {}) << dp::accuracy(m, batches.epoch(0));
 }

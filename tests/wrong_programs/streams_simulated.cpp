@@ -13,7 +13,7 @@ void program() {
 }
 #endif
 
-#if defined(STREAM_OF_PLACEMENT)  // a stream of a placement instead of a place
+#if defined(STREAM_OF_PLACEMENT)  // right: a stream of a placement instead of a place
 void program() {
   dp::stream<device> s;
   s.synchronize();
@@ -89,7 +89,7 @@ void program() {
 }
 #endif
 
-#if defined(EVENT_OF_PLACEMENT)  // an event of a placement
+#if defined(EVENT_OF_PLACEMENT)  // right: an event of a placement
 void program() {
   dp::event<device> e;
   e.record();
@@ -145,7 +145,7 @@ void program() {
 }
 #endif
 
-#if defined(ASYNC_TO_PLACE)  // a place where a placement belongs
+#if defined(ASYNC_TO_PLACE)  // right: a place where a placement belongs
 void program() {
   pinned_row a{1, 2, 3};
   auto p = dp::to_async<dp::cuda<0>>(a);

@@ -181,7 +181,7 @@ void program() {
 }
 #endif
 
-#if defined(TENSOR_DEFAULT)  // a tensor that is filled later
+#if defined(TENSOR_DEFAULT)  // right: a tensor that is filled later
 void program() {
   matrix a;
   a = dp::zeros<float, host>(dp::extents<2, 3>{});
@@ -332,7 +332,7 @@ void program() {
 }
 #endif
 
-#if defined(VECTOR_OF_COUNT)  // three tensors in a vector
+#if defined(VECTOR_OF_COUNT)  // right: three tensors in a vector
 void program() {
   std::vector<matrix> v(3);
   std::cout << v.size();
@@ -363,7 +363,7 @@ void program() {
 }
 #endif
 
-#if defined(MAP_BY_NAME)  // tensors in a map, by operator []
+#if defined(MAP_BY_NAME)  // right: tensors in a map, by operator []
 void program() {
   std::map<std::string, matrix> m;
   m["a"] = some_matrix();
@@ -379,7 +379,7 @@ void program() {
 }
 #endif
 
-#if defined(SHARED_WITHOUT_SHAPE)  // a shared tensor without its shape
+#if defined(SHARED_WITHOUT_SHAPE)  // right: a shared tensor without its shape
 void program() {
   auto a = std::make_shared<matrix>();
   std::cout << *a;
@@ -403,7 +403,7 @@ void program() {
 }
 #endif
 
-#if defined(PRINT_EXPRESSION)  // a sum printed without a name
+#if defined(PRINT_EXPRESSION)  // right: a sum printed without a name
 void program() {
   auto a = some_matrix();
   std::cout << a + a;
