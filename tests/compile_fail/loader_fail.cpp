@@ -150,3 +150,9 @@ double dangles(const dp::image_set& data, const small_model& model) {
   return dp::accuracy(model, dp::loader<where>{data, {.batch = 64}}.epoch(0));
 }
 #endif
+
+#if defined(TOP_AS_A_NUMBER)  // expect: devplace: accuracy takes the model and then its batches or an image_set
+double among_five(const dp::image_set& data, const small_model& model) {
+  return dp::accuracy(model, data, 5);
+}
+#endif

@@ -279,4 +279,13 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
+#if defined(STEP_WITHOUT_TARGETS)  // expect: GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels
+  step(x);
+#endif
+#if defined(CLIPPED_BY_A_NUMBER)  // expect: NAME_THE_NORM_AS_IN_max_norm_5
+  step.clip(5.0);
+#endif
+#if defined(COPIED_TRAINER)  // expect: (MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE|call to deleted constructor)
+  { auto copy = step; }
+#endif
 }

@@ -629,7 +629,7 @@ void program() {
 
 #if defined(PROGRESS_LOSS_READ)  // the loss itself instead of how to read it
 void program() {
-  dp::progress p{5, 60000, {.stream = nullptr}};
+  dp::progress p{5, {.samples = 60000, .stream = nullptr}};
   p.update(0, 100, 0.5);
 }
 #endif

@@ -175,11 +175,12 @@ double accuracy(const model<Net, Where, P>& m, const image_set& data, detail::em
 
 /// Other arguments, or another order; not deleted, because compilers would then list every other accuracy.
 template <class First, class Second, class... More>
-  requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)))
+  requires(!(detail::is_model<First> && (std::is_same_v<Second, image_set> || detail::epoch_like<Second>)) ||
+           (std::is_arithmetic_v<More> || ...))
 double accuracy(const First&, const Second&, const More&...) {
   static_assert(sizeof(First) == 0,
                 "devplace: accuracy takes the model and then its batches or an image_set: accuracy(model, data.test), "
-                "accuracy(model, batches.epoch(0)).");
+                "accuracy(model, batches.epoch(0)), and options by name, {.top = 5}.");
   return 0;
 }
 

@@ -33,6 +33,12 @@ namespace devplace {
 
 /// Appears in the compiler's message for a trainer of a temporary model.
 struct KEEP_THE_MODEL_IN_A_VARIABLE;
+/// Appear in the compiler's message for a step without targets, clipping by a bare number, and a copy of a trainer.
+///@{
+struct GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels;
+struct NAME_THE_NORM_AS_IN_max_norm_5;
+struct MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE;
+///@}
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
@@ -134,6 +140,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(trainer&&) noexcept = default;
   trainer& operator=(trainer&&) noexcept = default;
   ///@}
+  trainer(const trainer&, MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE* = nullptr) = delete;
 
   /// Allocates the memory for batches of up to `samples` samples, split evenly. Optional: a larger batch, or part of
   /// one, does it itself.
@@ -159,6 +166,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
           memory_purpose::workspace);
     clip_ = rule;
   }
+  template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
+    requires std::is_arithmetic_v<Number>
+  void clip(Number) = delete;
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
@@ -172,6 +182,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     else
       return runtime::rejected<loss_type>();
   }
+
+  template <class... Other, class FIX = GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels>
+    requires(sizeof...(Other) != 2)
+  loss_type operator()(const Other&...) = delete;
 
  private:
   template <class Samples, class Targets, detail::configured = detail::configuration>
