@@ -96,16 +96,16 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
   auto to = a.view();
   to = b.view();
 #endif
-#if defined(ELEMENT_BY_ONE_INDEX)  // expect: GIVE_ONE_INDEX_FOR_EACH_AXIS
+#if defined(ELEMENT_BY_ONE_INDEX)  // expect: GIVE_ONE_INTEGER_FOR_EACH_AXIS
   a(1) = 0;
 #endif
-#if defined(ELEMENT_BY_THREE_INDICES)  // expect: GIVE_ONE_INDEX_FOR_EACH_AXIS
+#if defined(ELEMENT_BY_THREE_INDICES)  // expect: GIVE_ONE_INTEGER_FOR_EACH_AXIS
   static_cast<void>(constant(0, 1, 2));
 #endif
-#if defined(ELEMENT_OF_A_VIEW_BY_ONE_INDEX)  // expect: GIVE_ONE_INDEX_FOR_EACH_AXIS
+#if defined(ELEMENT_OF_A_VIEW_BY_ONE_INDEX)  // expect: GIVE_ONE_INTEGER_FOR_EACH_AXIS
   a.view()(1) = 0;
 #endif
-#if defined(ELEMENT_BY_A_FRACTION)  // expect: devplace: the indices of an element are integers
+#if defined(ELEMENT_BY_A_FRACTION)  // expect: GIVE_ONE_INTEGER_FOR_EACH_AXIS
   a(0.5, 1) = 0;
 #endif
 #if defined(ELEMENT_OF_A_DEVICE)  // expect: COPY_IT_FIRST_WITH_to_on_cpu

@@ -234,6 +234,8 @@ auto normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0
       [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
 
+/// Other arguments of `uniform` and `normal` are refused by a sentence.
+///@{
 template <class T = void, class Where = void, class... X>
   requires(!detail::extents_and_seed<X...>)
 void uniform(const X&...) {
@@ -248,6 +250,8 @@ void normal(const X&...) {
                 "devplace: normal<T, Where>(extents, seed{1}, mean, deviation): random numbers take "
                 "extents and a seed, then mean and standard deviation, which are 0 and 1 if not given.");
 }
+
+///@}
 
 /// PyTorch's names, whose numbers come from a hidden state.
 ///@{

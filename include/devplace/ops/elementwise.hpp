@@ -228,6 +228,7 @@ constexpr auto map(F&& functor, X&&... x) {
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
 void map(F&& functor, X&&... x) = delete;
+/// Other arguments are refused by a sentence.
 template <class... X>
 auto map(const X&...) {
   static_assert(

@@ -154,6 +154,8 @@ template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_P
   requires(!single_place<Where>)
 int to(From&&) = delete;
 
+/// Other arguments of `to` are refused by a sentence.
+///@{
 template <class... X>
 auto to(const X&...) {
   static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
@@ -175,6 +177,7 @@ auto to(const X&) {
                 "and tensor(e) computes an expression.");
   return 0;
 }
+///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

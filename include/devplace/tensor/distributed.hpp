@@ -151,6 +151,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
       local(k) = value;
     return *this;
   }
+  /// All else is refused by a sentence.
   template <class X>
     requires(!std::is_arithmetic_v<X> && !requires { X::is_expression; })
   void operator=(const X&) {

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include <devplace/tensor/detail/as_view.hpp>
-#include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
 

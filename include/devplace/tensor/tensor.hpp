@@ -140,6 +140,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     fill(*this, static_cast<T>(value));
     return *this;
   }
+  /// All else is refused by a sentence.
   template <class X>
     requires(!detail::tensor_argument<X, Extents>)
   void operator=(const X&) {
@@ -208,21 +209,21 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   /// Element access, as a view's.
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(sizeof...(Index) == rank && host_accessible<P>)
+    requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
   T& operator()(Index... indices) DEVPLACE_LIFETIMEBOUND {
     return view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(sizeof...(Index) == rank && host_accessible<P>)
+    requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
   const T& operator()(Index... indices) const DEVPLACE_LIFETIMEBOUND {
     return const_view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   ///@}
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
-    requires(sizeof...(Index) == rank && !host_accessible<P>)
+    requires(detail::is_index_list<rank, Index...> && !host_accessible<P>)
   void operator()(Index...) const = delete;
-  template <class FIX = GIVE_ONE_INDEX_FOR_EACH_AXIS, class... Index>
-    requires(sizeof...(Index) != rank)
+  template <class FIX = GIVE_ONE_INTEGER_FOR_EACH_AXIS, class... Index>
+    requires(!detail::is_index_list<rank, Index...>)
   void operator()(Index...) const = delete;
 
   /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for

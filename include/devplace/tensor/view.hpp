@@ -85,6 +85,7 @@ class DEVPLACE_NODISCARD view {
     fill(*this, static_cast<value_type>(value));
     return *this;
   }
+  /// All else is refused by a sentence.
   template <class X>
     requires(!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; })
   void operator=(const X&) const {
@@ -146,9 +147,8 @@ class DEVPLACE_NODISCARD view {
   /// Element access, available if the host can access the memory: one index for each axis. Throws argument_error for an
   /// index past the end if DEVPLACE_CHECK_BOUNDS is 1, as it is without NDEBUG (config.hpp).
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
-    requires(sizeof...(Index) == rank && host_accessible<Where>)
+    requires(detail::is_index_list<rank, Index...>&& host_accessible<Where>)
   constexpr T& operator()(Index... indices) const {
-    static_assert((std::is_integral_v<Index> && ...), "devplace: the indices of an element are integers.");
     if constexpr (Checked) {
       [[maybe_unused]] std::size_t axis = 0;
       (require_index(static_cast<std::size_t>(indices), axis++), ...);
@@ -156,10 +156,10 @@ class DEVPLACE_NODISCARD view {
     return data_[offset(static_cast<std::size_t>(indices)...)];
   }
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
-    requires(sizeof...(Index) == rank && !host_accessible<Where>)
+    requires(detail::is_index_list<rank, Index...> && !host_accessible<Where>)
   void operator()(Index...) const = delete;
-  template <class FIX = GIVE_ONE_INDEX_FOR_EACH_AXIS, class... Index>
-    requires(sizeof...(Index) != rank)
+  template <class FIX = GIVE_ONE_INTEGER_FOR_EACH_AXIS, class... Index>
+    requires(!detail::is_index_list<rank, Index...>)
   void operator()(Index...) const = delete;
 
   /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out

@@ -5,7 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/tensor/tensor.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/tensor/detail/any_tensor.hpp>
+#include <devplace/tensor/view.hpp>
 
 namespace devplace {
 
