@@ -224,9 +224,11 @@ void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
 }  // namespace DEVPLACE_CONFIGURATION
 }  // namespace devplace::nn::detail
 
+/// @cond Doxygen does not find what this specialises.
 namespace devplace::detail {
 
 template <class T, class Batch>
 inline constexpr bool not_printed<nn::loss_value<T, Batch>> = true;
 
 }  // namespace devplace::detail
+/// @endcond
