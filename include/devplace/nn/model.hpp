@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/nn/detail/backward.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/saved.hpp>
@@ -224,8 +225,8 @@ class model {
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
     const runtime::sole_use use(*live());
-    auto lease = lease_for<Batch>(loss.how);
-    run_backward(std::move(saved), loss, false);
+    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(live(), loss.how);
+    nn::detail::run_backward(live(), std::move(saved), loss, false);
     return lease;
   }
 
@@ -240,10 +241,11 @@ class model {
                   "devplace: backward_to_input: the network's first layer takes elements of its own type "
                   "(input_element), such as indices, which have no gradient; use backward.");
     const runtime::sole_use use(*live());
-    auto lease = lease_for<Batch>(loss.how);
+    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(live(), loss.how);
     auto dx = detail::make_like<element_of_t<P>, Batch>(runtime::batch_extents<input_extents>(loss.gradient.extent(0)),
                                                         loss.gradient);
-    run_backward(std::move(saved), loss, false, [&](std::size_t k) { return detail::local_part(dx, k).data(); });
+    nn::detail::run_backward(live(), std::move(saved), loss, false,
+                             [&](std::size_t k) { return detail::local_part(dx, k).data(); });
     nn::detail::divide_by_weights(dx, loss);
     return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
   }
@@ -261,7 +263,7 @@ class model {
     const runtime::sole_use use(*live());
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
-    run_backward(std::move(saved), loss, true);
+    nn::detail::run_backward(live(), std::move(saved), loss, true);
     return std::move(earlier);
   }
 
@@ -304,18 +306,6 @@ class model {
     return state_;
   }
 
-  /// A lease of the gradients for a batch on `Batch`.
-  template <class Batch>
-  auto lease_for(reduction how) {
-    if (state_->gradients_out)
-      throw error(
-          "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
-          "lease, or hand it to backward to add to it.");
-    using lease_type = gradients<Net, gradient_placement_from_t<Where, Batch>, P>;
-    runtime::require_gradients<backend_type>(*state_);
-    return runtime::gradient_access::lease<lease_type>(state_, how);
-  }
-
   /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
   template <class Element, class Extents>
   auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
@@ -343,33 +333,6 @@ class model {
   static auto output_for(const Batch& samples) {
     return detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
-  }
-
-  /// Checks the arguments of backward, and then consumes `saved`. `input_gradient(k)` is where place k's gradient of
-  /// the batch is written, or null.
-  template <class Batch, class Held, class Extents, class LossBatch, class To = runtime::no_input_gradient,
-            devplace::detail::configured = devplace::detail::configuration>
-  void run_backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
-                    const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add,
-                    const To& input_gradient = {}) {
-    static_assert(std::is_same_v<Batch, LossBatch>,
-                  "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
-                  "functions the same batch.");
-    saved.check(live().get());
-    for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-      const auto dy = detail::local_part(loss.gradient, k);
-      if (dy.size() != saved.pass(k).batch * output_extents{}.size())
-        throw shape_error("backward: the loss's gradient is " + detail::to_string(dy.extents()) + " and forward saw " +
-                          std::to_string(saved.pass(k).batch) + " samples; both must be of the same batch.");
-    }
-    const auto used = std::move(saved);
-    ++state_->gradient_writes;
-    runtime::for_each_replica<backend_type>(*state_, local_place_count<Where>, [&](std::size_t k) {
-      const auto& r = state_->replicas[k];
-      runtime::run_backward<Net, P, backend_type>(used.pass(k), r, used.input(k),
-                                                  detail::local_part(loss.gradient, k).data(), add, input_gradient(k));
-      runtime::engine<Net, P, backend_type>::add_sums(r, detail::local_part(loss.sums, k).data(), add);
-    });
   }
 
   std::shared_ptr<state_type> state_;

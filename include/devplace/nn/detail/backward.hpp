@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/saved.hpp>
+#include <devplace/ops/detail/distributed.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/gradients.hpp>
+#include <devplace/runtime/network.hpp>
+
+// The parts of model::backward and model::backward_to_input.
+namespace devplace::nn::detail {
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// A lease of the model's gradients for a batch on `Batch`. Throws if there is one already.
+template <class Net, class Where, class P, class Batch, class State>
+auto leased_gradients(const std::shared_ptr<State>& state, reduction how) {
+  if (state->gradients_out)
+    throw error(
+        "backward: the gradients of the last backward are still in use; let the optimizer take them, destroy the "
+        "lease, or hand it to backward to add to it.");
+  runtime::require_gradients<placement_backend_t<Where>>(*state);
+  return runtime::gradient_access::lease<gradients<Net, gradient_placement_from_t<Where, Batch>, P>>(state, how);
+}
+
+/// Checks the arguments of backward, and then consumes `saved`. `input_gradient(k)` is where place k's gradient of the
+/// batch is written, or null.
+template <class Net, class Where, class P, class Batch, class Held, class Extents, class LossBatch, class State,
+          class To = runtime::no_input_gradient>
+void run_backward(const std::shared_ptr<State>& state, saved<Net, Where, P, Batch, Held>&& saved,
+                  const loss_gradient<element_of_t<P>, Extents, LossBatch>& loss, bool add,
+                  const To& input_gradient = {}) {
+  static_assert(std::is_same_v<Batch, LossBatch>,
+                "devplace: backward: forward's batch and the loss's gradient lie on different placements; give both "
+                "functions the same batch.");
+  using devplace::detail::local_part;
+  using backend_type = placement_backend_t<Where>;
+  using output_extents = typename runtime::network_plan<Net>::output;
+  saved.check(state.get());
+  for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
+    const auto dy = local_part(loss.gradient, k);
+    if (dy.size() != saved.pass(k).batch * output_extents{}.size())
+      throw shape_error("backward: the loss's gradient is " + devplace::detail::to_string(dy.extents()) +
+                        " and forward saw " + std::to_string(saved.pass(k).batch) +
+                        " samples; both must be of the same batch.");
+  }
+  const auto used = std::move(saved);
+  ++state->gradient_writes;
+  runtime::for_each_replica<backend_type>(*state, local_place_count<Where>, [&](std::size_t k) {
+    const auto& r = state->replicas[k];
+    runtime::run_backward<Net, P, backend_type>(used.pass(k), r, used.input(k), local_part(loss.gradient, k).data(),
+                                                add, input_gradient(k));
+    runtime::engine<Net, P, backend_type>::add_sums(r, local_part(loss.sums, k).data(), add);
+  });
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+}  // namespace devplace::nn::detail
