@@ -271,7 +271,8 @@ void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = some_samples();
   auto [y, saved] = m.forward(x);
-  auto g = m.backward(saved, y);
+  auto [loss, gradient] = nn::cross_entropy{}(y, some_labels());
+  auto g = m.backward(saved, gradient);
 }
 #endif
 
@@ -280,7 +281,8 @@ void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = some_samples();
   auto [y, saved] = m.forward(x);
-  auto g = m.backward(y, std::move(saved));
+  auto [loss, gradient] = nn::cross_entropy{}(y, some_labels());
+  auto g = m.backward(gradient, std::move(saved));
 }
 #endif
 
@@ -289,8 +291,9 @@ void program() {
   dp::model<net, host> m{dp::seed{1}};
   auto x = some_samples();
   auto [y, saved] = m.forward(x);
-  { auto g = m.backward(std::move(saved), y); }
-  auto h = m.backward(std::move(saved), y);
+  auto [loss, gradient] = nn::cross_entropy{}(y, some_labels());
+  { auto g = m.backward(std::move(saved), gradient); }
+  auto h = m.backward(std::move(saved), gradient);
 }
 #endif
 

@@ -225,7 +225,8 @@ void program() {
 #if defined(SUM_OF_ONE_PART)  // run: the sum of the first part, taken for the sum
 void program() {
   auto a = some_rows();
-  std::cout << dp::item(dp::sum(a.local(0)));
+  dp::tensor s = dp::sum(a.local(dp::cuda<0>{}));
+  std::cout << dp::item(s);
 }
 #endif
 
@@ -368,7 +369,7 @@ void program() {
   dp::optimizer rule{m, optim::sgd{}};
   auto x = dp::scatter<rows>(some_samples());
   auto [y, saved] = m.forward(x);
-  rule.step(m, m.backward(std::move(saved), y));
+  rule.step(m, m.backward(std::move(saved), nn::cross_entropy{}(y, dp::scatter<rows>(some_labels())).gradient));
 }
 #endif
 
@@ -378,7 +379,8 @@ void program() {
   dp::optimizer rule{m, optim::sgd{}};
   auto x = dp::scatter<rows>(some_samples());
   auto [y, saved] = m.forward(x);
-  rule.step(m, dp::synchronize(dp::synchronize(m.backward(std::move(saved), y))));
+  rule.step(m, dp::synchronize(dp::synchronize(
+                   m.backward(std::move(saved), nn::cross_entropy{}(y, dp::scatter<rows>(some_labels())).gradient))));
 }
 #endif
 
@@ -387,7 +389,7 @@ void program() {
   dp::model<net, two> m{dp::seed{1}};
   auto x = dp::scatter<rows>(some_samples());
   auto [y, saved] = m.forward(x);
-  auto g = m.backward(std::move(saved), y);
+  auto g = m.backward(std::move(saved), nn::cross_entropy{}(y, dp::scatter<rows>(some_labels())).gradient);
   auto p = m.parameter<0>(0);
   p -= 0.1f * g.local<0>(0);
   std::cout << p;

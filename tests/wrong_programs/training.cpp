@@ -386,7 +386,7 @@ void program() {
   dp::optimizer rule{m, optim::sgd{}};
   auto x = some_samples();
   auto [y, saved] = m.forward(x);
-  auto g = m.backward(std::move(saved), y);
+  auto g = m.backward(std::move(saved), nn::cross_entropy{}(y, some_labels()).gradient);
   rule.step(std::move(g), m);
 }
 #endif
@@ -405,7 +405,7 @@ void program() {
   dp::optimizer rule{m, optim::sgd{}};
   auto x = some_samples();
   auto [y, saved] = n.forward(x);
-  rule.step(n, n.backward(std::move(saved), y));
+  rule.step(n, n.backward(std::move(saved), nn::cross_entropy{}(y, some_labels()).gradient));
 }
 #endif
 
@@ -415,7 +415,7 @@ void program() {
   dp::optimizer rule{m, optim::sgd{}};
   auto x = some_samples();
   auto [y, saved] = n.forward(x);
-  rule.step(m, n.backward(std::move(saved), y));
+  rule.step(m, n.backward(std::move(saved), nn::cross_entropy{}(y, some_labels()).gradient));
 }
 #endif
 

@@ -255,7 +255,7 @@ std::optional<matrix::view_type> kept;
 void program() {
   {
     matrix t = some_matrix();
-    kept = t.view();
+    kept.emplace(t.view());
   }
   auto other = dp::full<float, host>(dp::extents<2, 3>{}, 9);
   std::cout << *kept << other;
