@@ -44,12 +44,12 @@ class progress {
     requires requires(const Batches& batches) {
       batches.samples();
     }
-  progress(int epochs, const Batches& batches, progress_options options = {})
-      : progress(epochs, (options.samples = batches.samples(), options)) {}
-  progress(int epochs, const progress_options& options)
+  progress(int epoch_count, const Batches& batches, progress_options options = {})
+      : progress(epoch_count, (options.samples = batches.samples(), options)) {}
+  progress(int epoch_count, const progress_options& options)
       : options_(options),
         terminal_(options.stream != nullptr && detail::is_terminal(options.stream)),
-        epochs_(epochs),
+        epochs_(epoch_count),
         samples_(options.samples),
         start_(options.clock()),
         written_(start_) {}
