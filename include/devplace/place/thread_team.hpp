@@ -55,7 +55,8 @@ struct team_reference {
   void* team = nullptr;
   int (*size)(void*) = nullptr;
   void (*run_parts)(void*, int parts, team_task) = nullptr;
-  void (*keep_awake)(void*, bool) = nullptr;  // null if the team does not have it
+  void (*keep_awake)(void*, bool) = nullptr;                             // null if the team does not have it
+  void (*prepare_workers)(void*, const void* tag, team_task) = nullptr;  // null if the team does not have it
 
   template <thread_team Team>
   static constexpr team_reference to(Team& team) noexcept {
@@ -75,6 +76,11 @@ struct team_reference {
     };
     if constexpr (requires { team.keep_awake(true); }) {
       reference.keep_awake = [](void* object, bool on) { static_cast<Team*>(object)->keep_awake(on); };
+    }
+    if constexpr (requires(team_task task) { team.prepare_workers(nullptr, task); }) {
+      reference.prepare_workers = [](void* object, const void* tag, team_task task) {
+        static_cast<Team*>(object)->prepare_workers(tag, task);
+      };
     }
     return reference;
   }

@@ -49,11 +49,13 @@ struct gemm_cblas {
 
   /// A small product makes the library allocate its memory.
   static void prepare() {
-    parallel_members(thread_count(), [](int) {
+    static constexpr char tag = 0;
+    const auto multiply = [](int) {
       const float one = 1;
       float c = 0;
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 1, 1, 1, 1.0f, &one, 1, &one, 1, 0.0f, &c, 1);
-    });
+    };
+    prepare_threads(&tag, function_view<int>(multiply));
   }
 
   template <class T>

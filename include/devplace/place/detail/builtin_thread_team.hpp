@@ -69,6 +69,14 @@ class builtin_thread_team {
     }
   }
 
+  /// Calls `function` on every worker's own thread, once while there are these workers, for memory of the threads;
+  /// later calls with the same `tag` return at once. Waits until each has begun. Does nothing while another thread has
+  /// the workers.
+  void prepare_workers(const void* tag, detail::team_task function) {
+    if (prepared_.load(std::memory_order_acquire) == tag) return;
+    if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
+  }
+
   /// Workers sleep only for other work of their processors while there have been more calls with true than with false.
   /// See team_region.
   void keep_awake(bool on) noexcept { awake_.fetch_add(on ? 1 : -1, std::memory_order_relaxed); }
@@ -141,6 +149,7 @@ class builtin_thread_team {
     started_in_ = detail::fork_count();
     crowded_ = size > detail::usable_processors();
     stopping_ = false;
+    prepared_.store(nullptr, std::memory_order_relaxed);
     try {
       workers_.reserve(static_cast<std::size_t>(size - 1));
       const unsigned seen = generation_.load(std::memory_order_relaxed);
@@ -201,11 +210,12 @@ class builtin_thread_team {
       task_(part);
   }
 
-  void dispatch(detail::team_task task, int parts) {
+  /// Runs all parts; `take_over`: those of late workers, too. Returns whether this thread had the workers.
+  bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
       for (int part = 0; part < parts; ++part)
         task(part);
-      return;
+      return false;
     }
     const busy_guard guard{busy_};
     const int members = size();
@@ -220,7 +230,7 @@ class builtin_thread_team {
     const unsigned generation = announce();
     run_parts_of(0, members);
     detail::spin_wait wait(crowded_);
-    bool alone = false;  // whether the leader has looked for parts that nobody has begun
+    bool alone = !take_over;  // whether the leader has looked for parts that nobody has begun
     while (pending_.load(std::memory_order_acquire) != 0) {
       wait.step();
       if (alone || !wait.yielding()) continue;
@@ -231,6 +241,7 @@ class builtin_thread_team {
       }
       alone = true;
     }
+    return true;
   }
 
   void work(int member, unsigned seen) noexcept {
@@ -260,6 +271,7 @@ class builtin_thread_team {
   bool stopping_ = false;
   std::atomic<int> size_ = 1;
   std::atomic<int> awake_ = 0;
+  std::atomic<const void*> prepared_ = nullptr;  // the tag of prepare_workers() that the workers have called
   std::atomic<unsigned> busy_ = 0;  // fork_count() of the process whose thread has the workers; 0: they are free
   unsigned started_in_ = 0;         // fork_count() of the process that has the workers
   std::vector<std::thread> workers_;

@@ -27,6 +27,18 @@ inline void run_members(int parts, function_view<int> function) {
   errors.rethrow();
 }
 
+/// Calls `function` on this thread and on those of its team that have not called it yet, for memory of the threads.
+/// `tag` is the function's. Rethrows the exception of the lowest member that threw.
+inline void prepare_threads(const void* tag, function_view<int> function) {
+  const team_reference& team = current_team();
+  if (team.prepare_workers == nullptr) return run_members(team.size(team.team), function);
+  first_exception errors;
+  const auto task = guarded(function, errors);
+  task(0);
+  team.prepare_workers(team.team, tag, team_task(task));
+  errors.rethrow();
+}
+
 /// Begin of part `part` of `count` elements divided into `parts` parts whose sizes differ by at most one.
 constexpr std::size_t part_begin(std::size_t count, std::size_t parts, std::size_t part) noexcept {
   const std::size_t rest = count % parts;

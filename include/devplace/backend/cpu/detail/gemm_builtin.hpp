@@ -36,7 +36,9 @@ struct gemm_builtin {
   static constexpr bool runs_on_members() { return true; }
 
   static void prepare() {
-    parallel_members(thread_count(), [](int) { gemm_buffer::of_this_thread(); });
+    static constexpr char tag = 0;
+    const auto allocate = [](int) { gemm_buffer::of_this_thread(); };
+    prepare_threads(&tag, function_view<int>(allocate));
   }
 
   template <class T>
