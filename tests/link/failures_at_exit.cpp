@@ -78,6 +78,45 @@ void be_stuck(bool waits) {
   dp::synchronize<dp::cuda<0>>();
 }
 
+/// A failure of cuda:1, thrown by a wait for cuda:0, which needed its results.
+void fail_elsewhere() {
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, [](std::size_t) { throw dp::error("it failed"); });
+  dp::event<dp::cuda<1>> done;
+  done.record();
+  done.before<dp::cuda<0>>();
+  try {
+    dp::synchronize<dp::cuda<0>>();
+    std::fputs("no exception", stderr);
+  } catch (const dp::error&) {
+  }
+}
+
+/// Waits for cuda:0, which waits for cuda:1, which is stuck.
+void follow_the_stuck() {
+  static const std::atomic<bool> never = false;
+  dp::detail::for_each_index<dp::backend::cuda>(1, 1, 1, endless_work{&never});
+  dp::event<dp::cuda<1>> done;
+  done.record();
+  done.before<dp::cuda<0>>();
+  try {
+    dp::synchronize<dp::cuda<0>>();
+    std::fputs("no exception", stderr);
+  } catch (const dp::device_lost& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+  dp::synchronize<dp::cuda<0>>();
+}
+
+/// The first use of a device is told of the wrong environment variable.
+void be_told_of_the_environment() {
+  try {
+    static_cast<void>(dp::zeros<float, dp::cuda<0>>(3));
+    std::fputs("no exception", stderr);
+  } catch (const dp::argument_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+}
+
 /// What `program` writes to stderr in a process of its own, and how that ends unless it returns 0.
 template <class Program>
 std::string written_by(Program program) {
@@ -123,7 +162,20 @@ int main() {
   good &= expect("read", read.empty(), read);
   const std::string fine = written_by([] { train(false, false); });
   good &= expect("no failure", fine.empty(), fine);
+  const std::string elsewhere = written_by(fail_elsewhere);
+  good &= expect("thrown by another device", elsewhere.empty(), elsewhere);
+  ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
+  const std::string wrong = written_by(be_told_of_the_environment);
+  good &= expect("wrong timeout",
+                 wrong.starts_with("devplace: the environment variable DEVPLACE_DEVICE_TIMEOUT is \"soon\"") &&
+                     !contains(wrong, "status"),
+                 wrong);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
+  const std::string followed = written_by(follow_the_stuck);
+  good &= expect("stuck before",
+                 followed.starts_with("devplace: cuda:1 has not finished ") && contains(followed, "endless_work") &&
+                     !contains(followed, "status"),
+                 followed);
   const std::string stuck = written_by([] { be_stuck(true); });
   good &= expect("stuck", stuck.starts_with("devplace: cuda:1 has not finished ") && contains(stuck, "endless_work"),
                  stuck);

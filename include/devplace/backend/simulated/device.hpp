@@ -26,6 +26,10 @@
 #include <devplace/place/place.hpp>
 #include <devplace/place/thread_team.hpp>
 
+namespace devplace::op {
+struct events;
+}
+
 namespace devplace::detail {
 
 /// A simulated GPU: a thread that executes submitted work in the order of the calls, while the caller continues.
@@ -37,7 +41,7 @@ class simulated_device {
   /// CUDA's limit on the size of kernel arguments.
   static constexpr std::size_t closure_bytes = 4096;
 
-  explicit simulated_device(int ordinal = 0) : ordinal_(ordinal) {
+  explicit simulated_device(int ordinal = 0) : ordinal_(ordinal), timeout_(device_timeout()) {
     keep_room_for_a_failure();
     worker_ = std::thread([this] { work(); });
   }
@@ -47,7 +51,8 @@ class simulated_device {
 
   /// Enqueues `function()` for the device's thread. Its exception is kept for the next wait(); until then the device
   /// skips its work, so that nothing is computed from a failed result. `Always`: run even then (for freeing memory).
-  /// `Named`: the type that messages name; the function's by default.
+  /// `Named`: the type that messages name; the function's by default. op::events: the function waits for another
+  /// device.
   template <bool Always = false, class Named = void, class Function>
   void submit(const Function& function) {
     static_assert(std::is_trivially_copyable_v<Function>,
@@ -56,7 +61,7 @@ class simulated_device {
     static_assert(sizeof(Function) <= closure_bytes && alignof(Function) <= alignof(std::max_align_t),
                   "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
                   "evaluate part of the expression into a tensor first.");
-    submit_closure(&function, sizeof(Function), Always,
+    submit_closure(&function, sizeof(Function), Always, std::is_same_v<Named, op::events>,
                    work_name<std::conditional_t<std::is_void_v<Named>, Function, Named>>(),
                    [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); });
   }
@@ -131,7 +136,7 @@ class simulated_device {
     {
       std::unique_lock lock(mutex_);
       if (stopped_) return;
-      if (device_timeout() != 0 && !wait_until(lock, [this] { return finished_ == submitted_; })) {
+      if (timeout_ != 0 && !wait_until(lock, [this] { return finished_ == submitted_; })) {
         worker_.detach();
         return;
       }
@@ -141,11 +146,20 @@ class simulated_device {
     worker_.join();
   }
 
-  /// The failure that began on this device and that no call has thrown to the program; to be called after stop().
-  std::exception_ptr untold_failure() const {
+  /// Whether a call on this device has thrown the failure to the program.
+  bool told(const std::exception_ptr& failure) const {
     const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < told_; ++i)
+      if (failed_[i].what.what == failure) return true;
+    return false;
+  }
+
+  /// A failure that began on this device and that neither it nor, by `told_elsewhere(failure)`, another one has thrown
+  /// to the program; to be called after stop() of all devices.
+  template <class Told>
+  std::exception_ptr untold_failure(const Told& told_elsewhere) const {
     for (std::size_t i = told_; i < failed_.size(); ++i)
-      if (failed_[i].what.ordinal == ordinal_) return failed_[i].what.what;
+      if (failed_[i].what.ordinal == ordinal_ && !told_elsewhere(failed_[i].what.what)) return failed_[i].what.what;
     return nullptr;
   }
 
@@ -154,6 +168,7 @@ class simulated_device {
     void (*run)(void*) = nullptr;
     const char* name = nullptr;
     bool always = false;
+    bool follows = false;  // waits for another device
     alignas(std::max_align_t) std::byte closure[closure_bytes];
   };
 
@@ -186,7 +201,8 @@ class simulated_device {
   }
 
   /// The type-erased submit(): the function's bytes and how to call it.
-  void submit_closure(const void* function, std::size_t bytes, bool always, const char* name, void (*run)(void*)) {
+  void submit_closure(const void* function, std::size_t bytes, bool always, bool follows, const char* name,
+                      void (*run)(void*)) {
     std::unique_lock lock(mutex_);
     if (!wait_until(lock, [this] { return submitted_ - finished_ < (stopped_ ? 1 : pending_limit); })) {
       if (always) return;  // its memory is not used again
@@ -196,6 +212,7 @@ class simulated_device {
     command& next = ring_[submitted_ % pending_limit];
     std::memcpy(next.closure, function, bytes);
     next.always = always;
+    next.follows = follows;
     next.name = name;
     next.run = run;
     ++submitted_;
@@ -228,13 +245,14 @@ class simulated_device {
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition condition) {
     if (lost_) return false;
     ++waiting_;
-    if (const int seconds = device_timeout(); seconds == 0) {
+    if (timeout_ == 0) {
       done_.wait(lock, condition);
     } else {
       std::uint64_t before = finished_;
       const auto done = [&] { return lost_ || condition(); };
-      while (!done_.wait_for(lock, std::chrono::seconds(seconds), done))
-        if (std::exchange(before, finished_) == finished_) lose();
+      // What a device waits for is given up, if it is, by the device's thread.
+      while (!done_.wait_for(lock, std::chrono::seconds(timeout_), done))
+        if (std::exchange(before, finished_) == finished_ && !ring_[finished_ % pending_limit].follows) lose();
     }
     --waiting_;
     return !lost_;
@@ -271,6 +289,7 @@ class simulated_device {
   }
 
   const int ordinal_;
+  const int timeout_;  // in seconds; 0: none
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable done_;

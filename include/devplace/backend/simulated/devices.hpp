@@ -46,11 +46,14 @@ class simulated_devices {
     simulated_devices& devices;
     ~stop_at_exit() {
       if (devices.lost_by_fork()) return;
-      for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
-        if (simulated_device* device = devices.started_[index(ordinal)].load(std::memory_order_acquire)) {
-          device->stop();
-          report(place_name(backend::cuda{}, ordinal), device->untold_failure());
-        }
+      devices.for_each_started([](int, simulated_device& device) { device.stop(); });
+      devices.for_each_started([this](int ordinal, const simulated_device& device) {
+        report(place_name(backend::cuda{}, ordinal), device.untold_failure([this](const std::exception_ptr& failure) {
+          bool told = false;  // the failure is copied to the devices that needed the failed one's results
+          devices.for_each_started([&](int, const simulated_device& other) { told = told || other.told(failure); });
+          return told;
+        }));
+      });
     }
 
     /// Written instead of thrown, because nothing catches exceptions any more.
@@ -72,6 +75,13 @@ class simulated_devices {
   static simulated_devices& of_process() {
     static undestroyed<simulated_devices> all;
     return all.value;
+  }
+
+  template <class Function>
+  void for_each_started(const Function& function) {
+    for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal)
+      if (simulated_device* device = started_[index(ordinal)].load(std::memory_order_acquire))
+        function(ordinal, *device);
   }
 
   bool lost_by_fork() const { return started_in_ != fork_count(); }

@@ -34,9 +34,8 @@ inline int device_timeout() {
 /// Why a device was given up.
 inline std::string timeout_text(const std::string& place, const std::string& work) {
   return place + " has not finished " + work + " within the " + std::to_string(device_timeout()) +
-         " seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; memory that its work uses is not used "
-         "again. "
-         "Correct that work, or allow more time; to use the device again, restart the process.";
+         " seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
+         "work, or allow more time; to use the device again, restart the process.";
 }
 
 }  // namespace devplace::detail
