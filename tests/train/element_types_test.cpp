@@ -319,13 +319,13 @@ TEST_CASE("threads predict with one model, whose rounded parameters the first of
   one(0, 0) = dp::bf16(1);
   for (const float weight : {0.25f, 0.5f, 1.0f}) {
     model.parameter<0>()(0, 0) = weight;
-    std::vector<float> outputs(4);
+    std::vector<float> predictions(4);
     std::vector<std::thread> threads;
-    for (float& output : outputs)
-      threads.emplace_back([&] { output = static_cast<float>(std::as_const(model).predict(one)(0, 0)); });
+    for (float& prediction : predictions)
+      threads.emplace_back([&] { prediction = static_cast<float>(std::as_const(model).predict(one)(0, 0)); });
     for (std::thread& thread : threads)
       thread.join();
-    CHECK(outputs == std::vector<float>(4, static_cast<float>(dp::bf16(std::tanh(weight)))));
+    CHECK(predictions == std::vector<float>(4, static_cast<float>(dp::bf16(std::tanh(weight)))));
   }
 }
 

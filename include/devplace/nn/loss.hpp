@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
@@ -90,11 +91,8 @@ struct loss_gradient {
 template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
 loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
   detail::loss_sums_t<T, Batch> sums(extents<2>{});
-  const detail::sum_of_t<T> none[2] = {};
-  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
-    const auto part = devplace::detail::local_part(sums, k);
-    devplace::detail::copy_in<typename decltype(part)::backend_type>(part.ordinal(), part.data(), none, sizeof none);
-  }
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k)
+    fill(devplace::detail::local_part(sums, k), detail::sum_of_t<T>{0});
   return {std::move(gradient), std::move(sums), reduction::sum};
 }
 

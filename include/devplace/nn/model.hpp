@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -159,8 +158,7 @@ class model {
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
       auto outputs = output_for(samples);
-      runtime::predict_tiles<model>(*live(), outputs, samples,
-                                    std::min(runtime::tile_rows<backend_type>, samples.extent(0)));
+      runtime::predict_tiles<model>(*live(), outputs, samples);
       return outputs;
     } else {
       return runtime::rejected<typical_output>();
@@ -182,7 +180,7 @@ class model {
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
-    runtime::predict_into<model>(*live(), outputs, samples, runtime::tile_rows<backend_type>);
+    runtime::predict_into<model>(*live(), outputs, samples);
   }
   template <class Output, class Batch, std::size_t Samples, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {
@@ -240,6 +238,9 @@ class model {
     static_assert(std::is_same_v<input_type, element_of_t<P>>,
                   "devplace: backward_to_input: the network's first layer takes elements of its own type "
                   "(input_element), such as indices, which have no gradient; use backward.");
+    static_assert(!spans_processes<Where>,
+                  "devplace: backward_to_input: the model lies across processes, and the weights of the other "
+                  "processes' samples are not known here; use backward, or to<Local>(model), a model of one process.");
     const runtime::sole_use use(*live());
     auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(live(), loss.how);
     auto dx = detail::make_like<element_of_t<P>, Batch>(runtime::batch_extents<input_extents>(loss.gradient.extent(0)),

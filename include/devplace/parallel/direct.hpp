@@ -30,9 +30,11 @@ class direct : public detail::rank_devices<Backend> {
  public:
   /// For these devices, rank 0 first.
   explicit direct(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals) {
+    bool apart = false;
     for (const int a : ordinals)
       for (const int b : ordinals)
-        if (!devplace::detail::memory_of<Backend>().why_apart(a, b).empty()) received_.resize(ordinals.size());
+        apart = apart || !devplace::detail::memory_of<Backend>().why_apart(a, b).empty();
+    if (apart) devplace::detail::naming_bad_alloc("a communicator", [&] { received_.resize(ordinals.size()); });
   }
   using detail::rank_devices<Backend>::size;
 

@@ -122,11 +122,13 @@ void check_output(Output& output, const Batch& samples) {
     devplace::detail::require_same_split("predict_into", output, samples);
 }
 
-/// Computes the outputs of `Model` for `samples`, in tiles of `tile` rows on each place.
+/// Computes the outputs of `Model` for `samples`, in tiles of `tile` rows on each place; 0: of tile_rows, or of fewer
+/// if there are fewer samples.
 template <class Model, class State, class Output, class Batch>
-void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
+void predict_tiles(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
   using backend_type = placement_backend_t<typename Model::placement_type>;
-  renew_working_copies<backend_type>(state);
+  if (tile == 0) tile = std::min(tile_rows<backend_type>, samples.extent(0));
+  renew_working_copies<backend_type, true>(state);
   for_each_replica<backend_type>(state, local_place_count<typename Model::placement_type>, [&](std::size_t k) {
     predict_rows<typename Model::network_type, typename Model::precision_type, backend_type>(
         state.replicas[k], state.workspaces, tile, window_on(outputs, k), window_on(samples, k));
@@ -135,7 +137,7 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
 
 /// The same after checks of the user's arguments.
 template <class Model, class State, class Output, class Batch>
-void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
+void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
   if constexpr (accepts_batch<Model, Batch, true>()) {
     check_output<Model>(outputs, samples);
     predict_tiles<Model>(state, outputs, samples, tile);

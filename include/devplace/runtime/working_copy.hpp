@@ -20,9 +20,9 @@ struct conversion_functor {
 
 /// Updates the copies of the parameters that layers read, if they have another type and the parameters may have changed
 /// since. Called by every pass before its first layer, and the only writer of the copies: code that changes parameters
-/// (initialisation, an update, a broadcast, a user's view) only marks them as old. Asynchronous. Threads may call it
-/// concurrently.
-template <class Backend, class S>
+/// (initialisation, an update, a broadcast, a user's view) only marks them as old. Threads may call it concurrently.
+/// Asynchronous, unless `Wait`: for passes of several streams, which the current streams do not order after it.
+template <class Backend, bool Wait = false, class S>
 void renew_working_copies(model_state<S>& state) {
   using roles = precision_traits<S>;
   if constexpr (replica<S>::has_working_copy) {
@@ -32,6 +32,7 @@ void renew_working_copies(model_state<S>& state) {
       devplace::detail::for_each_index<Backend>(
           r.ordinal, r.parameters.bytes() / sizeof(typename roles::parameter), 4096,
           conversion_functor<typename roles::working, typename roles::parameter>{r.working_data(), r.parameter_data()});
+    if constexpr (Wait) devplace::detail::wait_for_replicas<Backend>(state.ordinals);
     state.working_copies_are_old = false;
   }
 }

@@ -68,7 +68,8 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
 /// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, on the CPU the packing
 /// buffers of the matrix engine (one set per thread); nor the copies of gradients by which `collective::direct` works
-/// on devices without access to each other's memory, up to 1 MiB for each other place. Without a rule,
+/// on devices without access to each other's memory, up to 1 MiB for each other place; nor what a model keeps after it
+/// has predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`. Without a rule,
 /// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for
 /// row-major batches and one call at a time.
 template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>>

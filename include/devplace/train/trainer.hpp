@@ -113,6 +113,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, const Policy& policy = {},
           accumulate<Batches> = {}) try
       : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
+    const runtime::sole_use use(*state_);
     runtime::require_gradients<backend_type>(*state_);
     for (std::size_t k = 0; k < places; ++k) {
       const int ordinal = replica(k).ordinal;
