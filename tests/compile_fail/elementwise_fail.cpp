@@ -41,6 +41,15 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(COMPOUND_ON_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
   zero += one;
 #endif
+#if defined(VIEW_INTO_ANOTHER_PLACE)  // expect: devplace: assign: the destination lives on another place
+  dp::assign(a.view(), zero.view());
+#endif
+#if defined(VIEW_INTO_ANOTHER_TYPE)  // expect: devplace: assign: the destination has another element type
+  dp::assign(a.view(), doubles.view());
+#endif
+#if defined(VIEW_INTO_OTHER_EXTENTS)  // expect: devplace: assign: the expression's extents cannot be broadcast
+  dp::assign(a.view(), pair.view());
+#endif
 #if defined(INTO_ANOTHER_PLACE)  // expect: devplace: assign: the destination lives on another place
   a = zero + 1.0f;
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Compiled with -ffast-math, which lets the compiler reorder sums and assume that there are no NaN.
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/nn/cross_entropy.hpp>
@@ -85,14 +87,24 @@ TEMPLATE_TEST_CASE("exp, tanh and sigmoid have their digits under -ffast-math", 
     x.data()[i] = static_cast<TestType>((static_cast<double>(i) - 500) / 24);
   x.data()[0] = TestType(1e-9), x.data()[1] = TestType(-1e-5);
   const dp::tensor e = exp(x), t = tanh(x), s = sigmoid(x);
+  using bits = std::conditional_t<sizeof(TestType) == 4, std::uint32_t, std::uint64_t>;
+  const bits exponent = sizeof(TestType) == 4 ? bits{0x7f800000u} : static_cast<bits>(0x7ff0000000000000u);
   long double worst = 0;
   for (std::size_t i = 0; i != count; ++i) {
+    for (const TestType value : {e(i), t(i), s(i)})  // under these flags no comparison finds a NaN
+      CHECK((std::bit_cast<bits>(value) & exponent) != exponent);
     const long double at = x(i);
     worst = std::fmax(worst, std::fabs(e(i) / std::exp(at) - 1));
     if (at != 0) worst = std::fmax(worst, std::fabs(t(i) / std::tanh(at) - 1));
     worst = std::fmax(worst, std::fabs(s(i) * (1 + std::exp(-at)) - 1));
   }
   CHECK(worst < 3 * std::numeric_limits<TestType>::epsilon());
+  const dp::tensor<TestType, dp::extents<2>, on_cpu> far{-80, 80};
+  const dp::tensor steep = tanh(far), flat = sigmoid(far);
+  CHECK(steep(0) == -1);
+  CHECK(steep(1) == 1);
+  CHECK(flat(0) < TestType(1e-30));
+  CHECK(flat(1) == 1);
 }
 
 TEST_CASE("hyperparameters and options that are not numbers are refused under -ffast-math", "[fast_math]") {

@@ -209,6 +209,7 @@ TEST_CASE("a tensor is passed where a view is wanted", "[tensor]") {
   using view = dp::view<float, dp::extents<2, 3>, dp::cpu>;
   STATIC_REQUIRE_FALSE(std::is_convertible_v<const decltype(x)&, view>);
   STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), view>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(x), dp::view<const float, dp::extents<2, 3>, dp::cpu>>);
 }
 
 TEST_CASE("a tensor that was moved away says so", "[tensor]") {

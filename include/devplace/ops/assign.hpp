@@ -218,8 +218,9 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
 /// The same for the elements of a view; copy() and to() call it if one of the views is strided.
 template <class T, class Extents, class Where, class Layout, class View>
   requires(detail::is_view<View>)
-void assign(const view<T, Extents, Where, Layout>& destination, const View& source) {
-  detail::evaluate(destination, detail::viewed(source));
+auto assign(const view<T, Extents, Where, Layout>& destination, const View& source) {
+  if constexpr (detail::check_assignment<view<T, Extents, Where, Layout>, decltype(detail::viewed(source))>())
+    detail::evaluate(destination, detail::viewed(source));
 }
 
 /// Sets every element to `value`, in the order of the device's current stream.

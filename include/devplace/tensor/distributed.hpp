@@ -144,7 +144,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Sets every element to a number, as fill(x, value) of every place's part.
   template <class Number, detail::configured = detail::configuration>
   requires std::is_arithmetic_v<Number> tensor& operator=(Number value) {
-    static_assert(divided || std::is_same_v<typename placement_traits<Where>::kind, copies>,
+    using kind = typename placement_traits<Where>::kind;
+    static_assert(divided || std::is_same_v<kind, copies> || std::is_same_v<kind, summands<reduction::max>> ||
+                      std::is_same_v<kind, summands<reduction::min>>,
                   "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
                   "set; assign to x.local(k), or make a replicated tensor.");
     for (std::size_t k = 0; k != places; ++k)
@@ -166,6 +168,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   T& operator()(Index...) const = delete;
   template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
   T& operator[](std::size_t) const = delete;
+  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
+  T* begin() const = delete;
+  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
+  T* end() const = delete;
   ///@}
 
   /// From a list: make the tensor on the host, then `scatter` or `broadcast` it.
@@ -188,6 +194,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// A new tensor with the same elements, on the same places and split in the same way.
   template <detail::configured = detail::configuration>
   tensor clone() const {
+    for (std::size_t k = 0; k != places; ++k)
+      static_cast<void>(memory(k));  // an error if the tensor was moved away
     tensor result(extents_, division_);
     detail::copy_parts<backend_type>(result.blocks_, blocks_, mesh::ordinals, part_bytes());
     return result;

@@ -54,11 +54,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   /// Number of axes.
   static constexpr std::size_t rank = Extents::rank;
 
-  /// Zeros; every dynamic extent is 0.
+  /// Zeros, on places that compute; every dynamic extent is 0.
   template <detail::configured = detail::configuration>
-  tensor() : tensor(Extents{}) {
-    fill(*this, T{});
-  }
+    requires(detail::computes<backend_type>)
+  tensor() : tensor(Extents{}) { fill(*this, T{}); }
 
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   template <detail::configured = detail::configuration>
@@ -192,6 +191,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   template <class U, class Other, class Layout>
     requires std::is_convertible_v<const_view_type, devplace::view<U, Other, P, Layout>>
   operator devplace::view<U, Other, P, Layout>() const& DEVPLACE_LIFETIMEBOUND { return view(); }
+  template <class U, class Other, class Layout>
+    requires std::is_convertible_v<const_view_type, devplace::view<U, Other, P, Layout>>
+  operator devplace::view<U, Other, P, Layout>() const&& = delete;
   ///@}
 
   /// The same elements on another place, as `to<Where>(x)`; a temporary that is there already is moved.

@@ -57,7 +57,7 @@ struct lists {
   throw error("this tensor was moved away and has no elements; assign it a new one before it is used again.");
 }
 
-/// `to` for members of tensors and views (tensor/copy.hpp).
+/// `to` as a member of tensors on one place (tensor/copy.hpp).
 template <class Where>
 struct mover;
 
@@ -66,8 +66,7 @@ struct mover;
 /// Sole owner of a row-major array whose element type, extents and placement are part of its type. Move-only, with deep
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
-/// Specialisations are for one place and for several; arguments that fit neither are
-/// refused here.
+/// Specialisations are for one place and for several; arguments that fit neither are refused here.
 template <class T, class Extents, class Where = void>
 class tensor {
   static_assert(detail::is_element<T>,

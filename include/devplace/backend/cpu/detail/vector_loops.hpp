@@ -8,8 +8,8 @@
 #include <devplace/config.hpp>
 
 // Loops over elements, compiled once for the target of the command line and once more for AVX2 if that is not part of
-// it. Without fused multiply-adds, and so without AVX-512: every processor gives the same bits, and elements that are
-// left over after whole vectors are computed like the others.
+// it. The second has no fused multiply-adds, and so no AVX-512: a program gives the same bits on every processor unless
+// its own flags allow them, and elements that are left over after whole vectors are computed like the others.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
