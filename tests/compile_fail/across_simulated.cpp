@@ -19,7 +19,7 @@ namespace collective = devplace::collective;
 
 // Models across processes and the type of their batches can be named; operations that must know the rank do not
 // compile.
-using net = nn::sequential<nn::linear<6, 4>>;
+using net = nn::sequential<nn::linear<6, 6>>;
 using where = dp::across<dp::replicated<0, 1>>;
 using model_type = dp::model<net, where>;
 using batch_type = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placement_t<where>>;
@@ -32,6 +32,14 @@ batch_type part(const dp::participants& own) {
 #if defined(TO_BATCH_ACROSS_PROCESSES)  // expect: devplace: to_batch: the placement lies across processes
 void distribute(const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::cpu>& x) {
   dp::to_batch<where>(x);
+}
+#endif
+
+#if defined(BACKWARD_TO_INPUT_ACROSS)  // expect: devplace: backward_to_input: the model lies across processes
+void differentiate(model_type& model, const batch_type& x, const batch_type& y) {
+  auto [output, saved] = model.forward(x);
+  auto [loss, gradient] = nn::mse{}(output, y);
+  auto both = model.backward_to_input(std::move(saved), gradient);
 }
 #endif
 
