@@ -173,14 +173,15 @@ class model {
   /// The same into the elements of a tensor or view of any layout, [n, output extents...] of output_type, placed and
   /// split like the batch: `model.predict_into(outputs, samples)`. Computes tiles of 1,024 rows on the CPU and of
   /// 16,384 on other places, or of `tile` samples over all places, `model.predict_into(outputs, samples,
-  /// batch<4096>{})`, in a workspace that the model keeps: a call allocates only if no earlier one has left a workspace
-  /// of that size, or of that stream, idle. `memory_plan<model, batch<4096>>` knows its size. Several threads may
+  /// batch<4096>{})`, in a workspace for a whole tile that the model keeps, so that a later call with more rows does
+  /// not allocate: one does only if no earlier one has left a workspace of that size, or of that stream, idle. For few
+  /// rows give a small tile. `memory_plan<model, batch<4096>>` knows its size. Several threads may
   /// predict with one model. The result and the batch must not share elements (argument_error where both are
   /// row-major).
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
-    runtime::predict_into<model>(*live(), outputs, samples);
+    runtime::predict_into<model>(*live(), outputs, samples, runtime::tile_rows<backend_type>);
   }
   template <class Output, class Batch, std::size_t Samples, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples, batch<Samples> tile) const {

@@ -137,7 +137,7 @@ void predict_tiles(State& state, Output& outputs, const Batch& samples, std::siz
 
 /// The same after checks of the user's arguments.
 template <class Model, class State, class Output, class Batch>
-void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile = 0) {
+void predict_into(State& state, Output& outputs, const Batch& samples, std::size_t tile) {
   if constexpr (accepts_batch<Model, Batch, true>()) {
     check_output<Model>(outputs, samples);
     predict_tiles<Model>(state, outputs, samples, tile);
