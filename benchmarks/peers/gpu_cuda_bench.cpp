@@ -76,6 +76,7 @@ template <std::size_t Side>
 double adam() {
   dp::model<nn::sequential<nn::linear<Side, Side, false>>, where> model{dp::seed{1}};
   dp::optimizer optimizer{model, dp::optim::adam{}};
+  dp::runtime::require_gradients<dp::backend::cuda>(*model.shared_state());
   return time_on<gpu>([&] { optimizer.update(*model.shared_state(), false, {}, [] {}); });
 }
 

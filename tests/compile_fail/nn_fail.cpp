@@ -200,7 +200,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     other = model;
   }
 #endif
-#if defined(MODEL_WITHOUT_A_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
+#if defined(MODEL_WITHOUT_A_SEED)  // expect: (GIVE_A_SEED_AS_IN_seed_1|the default constructor of .*deleted function)
   { cpu_model wrong; }
 #endif
 #if defined(NUMBER_FOR_THE_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
