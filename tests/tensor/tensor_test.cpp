@@ -154,7 +154,6 @@ TEST_CASE("item reads the only element", "[tensor][item]") {
 }
 
 TEST_CASE("a tensor without arguments has zeros, so that a vector of tensors can grow", "[tensor]") {
-  using matrix = dp::tensor<float, dp::extents<2, 3>, dp::cpu>;
   std::vector<matrix> list(2);
   list.resize(3);
   list.push_back(list[0].clone());

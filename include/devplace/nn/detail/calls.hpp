@@ -62,7 +62,7 @@ class call {
 
   /// All of them: `auto [weight, bias] = c.parameters()`.
   auto parameters() const {
-    return [this]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter<Index>()...};
     }
     (std::make_index_sequence<Layer::parameters.size()>{});
@@ -130,7 +130,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
 
   /// All of them: `auto [weight_gradient, bias_gradient] = c.parameter_gradients()`.
   auto parameter_gradients() const {
-    return [this]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       return std::tuple{parameter_gradient<Index>()...};
     }
     (std::make_index_sequence<Layer::parameters.size()>{});
