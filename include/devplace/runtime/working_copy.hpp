@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/replica.hpp>
 
