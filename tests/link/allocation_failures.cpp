@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -19,51 +18,10 @@
 
 #include <devplace/all.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/labelled_samples.hpp"
 #include "support/temporary_folder.hpp"
 #include "training.hpp"
-
-namespace {
-
-std::atomic<long> until_failure = -1;  // negative: no allocation fails
-
-bool fails() {
-  return until_failure.load() >= 0 && until_failure.fetch_sub(1) == 0;
-}
-
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  if (fails()) return nullptr;
-  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  if (void* memory = allocate(bytes, alignof(std::max_align_t))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  if (void* memory = allocate(bytes, static_cast<std::size_t>(alignment))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace {
 
@@ -71,7 +29,7 @@ namespace dp = devplace;
 namespace nn = dp::nn;
 
 constexpr std::size_t samples = 12;
-using training::net, training::place_batch;
+using training::net;
 
 template <dp::placement Where, class Policy = dp::collective::all_reduce<>>
 void train() {
@@ -82,8 +40,8 @@ void train() {
   for (std::size_t i = 0; i < samples; ++i)
     y[i] = static_cast<std::int64_t>(i * i % 3);
   dp::set_thread_count(2);
-  const auto images = place_batch<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples}));
-  const auto labels = place_batch<Where>(dp::wrap(y, dp::extents<dp::dyn>{samples}));
+  const auto images = dp::to_batch<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples}));
+  const auto labels = dp::to_batch<Where>(dp::wrap(y, dp::extents<dp::dyn>{samples}));
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.05f}, Policy{}};
   for (int i = 0; i < 2; ++i)
@@ -147,9 +105,9 @@ int sweep(const char* name, void (*program)()) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(20);
-      until_failure = k;
+      support::until_bad_alloc = k;
       const outcome result = run(program);
-      const bool reached = until_failure.exchange(-1) < 0;
+      const bool reached = support::until_bad_alloc.exchange(-1) < 0;
       std::exit(reached ? result : 10 + result);
     }
     int status = 0;

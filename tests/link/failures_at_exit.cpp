@@ -40,10 +40,10 @@ struct endless_work {
 void train(bool fails, bool reads) {
   const std::array<float, 24> x{};
   std::array<std::int64_t, 4> y{};
-  const auto images = training::place_batch<two>(dp::wrap(x, dp::extents<dp::dyn, 6>{4}));
-  const auto labels = training::place_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
+  const auto images = dp::to_batch<two>(dp::wrap(x, dp::extents<dp::dyn, 6>{4}));
+  const auto labels = dp::to_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
   y[3] = fails ? 17 : 2;
-  const auto more = training::place_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
+  const auto more = dp::to_batch<two>(dp::wrap(y, dp::extents<dp::dyn>{4}));
   dp::model<training::net, two> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   step(images, labels).item();

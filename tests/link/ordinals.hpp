@@ -22,8 +22,8 @@ template <class Where>
 float use_replicas() {
   const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>> samples(dp::extents<dp::dyn, 6>{5});
   const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> classes(dp::extents<dp::dyn>{5});
-  const auto x = training::place_batch<Where>(samples);
-  const auto y = training::place_batch<Where>(classes);
+  const auto x = dp::to_batch<Where>(samples);
+  const auto y = dp::to_batch<Where>(classes);
   dp::model<training::net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, dp::collective::scatter_gather{},
                    dp::accumulate<2>{}};

@@ -6,7 +6,6 @@
 // of the undisturbed training. Argument: number of trainings (default 150), then the first seed (default 1).
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -23,47 +22,10 @@
 
 #include <devplace/all.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/host_values.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
-
-namespace {
-
-std::atomic<long> until_bad_alloc = -1;  // negative: no allocation fails
-
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  if (until_bad_alloc.load() >= 0 && until_bad_alloc.fetch_sub(1) == 0) return nullptr;
-  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  if (void* memory = allocate(bytes, alignof(std::max_align_t))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  if (void* memory = allocate(bytes, static_cast<std::size_t>(alignment))) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace {
 
@@ -89,7 +51,7 @@ void possible_failure(int ordinal) {
   const fault now = std::exchange(pending, fault::none);
   if (now == fault::on_device) dp::detail::for_each_index<dp::backend::cuda>(ordinal, 1, 1, failing_kernel{});
   if (now == fault::on_host) throw std::runtime_error("an injected exception.");
-  if (now == fault::allocation) until_bad_alloc = 0;
+  if (now == fault::allocation) support::until_bad_alloc = 0;
 }
 
 /// The identity, at whose calls something may fail.
@@ -152,7 +114,7 @@ class training {
     if (!loss_) loss_.emplace((*step_)(x, distribute<Where>(dp::test::square_labels(rows, 3))));
     const float value = choice > 5 ? loss_->item() : 0.0f;  // if this throws, the step is not repeated
     loss_.reset();
-    until_bad_alloc = -1;
+    support::until_bad_alloc = -1;
     return {value};
   }
 
@@ -184,7 +146,7 @@ struct tally {
 /// Throws away failures that no operation has reported.
 void clear_devices() {
   pending = fault::none;
-  until_bad_alloc = -1;
+  support::until_bad_alloc = -1;
   for (int ordinal = 0; ordinal < 3; ++ordinal)
     static_cast<void>(dp::detail::drain<dp::backend::cuda>(ordinal));
 }
@@ -207,7 +169,7 @@ void try_failure(unsigned seed, tally& count) {
     calls_until = static_cast<int>(random() % 100);
     if (pending == fault::allocation && random() % 2 == 0) {  // anywhere, not only in passes and updates
       pending = fault::none;
-      until_bad_alloc = static_cast<long>(random() % 200);
+      support::until_bad_alloc = static_cast<long>(random() % 200);
     }
     training<Where, Policy> disturbed(seed);
     for (i = 0; i <= operations; ++i) {
@@ -217,7 +179,7 @@ void try_failure(unsigned seed, tally& count) {
         got = operate();
       } catch (const std::exception&) {
         loud = true;
-        until_bad_alloc = -1;
+        support::until_bad_alloc = -1;
         got = operate();  // as if nothing had happened, or the model says that it is unusable
       }
       if (equal_bits(got, expected[static_cast<std::size_t>(i)])) continue;

@@ -18,15 +18,6 @@ namespace nn = dp::nn;
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 inline constexpr std::size_t samples = 13;
 
-/// Copies a batch from the CPU to where a model on `Where` takes it.
-template <dp::placement Where, class Batch>
-auto place_batch(const Batch& batch) {
-  if constexpr (dp::single_place<Where>)
-    return dp::to<Where>(batch);
-  else
-    return dp::scatter<dp::batch_placement_t<Where>>(batch);
-}
-
 /// Losses of four Adam steps.
 template <dp::placement Where>
 std::vector<float> losses() {
@@ -37,9 +28,8 @@ std::vector<float> losses() {
       x.push_back(static_cast<float>((i * 7 + j * 5) % 11) / 11 - 0.5f);
     y.push_back(static_cast<std::int64_t>(i * i % 3));
   }
-  using host = dp::on<dp::cpu>;
-  const auto images = place_batch<Where>(dp::to<host>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples})));
-  const auto labels = place_batch<Where>(dp::to<host>(dp::wrap(y, dp::extents<dp::dyn>{samples})));
+  const auto images = dp::to_batch<Where>(dp::wrap(x, dp::extents<dp::dyn, 6>{samples}));
+  const auto labels = dp::to_batch<Where>(dp::wrap(y, dp::extents<dp::dyn>{samples}));
   dp::model<net, Where> model{dp::seed{3}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.05f}};
   std::vector<float> result;
