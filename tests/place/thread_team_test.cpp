@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -140,6 +141,54 @@ TEST_CASE("late workers of many short runs do nothing twice", "[place][thread_te
     CHECK(calls == std::vector<int>{runs, runs, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2, runs / 2});
     if (awake) team.keep_awake(false);
   }
+}
+
+TEST_CASE("every worker's memory is prepared once, on its own thread, however late that begins",
+          "[place][thread_team]") {
+  dp::builtin_thread_team team(4);
+  std::mutex held;
+  std::set<std::thread::id> threads;
+  int calls = 0;
+  const auto prepare = [&] {
+    static constexpr char tag = 0;
+    const auto slowly = [&](int member) {
+      if (member != 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // later than parts are taken over
+      const std::lock_guard lock(held);
+      threads.insert(std::this_thread::get_id());
+      ++calls;
+    };
+    const dp::thread_team_scope scope(team);
+    dp::detail::prepare_threads(&tag, dp::detail::function_view<int>(slowly));
+  };
+  prepare();
+  CHECK(threads.size() == 4);
+  calls = 0;
+  prepare();
+  CHECK(calls == 1);  // on this thread alone
+  std::thread other([&] {
+    team.run([&](int member) {
+      if (member == 0) prepare();
+    });
+  });
+  other.join();
+  CHECK(calls == 2);
+  team.resize(3);
+  threads.clear();
+  prepare();
+  CHECK(threads.size() == 3);
+}
+
+TEST_CASE("a team whose workers are busy prepares this thread alone", "[place][thread_team]") {
+  dp::builtin_thread_team team(3);
+  std::atomic<int> calls = 0;
+  team.run([&](int member) {
+    if (member != 0) return;
+    static constexpr char tag = 0;
+    const auto count = [&](int) { ++calls; };
+    const dp::thread_team_scope scope(team);
+    dp::detail::prepare_threads(&tag, dp::detail::function_view<int>(count));
+  });
+  CHECK(calls == 1);
 }
 
 TEST_CASE("sleeping workers wake up", "[place][thread_team]") {

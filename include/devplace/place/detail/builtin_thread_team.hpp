@@ -73,7 +73,7 @@ class builtin_thread_team {
   /// later calls with the same `tag` return at once. Waits until each has begun. Does nothing while another thread has
   /// the workers.
   void prepare_workers(const void* tag, detail::team_task function) {
-    if (prepared_.load(std::memory_order_acquire) == tag) return;
+    if (size() == 1 || prepared_.load(std::memory_order_acquire) == tag) return;
     if (dispatch(function, size(), false)) prepared_.store(tag, std::memory_order_release);
   }
 
@@ -210,10 +210,11 @@ class builtin_thread_team {
       task_(part);
   }
 
-  /// Runs all parts; `take_over`: those of late workers, too. Returns whether this thread had the workers.
+  /// Runs all parts. Returns whether this thread had the workers. `take_over`: runs the parts of late workers, too, and
+  /// all without workers.
   bool dispatch(detail::team_task task, int parts, bool take_over = true) {
     if (parts == 1 || size() == 1 || !occupy()) {
-      for (int part = 0; part < parts; ++part)
+      for (int part = 0; take_over && part < parts; ++part)
         task(part);
       return false;
     }
