@@ -3,16 +3,15 @@
 #pragma once
 
 #include <atomic>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <devplace/place/detail/whole_number.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
@@ -124,8 +123,9 @@ class device_map {
       const std::string_view item = text.substr(0, comma);
       const std::size_t colon = item.find(':');
       device_map_entry entry;
-      if (colon == std::string_view::npos || !number(item.substr(0, colon), entry.logical) ||
-          !number(item.substr(colon + 1), entry.visible))
+      if (colon != std::string_view::npos)
+        entry = {detail::whole_number(item.substr(0, colon)), detail::whole_number(item.substr(colon + 1))};
+      if (colon == std::string_view::npos || entry.logical < 0 || entry.visible < 0)
         throw argument_error(origin + ", and \"" + std::string(item) +
                              "\" in it is not <logical>:<visible> with two whole numbers from 0. Write it as 0:0,1:0, "
                              "or unset it for the devices in their own order.");
@@ -133,11 +133,6 @@ class device_map {
       if (comma == std::string_view::npos) return entries;
       text.remove_prefix(comma + 1);
     }
-  }
-
-  static bool number(std::string_view text, int& value) {
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc{} && end == text.data() + text.size() && value >= 0;
   }
 
   /// Checks that the logical ordinals are 0 to n - 1, each once, and returns the visible devices in their order.

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include <devplace/place/detail/whole_number.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -21,9 +22,8 @@ namespace devplace::detail {
 inline int parse_simulated_device_count(const char* text) {
   if (text == nullptr) return 4;
   const std::string_view given = text;
-  int count = -1;
-  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), count);
-  if (code != std::errc{} || end != given.data() + given.size() || count < 0 || count > counted_ordinals)
+  const int count = whole_number(given);
+  if (count < 0 || count > counted_ordinals)
     throw argument_error("the environment variable DEVPLACE_SIMULATED_DEVICES is \"" + std::string(given) +
                          "\", which is not a whole number from 0 to " + std::to_string(counted_ordinals) +
                          ". Set it to the number of devices to simulate, or unset it for 4.");

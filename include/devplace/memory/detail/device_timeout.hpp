@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <system_error>
 
+#include <devplace/place/detail/whole_number.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {
@@ -16,9 +15,8 @@ namespace devplace::detail {
 inline int parse_device_timeout(const char* text) {
   if (text == nullptr) return 0;
   const std::string_view given = text;
-  int seconds = -1;
-  const auto [end, code] = std::from_chars(given.data(), given.data() + given.size(), seconds);
-  if (code != std::errc{} || end != given.data() + given.size() || seconds < 0)
+  const int seconds = whole_number(given);
+  if (seconds < 0)
     throw argument_error("the environment variable DEVPLACE_DEVICE_TIMEOUT is \"" + std::string(given) +
                          "\", which is not a whole number of seconds. Set it to the longest time that one piece of "
                          "work may take on a device, for example 60, or unset it to wait for ever.");

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
+#include <devplace/place/detail/whole_number.hpp>
 #include <devplace/place/error.hpp>
 
 #if defined(__linux__)
@@ -54,9 +53,8 @@ inline int parse_thread_count(std::string_view text) {
       item.remove_prefix(1);
     while (!item.empty() && (item.back() == ' ' || item.back() == '\t'))
       item.remove_suffix(1);
-    int value = 0;
-    const auto [end, code] = std::from_chars(item.data(), item.data() + item.size(), value);
-    if (code != std::errc{} || end != item.data() + item.size() || value < 1 || value > largest_thread_count) fail();
+    const int value = whole_number(item);
+    if (value < 1 || value > largest_thread_count) fail();
     if (first == 0) first = value;
     if (comma == std::string_view::npos) return first;
     rest.remove_prefix(comma + 1);
