@@ -250,7 +250,6 @@ void normal(const X&...) {
                 "devplace: normal<T, Where>(extents, seed{1}, mean, deviation): random numbers take "
                 "extents and a seed, then mean and standard deviation, which are 0 and 1 if not given.");
 }
-
 ///@}
 
 /// PyTorch's names, whose numbers come from a hidden state.

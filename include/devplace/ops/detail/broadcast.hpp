@@ -67,7 +67,6 @@ struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
 /// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.
 template <class First, class Second>
 struct extents_of_operands {
-  static constexpr bool fits = broadcast_pair<First, Second>::fits && broadcast_pair<First, Second>::rank <= max_rank;
   static_assert(broadcast_pair<First, Second>::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
   static_assert(broadcast_pair<First, Second>::rank <= max_rank,
                 "devplace: elementwise: tensors of more than 8 axes are not supported; reshape to fewer axes first.");

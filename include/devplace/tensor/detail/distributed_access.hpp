@@ -40,15 +40,21 @@ struct distributed_access {
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// The local tensor of the k-th place as an erased view; a value on one place itself.
+/// What the k-th place has, as an erased view of any layout; a value on one place itself.
 template <class X>
-auto local_part(X&& x, std::size_t k) {
+auto local_window(X&& x, std::size_t k) {
   if constexpr (requires { x.local(k); }) {
     return x.local(k);
   } else {
     static_cast<void>(k);
-    return as_view(x).erased();
+    return as_window(x).erased();
   }
+}
+
+/// The same, for operations on row-major elements.
+template <class X>
+auto local_part(X&& x, std::size_t k) {
+  return as_row_major(local_window(x, k));
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
