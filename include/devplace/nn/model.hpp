@@ -109,8 +109,9 @@ class model {
   /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
   template <class From, detail::configured = detail::configuration>
   void assign(const model<Net, From, P>& other) {
-    const runtime::sole_use use(*live());
-    runtime::copy_parameters<backend_type, placement_backend_t<From>>(*live(), other.state());
+    auto& state = *live();
+    const runtime::sole_use use(state);
+    runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
   }
 
   /// Number of trained elements.
@@ -175,9 +176,8 @@ class model {
   /// 16,384 on other places, or of `tile` samples over all places, `model.predict_into(outputs, samples,
   /// batch<4096>{})`, in a workspace for a whole tile that the model keeps, so that a later call with more rows does
   /// not allocate: one does only if no earlier one has left a workspace of that size, or of that stream, idle. For few
-  /// rows give a small tile. `memory_plan<model, batch<4096>>` knows its size. Several threads may
-  /// predict with one model. The result and the batch must not share elements (argument_error where both are
-  /// row-major).
+  /// rows give a small tile. `memory_plan<model, batch<4096>>` knows its size. Several threads may predict with one
+  /// model. The result and the batch must not share elements (argument_error where both are row-major).
   ///@{
   template <class Output, class Batch, detail::configured = detail::configuration>
   void predict_into(Output&& outputs, const Batch& samples) const {
@@ -196,10 +196,10 @@ class model {
     using batch_type = std::remove_cvref_t<Batch>;
     if constexpr (runtime::accepts_batch<model, batch_type, true>()) {
       using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
-      const runtime::sole_use use(*live());
-      nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(shared_state());
-      auto output = output_for(batch);
       auto& state = *live();
+      const runtime::sole_use use(state);
+      nn::saved<Net, Where, P, typename batch_type::placement_type, held> saved(state_);
+      auto output = output_for(batch);
       runtime::renew_working_copies<backend_type>(state);
       const nn::random_key key{state.seed, state.step++, 0, 0};
       runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
@@ -224,8 +224,8 @@ class model {
   auto backward(nn::saved<Net, Where, P, Batch, Held>&& saved,
                 const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
     const runtime::sole_use use(*live());
-    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(live(), loss.how);
-    nn::detail::run_backward(live(), std::move(saved), loss, false);
+    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(state_, loss.how);
+    nn::detail::run_backward(state_, std::move(saved), loss, false);
     return lease;
   }
 
@@ -243,10 +243,10 @@ class model {
                   "devplace: backward_to_input: the model lies across processes, and the weights of the other "
                   "processes' samples are not known here; use backward, or to<Local>(model), a model of one process.");
     const runtime::sole_use use(*live());
-    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(live(), loss.how);
+    auto lease = nn::detail::leased_gradients<Net, Where, P, Batch>(state_, loss.how);
     auto dx = detail::make_like<element_of_t<P>, Batch>(runtime::batch_extents<input_extents>(loss.gradient.extent(0)),
                                                         loss.gradient);
-    nn::detail::run_backward(live(), std::move(saved), loss, false,
+    nn::detail::run_backward(state_, std::move(saved), loss, false,
                              [&](std::size_t k) { return detail::local_part(dx, k).data(); });
     nn::detail::divide_by_weights(dx, loss);
     return nn::backward_result<decltype(lease), decltype(dx)>{std::move(lease), std::move(dx)};
@@ -265,7 +265,7 @@ class model {
     const runtime::sole_use use(*live());
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
-    nn::detail::run_backward(live(), std::move(saved), loss, true);
+    nn::detail::run_backward(state_, std::move(saved), loss, true);
     return std::move(earlier);
   }
 

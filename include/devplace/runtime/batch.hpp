@@ -142,8 +142,7 @@ struct no_input_gradient {
 };
 
 /// Runs the backward pass of one replica; writes or accumulates the gradients, and writes that of the input to `dx`
-/// unless it is null. The caller stores the loss's two sums,
-/// which follow them.
+/// unless it is null. The caller stores the loss's two sums, which follow them.
 template <class Net, class P, class Backend>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
                   const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr) {

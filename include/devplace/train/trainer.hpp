@@ -188,40 +188,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     requires(sizeof...(Other) != 2)
   loss_type operator()(const Other&...) = delete;
 
- private:
-  template <class Samples, class Targets, detail::configured = detail::configuration>
-  loss_type run_step(const Samples& samples, const Targets& targets) {
-    auto& state = own_state();
-    const runtime::sole_use use(state);
-    train::detail::check_accumulation<backend_type>(state, accumulation_);
-    if (samples.extent(0) != targets.extent(0))
-      train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
-    if constexpr (spans_processes<Where>)
-      train::detail::require_participants(samples.participants(), targets.participants(), participants());
-    if constexpr (places > 1)
-      if (!compared_) compare_replicas(state);
-    compared_ = true;
-    [[maybe_unused]] const stay_awake awake{};
-    const nn::random_key key{state.seed, state.step++, 0, 0};
-    ++state.gradient_writes;
-    const train::detail::step_guard guard(state, accumulation_);
-    runtime::renew_working_copies<backend_type>(state);
-    runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
-      const auto x = detail::local_part(samples, k);
-      const auto y = detail::local_part(targets, k);
-      const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
-      if (rows != y.extent(0)) train::detail::throw_other_targets_here(rows, y.extent(0));
-      train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-      train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
-                                                                runtime::key_of_part(key, samples, k),
-                                                                accumulation_.batches != 0);
-    });
-    if (++accumulation_.batches == Batches) update(state);
-    guard.done();
-    return {state_, how_};
-  }
-
- public:
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
   template <detail::configured = detail::configuration>
@@ -266,6 +232,38 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type& optimizer() { return optimizer_; }
 
  private:
+  template <class Samples, class Targets, detail::configured = detail::configuration>
+  loss_type run_step(const Samples& samples, const Targets& targets) {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    train::detail::check_accumulation<backend_type>(state, accumulation_);
+    if (samples.extent(0) != targets.extent(0))
+      train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
+    if constexpr (spans_processes<Where>)
+      train::detail::require_participants(samples.participants(), targets.participants(), participants());
+    if constexpr (places > 1)
+      if (!compared_) compare_replicas(state);
+    compared_ = true;
+    [[maybe_unused]] const stay_awake awake{};
+    const nn::random_key key{state.seed, state.step++, 0, 0};
+    ++state.gradient_writes;
+    const train::detail::step_guard guard(state, accumulation_);
+    runtime::renew_working_copies<backend_type>(state);
+    runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+      const auto x = detail::local_part(samples, k);
+      const auto y = detail::local_part(targets, k);
+      const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
+      if (rows != y.extent(0)) train::detail::throw_other_targets_here(rows, y.extent(0));
+      train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+      train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
+                                                                runtime::key_of_part(key, samples, k),
+                                                                accumulation_.batches != 0);
+    });
+    if (++accumulation_.batches == Batches) update(state);
+    guard.done();
+    return {state_, how_};
+  }
+
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
 
   /// The participants of this process.
