@@ -247,8 +247,13 @@ TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ri
   CHECK_THROWS_WITH(engine.all_gather(all.span(), begins{0, 2}),
                     Catch::Matchers::ContainsSubstring("one more than there are places"));
   buffers<std::int32_t> integers({0, 1}, {{1, 2}, {3, 4}});
+  std::vector<std::uint64_t> calls;
+  for (const int ordinal : all.ordinals)
+    calls.push_back(dp::detail::simulated_devices::at(ordinal).now().calls);
   CHECK_THROWS_WITH(engine.all_reduce(integers.span(), 2, dp::reduction::mean),
                     Catch::Matchers::ContainsSubstring("a mean over places is defined for float and double"));
+  for (const int ordinal : all.ordinals)  // work that was enqueued would read buffers that the program frees
+    CHECK(dp::detail::simulated_devices::at(ordinal).now().calls == calls[static_cast<std::size_t>(ordinal)]);
   CHECK_THROWS_AS(TestType(std::vector<int>{}), dp::argument_error);
   CHECK_THROWS_AS(TestType(std::vector<int>{0, 77}), dp::placement_unavailable);
 }

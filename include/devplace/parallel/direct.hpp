@@ -101,6 +101,7 @@ class direct : public detail::rank_devices<Backend> {
   template <class T>
   void reduce_parts(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int target) {
     check(buffers.size());
+    detail::check_reduction<T>(op);
     if (!received_.empty()) return reduce_copies(buffers, begins, op, target);
     detail::rank_table<T> table{};
     table.ranks = size();

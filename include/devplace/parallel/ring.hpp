@@ -124,6 +124,7 @@ class ring : public detail::rank_devices<Backend> {
   template <class T>
   void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
     check(buffers.size());
+    detail::check_reduction<T>(op);
     reserve(begins, sizeof(T));
     circulate([&](int step, int rank, int left) {
       const auto range = detail::part(begins, modulo(rank - step - 1 - shift));

@@ -101,21 +101,28 @@ struct add_received {
   }
 };
 
-/// Calls `f.template operator()<Op>()` for an operation that is known at run time.
+/// Throws if elements of type T cannot be reduced by this operation. To be called before any work is enqueued: the
+/// program may free the buffers as soon as a collective has thrown.
+template <class T>
+void check_reduction(reduction op) {
+  if (op == reduction::mean && !std::is_floating_point_v<T>)
+    throw argument_error("collective: a mean over places is defined for float and double elements; use the sum.");
+}
+
+/// Calls `f.template operator()<Op>()` for an operation that is known at run time and that check_reduction() accepts.
 template <class T, class F>
 void with_reduction(reduction op, F&& f) {
   switch (op) {
     case reduction::sum:
       return f.template operator()<reduction::sum>();
     case reduction::mean:
-      if constexpr (std::is_floating_point_v<T>) return f.template operator()<reduction::mean>();
-      break;
+      if constexpr (std::is_floating_point_v<T>) f.template operator()<reduction::mean>();
+      return;
     case reduction::max:
       return f.template operator()<reduction::max>();
     case reduction::min:
       return f.template operator()<reduction::min>();
   }
-  throw argument_error("collective: a mean over places is defined for float and double elements; use the sum.");
 }
 
 }  // namespace devplace::parallel::detail
