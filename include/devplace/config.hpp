@@ -68,6 +68,17 @@
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
+/// After the declaration of a function, not of a constructor: programs that call it are refused. clang prints the
+/// sentence, in its own words and at the user's line, where `= delete` would make it list every other overload. Other
+/// compilers print the declaration, whose template parameters therefore name the fix in short.
+#if defined(__clang__)
+  #define DEVPLACE_REFUSED(sentence) __attribute__((diagnose_if(true, "devplace: " sentence, "error")))
+#elif __cpp_deleted_function >= 202403L
+  #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
+#else
+  #define DEVPLACE_REFUSED(sentence) = delete
+#endif
+
 // nvcc's front end also warns where a reference to such a class is returned and not used, as by every assignment.
 #if defined(__CUDACC__)
   #define DEVPLACE_NODISCARD

@@ -48,7 +48,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed
   dp::softmax(a, dp::axis<0>{});
 #endif
-#if defined(MATMUL_OF_AN_EXPRESSION)  // expect: GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST
+#if defined(MATMUL_OF_AN_EXPRESSION)  // expect: GIVE_TWO_TENSORS_OR_VIEWS|matmul: give two tensors or views
   dp::matmul(a + a, dp::transposed(a));
 #endif
 #if defined(ROWS_BY_A_VECTOR)  // expect: GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES

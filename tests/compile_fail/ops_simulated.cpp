@@ -21,13 +21,13 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
   dp::matmul(a, a);
   dp::matmul(b, b);
   dp::matmul(c, c);
-#if defined(MATMUL_CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(MATMUL_CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
   dp::matmul(a, b);
 #endif
-#if defined(MATMUL_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(MATMUL_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
   dp::matmul(b, c);
 #endif
-#if defined(MATMUL_TRANSPOSED_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(MATMUL_TRANSPOSED_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|matmul: the operands are on
   dp::matmul(b, dp::transposed(c));
 #endif
 #if defined(MATMUL_INTO_ANOTHER_PLACE)  // expect: devplace: matmul: the operands live on different places

@@ -22,7 +22,7 @@ void streams(const list<dp::cuda<0>>& x, const dp::stream<dp::cuda<0>>& s, const
 #if defined(EVENT_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE
   e.record(t);
 #endif
-#if defined(STREAM_WAITS_FOR_ANOTHER_DEVICE)  // expect: CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER
+#if defined(STREAM_WAITS_FOR_ANOTHER_DEVICE)  // expect: CALL_before_OF_THE_EVENT|call event.before<
   t.wait(e);
 #endif
 #if defined(TENSOR_ON_A_STREAM_OF_ANOTHER_DEVICE)  // expect: devplace: record_stream: the stream is of another place
@@ -100,7 +100,7 @@ void copies(list<dp::cuda<0>>& x, list<dp::pinned>& p, list<dp::cpu>& c, const d
 #if defined(EVENT_WITHOUT_PLACE)  // expect: devplace: event: name the place whose work it marks
   dp::event mark;
 #endif
-#if defined(STREAM_WAITS_FOR_STREAM)  // expect: RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT
+#if defined(STREAM_WAITS_FOR_STREAM)  // expect: RECORD_AN_EVENT_ON_THE_OTHER_STREAM|record one on the other stream
   dp::stream<dp::cuda<0>>().wait(dp::stream<dp::cuda<1>>());
 #endif
 }

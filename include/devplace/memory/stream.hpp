@@ -120,9 +120,11 @@ class stream<P> {
   }
   template <place Other, class FIX = CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER>
     requires(!std::is_same_v<P, Other>)
-  void wait(const event<Other>&) const = delete;
+  void wait(const event<Other>&) const DEVPLACE_REFUSED(
+      "stream: the event is of another device; call event.before<place>() to order a device behind it.");
   template <place Other, class FIX = RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT>
-  void wait(const stream<Other>&) const = delete;
+  void wait(const stream<Other>&) const
+      DEVPLACE_REFUSED("stream: a stream waits for an event; record one on the other stream and wait for that.");
 
   /// The cudaStream_t, for the program's own kernels and CUDA calls, after `static_cast<cudaStream_t>`; null on the cpu
   /// and on simulated devices.

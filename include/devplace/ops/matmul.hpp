@@ -12,6 +12,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/precision.hpp>
 #include <devplace/tensor/transposed.hpp>
@@ -274,10 +275,14 @@ auto matmul(const A& a, const B& b) {
 /// Operands on different places: move one to the other's placement first, with to<placement_of_A>(b).
 template <matrix_operand A, matrix_operand B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(!detail::multipliable_places<A, B>)
-void matmul(const A& a, const B& b) = delete;
+detail::refusal matmul(const A& a, const B& b)
+DEVPLACE_REFUSED(
+    "matmul: the operands are on different places; move one to the other's placement first, with "
+    "to<placement>(x).");
 /// Other arguments, such as numbers and expressions.
 template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
-void matmul(...) = delete;
+detail::refusal matmul(...) DEVPLACE_REFUSED(
+    "matmul: give two tensors or views; store an expression in a tensor first: dp::tensor sum = a + b;");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

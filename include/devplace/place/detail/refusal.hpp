@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// What functions that are refused (DEVPLACE_REFUSED) return: the program may do anything with it, so that the compiler
+/// reports one error and not another one for each use of the result.
+struct refusal {
+  template <class T>
+  operator T() const;
+  template <class Stream>
+  friend Stream& operator<<(Stream& stream, refusal);
+};
+
+}  // namespace devplace::detail
