@@ -57,7 +57,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b_WITH_A_TENSOR
   dp::where(a > 0.0f);
 #endif
-#if defined(PERMUTATION_SWAPPED)  // expect: WRITE_permutation_OF_A_NUMBER_AND_A_seed
+#if defined(PERMUTATION_SWAPPED)  // expect: (WRITE_permutation_OF_A_NUMBER|permutation.n, seed)
   dp::permutation(dp::seed{1}, 10);
 #endif
 #if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather

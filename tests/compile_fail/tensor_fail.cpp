@@ -150,34 +150,43 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(TENSOR_WITHOUT_PLACEMENT)  // expect: devplace: the third argument of tensor is its placement
   { dp::tensor<float, dp::extents<4>> nowhere(dp::extents<4>{}); }
 #endif
-#if defined(ZEROS_SWAPPED)  // expect: devplace: the first template argument is the element type
+#if defined(ZEROS_SWAPPED)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::zeros<on_cpu, float>(dp::extents<2>{});
 #endif
-#if defined(ZEROS_OF_BOOL)  // expect: devplace: the first template argument is the element type
+#if defined(ZEROS_OF_BOOL)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::zeros<bool, on_cpu>(dp::extents<2>{});
 #endif
-#if defined(ONES_WITHOUT_TYPE)  // expect: devplace: the first template argument is the element type
+#if defined(ONES_WITHOUT_TYPE)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::ones(dp::extents<2>{});
 #endif
-#if defined(ZEROS_NOWHERE)  // expect: devplace: the second template argument is the placement.*no default place
+#if defined(ZEROS_NOWHERE)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::zeros<float>(dp::extents<2>{});
 #endif
-#if defined(ZEROS_OF_A_VECTOR)  // expect: devplace: a new tensor is given its extents
+#if defined(ZEROS_OF_A_VECTOR)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
   dp::zeros<float, on_cpu>(std::vector<int>{2, 3});
+#endif
+#if defined(ZEROS_OF_A_SHAPE_IN_BRACES)  // expect: (WRITE_SIZES_AS_IN_zeros|give the element type)
+  dp::zeros<float, on_cpu>({2, 3});
+#endif
+#if defined(FULL_VALUE_FIRST)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
+  dp::full<float, on_cpu>(1.0f, dp::extents<2>{});
+#endif
+#if defined(ARANGE_NOWHERE)  // expect: (GIVE_ELEMENT_TYPE_PLACE|give the element type)
+  dp::arange<float>(10);
 #endif
 #if defined(UNIFORM_OF_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
   dp::uniform<int, on_cpu>(dp::extents<2>{}, dp::seed{1}, 0, 10);
 #endif
-#if defined(UNIFORM_WITHOUT_SEED)  // expect: devplace: uniform<T, Where>.extents, seed.1., low, high.
+#if defined(UNIFORM_WITHOUT_SEED)  // expect: (GIVE_ELEMENT_TYPE_PLACE|random numbers take extents and a seed)
   dp::uniform<float, on_cpu>(dp::extents<2>{}, 42);
 #endif
-#if defined(NORMAL_WITHOUT_SEED)  // expect: devplace: normal<T, Where>.extents, seed.1., mean, deviation.
+#if defined(NORMAL_WITHOUT_SEED)  // expect: (GIVE_ELEMENT_TYPE_PLACE|random numbers take extents and a seed)
   dp::normal<float, on_cpu>(dp::extents<2>{});
 #endif
-#if defined(PYTORCH_RAND)  // expect: USE_uniform_WITH_extents_AND_A_seed
+#if defined(PYTORCH_RAND)  // expect: (USE_uniform_WITH_extents|random numbers are uniform)
   dp::rand<float, on_cpu>(dp::extents<2>{});
 #endif
-#if defined(PYTORCH_RANDN)  // expect: USE_normal_WITH_extents_AND_A_seed
+#if defined(PYTORCH_RANDN)  // expect: (USE_normal_WITH_extents|random numbers are normal)
   dp::randn(2, 3);
 #endif
 #if defined(SELECT_NO_AXIS)  // expect: devplace: the array has no such axis; axes count from 0
@@ -216,7 +225,16 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(WRAPPED_TEMPORARY)  // expect: devplace: wrap: a temporary would be gone before the view
   dp::wrap(std::vector<float>{1, 2, 3}, dp::extents<3>{});
 #endif
-#if defined(WRAPPED_CHARACTERS)  // expect: devplace: wrap: the elements must be float, double
+#if defined(WRAPPED_WITHOUT_EXTENTS)  // expect: (GIVE_MEMORY_OF_ELEMENTS|give the memory of elements)
+  dp::wrap(list.data());
+#endif
+#if defined(WRAPPED_WITH_EXTENTS_IN_BRACES)  // expect: (GIVE_MEMORY_OF_ELEMENTS|give the memory of elements)
+  dp::wrap(list.data(), {1, 3});
+#endif
+#if defined(WRAPPED_WITH_TOO_MANY_STRIDES)  // expect: (GIVE_MEMORY_OF_ELEMENTS|give the memory of elements)
+  dp::wrap(list.data(), dp::extents<3>{}, {1, 3});
+#endif
+#if defined(WRAPPED_CHARACTERS)  // expect: (GIVE_MEMORY_OF_ELEMENTS|give the memory of elements)
   dp::wrap("text", dp::extents<5>{});
 #endif
 #if defined(EXTENTS_THAT_OVERFLOW)  // expect: devplace: extents: an array of this shape has more elements than

@@ -13,6 +13,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/ops/random.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -28,35 +29,20 @@ namespace devplace::detail {
 /// The extents type for the arguments of a function that makes a tensor: extents, or a number for each axis.
 template <class... Size>
 struct extents_of_sizes {
-  using type = std::conditional_t<(std::is_integral_v<Size> && ...), dextents<sizeof...(Size)>, void>;
+  static constexpr bool valid = sizeof...(Size) != 0 && (std::is_integral_v<Size> && ...);
+  using type = dextents<sizeof...(Size)>;
 };
 template <extents_like Extents>
 struct extents_of_sizes<Extents> {
+  static constexpr bool valid = true;
   using type = Extents;
 };
 
 inline namespace DEVPLACE_CONFIGURATION {
 
-/// Makes tensors; this form refuses arguments.
-template <class T, class Extents, class Where>
-struct creation {
-  static_assert(is_element<T>,
-                "devplace: the first template argument is the element type (float, double, std::int32_t, std::int64_t, "
-                "std::uint8_t, bf16), the second the placement, as in zeros<float, cpu>(extents(3, 4)).");
-  static_assert(!is_element<T> || is_placement<Where>,
-                "devplace: the second template argument is the placement, as in zeros<float, cpu>(extents(3, 4)); "
-                "there is no default place.");
-  static_assert(extents_like<Extents>,
-                "devplace: a new tensor is given its extents, as in zeros<float, cpu>(extents(3, 4)), or extents<3, "
-                "4>{} if they are part of its type.");
-  template <class... X>
-  static void everywhere(const X&...) {}
-  template <class... X>
-  static void once(const X&...) {}
-};
-
+/// Makes tensors.
 template <element T, extents_like Extents, placement Where>
-struct creation<T, Extents, Where> {
+struct creation {
   using type = tensor<T, Extents, Where>;
 
   /// Writes the same elements on every place: calls `write(view)` for each place's local tensor.
@@ -99,20 +85,12 @@ struct creation<T, Extents, Where> {
 /// Rejects summands whose operation over equal elements would make another value.
 template <class Where>
 constexpr void require_equal_elements() {
-  if constexpr (placement<Where>) {
-    using kind = typename placement_traits<Where>::kind;
-    static_assert(form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
-                      std::is_same_v<kind, summands<reduction::min>>,
-                  "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
-                  "summands make another value; make zeros, or a replicated tensor.");
-  }
+  using kind = typename placement_traits<Where>::kind;
+  static_assert(form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
+                    std::is_same_v<kind, summands<reduction::min>>,
+                "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
+                "summands make another value; make zeros, or a replicated tensor.");
 }
-
-/// Whether the arguments of random tensors begin as they must.
-template <class... X>
-inline constexpr bool extents_and_seed = false;
-template <extents_like Extents, class... Rest>
-inline constexpr bool extents_and_seed<Extents, seed, Rest...> = true;
 
 /// `creation` for a function's template arguments and the types of its sizes.
 template <class T, class Where, class... Size>
@@ -124,8 +102,12 @@ using creation_of = creation<T, typename extents_of_sizes<Size...>::type, Where>
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
+/// Appears in the compiler's message for a shape in braces.
+struct WRITE_SIZES_AS_IN_zeros_float_cpu_3_4;
+
 /// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
-template <class T = void, class Where = void, class Extents>
+template <element T, placement Where, class Extents>
+  requires(detail::extents_of_sizes<Extents>::valid)
 auto full(const Extents& extents, std::type_identity_t<T> value) {
   detail::require_equal_elements<Where>();
   return detail::creation_of<T, Where, Extents>::everywhere([value](const auto& part) { fill(part, value); }, extents);
@@ -133,17 +115,42 @@ auto full(const Extents& extents, std::type_identity_t<T> value) {
 
 /// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
 /// `zeros<float, cpu>(3, 4)`.
-template <class T = void, class Where = void, class... Size>
+template <element T, placement Where, class... Size>
+  requires(detail::extents_of_sizes<Size...>::valid)
 auto zeros(const Size&... sizes) {
   return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{0}); }, sizes...);
 }
 
 /// A tensor of ones; see zeros, and full for several places.
-template <class T = void, class Where = void, class... Size>
+template <element T, placement Where, class... Size>
+  requires(detail::extents_of_sizes<Size...>::valid)
 auto ones(const Size&... sizes) {
   detail::require_equal_elements<Where>();
   return detail::creation_of<T, Where, Size...>::everywhere([](const auto& part) { fill(part, T{1}); }, sizes...);
 }
+
+/// Other arguments, and shapes in braces, are refused by a sentence.
+///@{
+#define DEVPLACE_DETAIL_HOW_TO_CREATE                                                                         \
+  "zeros<float, cpu>(3, 4), ones<float, cpu>(extents<3, 4>{}), full<float, cpu>(extents(3, 4), 7): give the " \
+  "element type (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16), the placement and the extents."
+template <class... GIVE_ELEMENT_TYPE_PLACE_AND_SIZES_AS_IN_zeros_float_cpu_3_4>
+detail::refusal zeros(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, std::size_t Rank>
+detail::refusal zeros(const std::size_t (&)[Rank]) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+template <class... GIVE_ELEMENT_TYPE_PLACE_AND_SIZES_AS_IN_ones_float_cpu_3_4>
+detail::refusal ones(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, std::size_t Rank>
+detail::refusal ones(const std::size_t (&)[Rank]) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+template <class... GIVE_ELEMENT_TYPE_PLACE_extents_AND_VALUE>
+detail::refusal full(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, class... Value, std::size_t Rank>
+detail::refusal full(const std::size_t (&)[Rank], const Value&...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
+#undef DEVPLACE_DETAIL_HOW_TO_CREATE
+/// Of PyTorch's, there is zeros_like.
+template <class... WRITE_full_T_PLACE_OF_x_extents_AND_1>
+detail::refusal ones_like(...) DEVPLACE_REFUSED("ones like x are full<float, cpu>(x.extents(), 1), or zeros_like(x).");
+///@}
 
 /// Zeros with the element type, extents, placement and split of a tensor or view.
 template <tensor_like X>
@@ -217,47 +224,41 @@ template <element T, single_place Where>
 auto arange(std::type_identity_t<T> stop) {
   return arange<T, Where>(T{0}, stop, T{1});
 }
+/// Other arguments.
+template <class... GIVE_ELEMENT_TYPE_PLACE_AND_STOP_AS_IN_arange_float_cpu_10>
+detail::refusal arange(...) DEVPLACE_REFUSED(
+    "arange<float, cpu>(10) or arange<float, cpu>(start, stop, step): give the element type, one place and numbers.");
 
 /// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
 /// parts of the tensor that one place would have, made in host memory and copied.
-template <class T = void, class Where = void, class Extents>
+template <element T, placement Where, extents_like Extents>
 auto uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0, std::type_identity_t<T> high = 1) {
   return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
                                                       extents);
 }
 
 /// Normally distributed numbers; see normal_into, and uniform for several places.
-template <class T = void, class Where = void, class Extents>
+template <element T, placement Where, extents_like Extents>
 auto normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
             std::type_identity_t<T> standard_deviation = 1) {
   return detail::creation_of<T, Where, Extents>::once(
       [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
 
-/// Other arguments of `uniform` and `normal` are refused by a sentence.
+/// Other arguments, and PyTorch's names, whose numbers come from a hidden state, are refused by a sentence.
 ///@{
-template <class T = void, class Where = void, class... X>
-  requires(!detail::extents_and_seed<X...>)
-void uniform(const X&...) {
-  static_assert(sizeof(T*) == 0,
-                "devplace: uniform<T, Where>(extents, seed{1}, low, high): random numbers take extents "
-                "and a seed, then the limits, which are 0 and 1 if not given.");
-}
-template <class T = void, class Where = void, class... X>
-  requires(!detail::extents_and_seed<X...>)
-void normal(const X&...) {
-  static_assert(sizeof(T*) == 0,
-                "devplace: normal<T, Where>(extents, seed{1}, mean, deviation): random numbers take "
-                "extents and a seed, then mean and standard deviation, which are 0 and 1 if not given.");
-}
-///@}
-
-/// PyTorch's names, whose numbers come from a hidden state.
-///@{
+template <class... GIVE_ELEMENT_TYPE_PLACE_extents_A_seed_AND_LIMITS>
+detail::refusal uniform(...) DEVPLACE_REFUSED(
+    "uniform<float, cpu>(extents(3, 4), seed{1}, low, high): random numbers take extents and a seed, then the limits, "
+    "which are 0 and 1 if not given.");
+template <class... GIVE_ELEMENT_TYPE_PLACE_extents_A_seed_MEAN_AND_DEVIATION>
+detail::refusal normal(...) DEVPLACE_REFUSED(
+    "normal<float, cpu>(extents(3, 4), seed{1}, mean, deviation): random numbers take extents and a seed, then mean "
+    "and standard deviation, which are 0 and 1 if not given.");
 template <class... USE_uniform_WITH_extents_AND_A_seed>
-void rand(...) = delete;
+detail::refusal rand(...) DEVPLACE_REFUSED("random numbers are uniform<float, cpu>(extents(3, 4), seed{1}).");
 template <class... USE_normal_WITH_extents_AND_A_seed>
-void randn(...) = delete;
+detail::refusal randn(...) DEVPLACE_REFUSED("normal random numbers are normal<float, cpu>(extents(3, 4), seed{1}).");
 ///@}
 
 /// A random permutation of 0 to n-1; see permutation_into. Computed on the CPU and copied to `Where`; permutation.hpp
@@ -270,6 +271,6 @@ auto permutation(std::size_t n, seed start) {
 }
 /// Other arguments.
 template <class... WRITE_permutation_OF_A_NUMBER_AND_A_seed>
-void permutation(...) = delete;
+detail::refusal permutation(...) DEVPLACE_REFUSED("permutation(n, seed{1}) takes the number of elements and a seed.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -15,11 +16,11 @@ namespace devplace {
 
 namespace detail {
 
-template <class T>
-constexpr void check_wrapped_element() {
-  static_assert(is_element<std::remove_const_t<T>>,
-                "devplace: wrap: the elements must be float, double, std::int32_t, std::int64_t or std::uint8_t.");
-}
+/// Whether this is memory of elements, as a span.
+template <class Source>
+concept elements_source = requires(Source& source) {
+  requires is_element<typename decltype(std::span(source))::value_type>;
+};
 
 [[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
                                             std::size_t needed) {
@@ -29,6 +30,9 @@ constexpr void check_wrapped_element() {
 
 }  // namespace detail
 
+/// Appears in the compiler's message for a wrap whose extents are missing or not a type.
+struct GIVE_MEMORY_OF_ELEMENTS_THEN_extents;
+
 /// A view of the program's own memory, which is ordinary host memory unless another place is given, as in
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements are row-major, or have `strides`, a number of
 /// elements per axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the
@@ -36,13 +40,13 @@ constexpr void check_wrapped_element() {
 /// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy.
 ///@{
 template <view_placement Where = on<cpu>, class T, extents_like Extents>
+  requires(detail::is_element<std::remove_const_t<T>>)
 constexpr auto wrap(T* data, const Extents& extents) {
-  detail::check_wrapped_element<T>();
   return view<T, Extents, Where>(data, extents);
 }
 template <view_placement Where = on<cpu>, class T, extents_like Extents>
+  requires(detail::is_element<std::remove_const_t<T>>)
 constexpr auto wrap(T* data, const Extents& extents, const std::array<std::size_t, Extents::rank>& strides) {
-  detail::check_wrapped_element<T>();
   return view<T, Extents, Where, strided>(data, extents, strides);
 }
 ///@}
@@ -51,25 +55,18 @@ constexpr auto wrap(T* data, const Extents& extents, const std::array<std::size_
 /// memory the view would outlive. Throws shape_error unless the number of elements is exactly that of the extents or,
 /// with strides, at least what they span.
 ///@{
-template <view_placement Where = on<cpu>, class Source, extents_like Extents>
-  requires requires(Source& source) {
-    std::span(source);
-  }
+template <view_placement Where = on<cpu>, detail::elements_source Source, extents_like Extents>
 constexpr auto wrap(Source&& source, const Extents& extents) {
   const std::span elements(source);
   using value_type = typename std::remove_const_t<decltype(elements)>::element_type;
   static_assert(
       std::is_lvalue_reference_v<Source> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>,
       "devplace: wrap: a temporary would be gone before the view; give it a name first.");
-  detail::check_wrapped_element<value_type>();
   if (elements.size() != extents.size())
     detail::throw_wrapped_size(elements.size(), detail::sizes_of(extents), extents.size());
   return wrap<Where>(elements.data(), extents);
 }
-template <view_placement Where = on<cpu>, class Source, extents_like Extents>
-  requires requires(Source& source) {
-    std::span(source);
-  }
+template <view_placement Where = on<cpu>, detail::elements_source Source, extents_like Extents>
 constexpr auto wrap(Source&& source, const Extents& extents, const std::array<std::size_t, Extents::rank>& strides) {
   const std::size_t needed = detail::spanned(detail::sizes_of(extents), strides);
   const std::span elements(source);
@@ -77,6 +74,23 @@ constexpr auto wrap(Source&& source, const Extents& extents, const std::array<st
   if (elements.size() < needed) detail::throw_wrapped_size(elements.size(), detail::sizes_of(extents), needed);
   return wrap<Where>(elements.data(), extents, strides);
 }
+///@}
+
+/// All else, also extents and strides in braces that do not fit, is refused by a sentence.
+///@{
+#define DEVPLACE_DETAIL_HOW_TO_WRAP                                                                                \
+  "wrap(values, extents<2, 3>{}) or wrap(pointer, extents(rows, 3)): give the memory of elements (float, double, " \
+  "std::int32_t, std::int64_t, std::uint8_t, bf16), then the extents, then, if the rows are not packed, a stride " \
+  "for each axis in braces."
+template <class... GIVE_MEMORY_OF_ELEMENTS_THEN_extents_THEN_A_STRIDE_FOR_EACH_AXIS>
+detail::refusal wrap(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_WRAP);
+template <class Source, class FIX = GIVE_MEMORY_OF_ELEMENTS_THEN_extents, std::size_t Rank>
+detail::refusal wrap(const Source&, const std::size_t (&)[Rank]) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_WRAP);
+template <class Source, class Extents, class FIX = GIVE_MEMORY_OF_ELEMENTS_THEN_extents, std::size_t Strides>
+  requires(Strides != Extents::rank)
+detail::refusal wrap(const Source&, const Extents&, const std::size_t (&)[Strides])
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_WRAP);
+#undef DEVPLACE_DETAIL_HOW_TO_WRAP
 ///@}
 
 }  // namespace devplace
