@@ -86,7 +86,7 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(CONST_DESTINATION)  // expect: devplace: assign: the destination's elements are const
   constant += a;
 #endif
-#if defined(FUNCTOR_OF_WORDS)  // expect: devplace: elementwise: the functor's result is no element type
+#if defined(FUNCTOR_OF_WORDS)  // expect: GIVE_A_FUNCTOR|devplace: map: the first argument is a functor
   auto c = dp::map(prints{}, a);
 #endif
 #if defined(NAMED_OPERAND)  // expect: devplace: an expression with a name would be computed at each use
@@ -121,10 +121,16 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
   auto owner = a.clone() + 1.0f;
   auto copied = owner;
 #endif
-#if defined(MAP_OF_NO_FUNCTOR)  // expect: devplace: map: the first argument is a functor
+#if defined(MAP_OF_NO_FUNCTOR)  // expect: GIVE_A_FUNCTOR|devplace: map: the first argument is a functor
   dp::tensor mapped = dp::map(a, [](float x) { return 2 * x; });
 #endif
-#if defined(MAP_OF_OTHER_ARITY)  // expect: devplace: map: the first argument is a functor
+#if defined(MAP_OF_OVERLOADED_FUNCTION)  // expect: GIVE_A_FUNCTOR|devplace: map: a function such as std::sin
+  dp::tensor mapped = dp::map(std::sin, a);
+#endif
+#if defined(MAP_OF_OTHER_EXTENTS)  // expect: GIVE_A_FUNCTOR|devplace: map: the first argument is a functor
+  dp::tensor mapped = dp::map([](float x, float y) { return x * y; }, a, pair);
+#endif
+#if defined(MAP_OF_OTHER_ARITY)  // expect: GIVE_A_FUNCTOR|devplace: map: the first argument is a functor
   dp::tensor mapped = dp::map([](float x, float y) { return x * y; }, a);
 #endif
   static_cast<void>(on_zero.size() + on_one.size() + pairs.size());

@@ -8,6 +8,7 @@
 
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
@@ -105,6 +106,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(NOT_A_LAYER)  // expect: devplace: this type is not a layer
   { dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(GRADIENT_CHECK_OF_A_MODEL)  // expect: NAME_THE_NETWORK|devplace: check_gradients: name the network
+  nn::check_gradients(model);
+#endif
+#if defined(SCOPE_OF_A_TEAM_THAT_ENDS)  // expect: GIVE_THE_TEAM_A_NAME|call to deleted constructor
+  { dp::thread_team_scope scope{dp::serial_team{}}; }
 #endif
 #if defined(SHARDED_MODEL)  // expect: devplace: a model's placement is on<P> or replicated
   { dp::model<net, dp::sharded<dp::axis<0>, 0, 1>> wrong{dp::seed{1}}; }

@@ -11,6 +11,7 @@
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/function_view.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>
 
@@ -99,5 +100,9 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   check.compare(x.data(), dx.data(), inputs, "input");
   return check.result;
 }
+/// Other arguments are refused.
+template <class... NAME_THE_NETWORK_AND_GIVE_A_SEED>
+devplace::detail::refusal check_gradients(...) DEVPLACE_REFUSED(
+    "check_gradients: name the network, or a layer, and give a seed: nn::check_gradients<net>(dp::seed{1}).");
 
 }  // namespace devplace::nn::inline DEVPLACE_CONFIGURATION

@@ -9,6 +9,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/make_expression.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 
 // Elementwise operations on tensors, views and expressions on one place, and on distributed tensors as far as
@@ -151,20 +152,25 @@ concept distributed_choice = beside_distributed_operand<Condition> && !number<Co
                              beside_distributed_operand<A> && beside_distributed_operand<B> &&
                              (distributed_operand<Condition> || distributed_operand<A> || distributed_operand<B>);
 
-/// A user's functor that can be called with elements of these operands.
+/// A user's functor for elements of these operands. Devices get a copy of its bytes.
+template <class F, class... X>
+concept functor_of = std::is_trivially_copyable_v<F> && requires(const F& f, const value_type_of<X>&... x) {
+  requires is_element<std::remove_cvref_t<decltype(f(x...))>>;
+};
+
+template <class First, class... Rest>
+inline constexpr bool extents_fit = (broadcast_pair<extents_of_t<First>, extents_of_t<Rest>>::fits && ...);
+
+/// A functor and operands on one place.
 template <class F, class... X>
 concept elementwise_functor = !elementwise_operand<F> && (elementwise_operand<X> && ...) && sizeof...(X) > 0 &&
-                              requires(const std::remove_cvref_t<F>& f, const value_type_of<X>&... x) {
-  f(x...);
-};
+                              functor_of<std::remove_cvref_t<F>, X...>&& extents_fit<X...>;
 
 /// The same if some operand is over several places.
 template <class F, class... X>
 concept distributed_functor = !beside_distributed_operand<F> && (distributed_operand<X> || ...) &&
                               ((distributed_operand<X> || elementwise_operand<X>)&&...) &&
-                              requires(const std::remove_cvref_t<F>& f, const value_type_of<X>&... x) {
-  f(x...);
-};
+                              functor_of<std::remove_cvref_t<F>, X...> && extents_fit<X...>;
 
 template <class First, class... Rest>
 inline constexpr bool all_on_one_place = (same_placements<First, Rest> && ...);
@@ -225,18 +231,21 @@ constexpr auto map(F&& functor, X&&... x) {
   return detail::applied(std::remove_cvref_t<F>(functor), detail::elements_are<detail::value_type_of<X>...>{},
                          std::forward<X>(x)...);
 }
+/// Operands on different places, and any other arguments, are refused.
+///@{
 template <class F, class... X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
   requires(detail::elementwise_functor<F, X...> && !detail::all_on_one_place<X...>)
-void map(F&& functor, X&&... x) = delete;
-/// Other arguments are refused by a sentence.
-template <class... X>
-auto map(const X&...) {
-  static_assert(
-      sizeof...(X) == 0 && sizeof...(X) != 0,
-      "devplace: map: the first argument is a functor, a struct or lambda whose const call operator takes one "
-      "element of each of the tensors that follow, by value, and returns one.");
-  return 0;
-}
+detail::refusal map(F&& functor, X&&... x)
+DEVPLACE_REFUSED(
+    "map: the operands are on different places; move one to the other's placement first, with to<placement>(x).");
+template <class... GIVE_A_FUNCTOR_OF_NUMBERS_AND_THEN_THE_TENSORS>
+detail::refusal map(const auto&...) DEVPLACE_REFUSED(
+    "map: the first argument is a functor, a trivially copyable struct or lambda whose const call operator takes one "
+    "element of each of the tensors that follow, by value, and returns one; their extents are equal or broadcast.");
+template <class... GIVE_A_FUNCTOR_OF_NUMBERS_AND_THEN_THE_TENSORS>
+detail::refusal map(double (*)(double), ...) DEVPLACE_REFUSED(
+    "map: a function such as std::sin has several types; give a lambda, [](float x) { return std::sin(x); }.");
+///@}
 
 #define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                                    \
   template <class To, class X>                                                                                     \

@@ -14,18 +14,6 @@ namespace devplace {
 
 namespace detail {
 
-/// Rejects functors whose result is not an element type.
-template <class F, class Result>
-struct result_of_functor {
-  static_assert(detail::is_element<Result>,
-                "devplace: elementwise: the functor's result is no element type; return float, double, std::int32_t, "
-                "std::int64_t or std::uint8_t.");
-  static_assert(std::is_trivially_copyable_v<F>,
-                "devplace: elementwise: the functor must be trivially copyable, as devices get a copy of its bytes; "
-                "hold numbers and pointers in it.");
-  using type = Result;
-};
-
 template <class F, class... Operands>
 constexpr auto make_expression(const F& function, Operands... operands);
 
@@ -55,8 +43,7 @@ class DEVPLACE_NODISCARD expression {
   static constexpr bool is_lazy = false;
   /// The properties given by the type: element type, extents (of the whole), placement.
   ///@{
-  using value_type = typename detail::result_of_functor<
-      F, std::remove_cvref_t<std::invoke_result_t<const F&, typename Operands::value_type...>>>::type;
+  using value_type = std::remove_cvref_t<std::invoke_result_t<const F&, typename Operands::value_type...>>;
   using extents_type = detail::broadcast_t<typename Operands::extents_type...>;
   using placement_type = Where;
   ///@}
