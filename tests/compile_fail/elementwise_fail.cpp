@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/tensor/print.hpp>
+
+#include <iostream>
+#include <vector>
 
 namespace dp = devplace;
 
@@ -23,22 +27,22 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
   dp::tensor pairs = pair + pair;
   auto halved = dp::lazy(pair * 0.5f);
   pair = halved * halved;
-#if defined(CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(CPU_AND_CUDA)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   auto c = a + zero;
 #endif
-#if defined(TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   auto c = zero * one;
 #endif
-#if defined(EXPRESSIONS_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(EXPRESSIONS_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   auto c = on_zero - dp::exp(one);
 #endif
-#if defined(CHOICE_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(CHOICE_OF_TWO_DEVICES)  // expect: WRITE_where_condition_a_b|where: write where.condition, a, b.
   auto c = dp::where(zero > 0, one, 0);
 #endif
-#if defined(MAXIMUM_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(MAXIMUM_OF_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   auto c = dp::maximum(zero, one);
 #endif
-#if defined(COMPOUND_ON_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST_with_to_placement
+#if defined(COMPOUND_ON_TWO_DEVICES)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   zero += one;
 #endif
 #if defined(VIEW_INTO_ANOTHER_PLACE)  // expect: devplace: assign: the destination lives on another place
@@ -53,10 +57,10 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(INTO_ANOTHER_PLACE)  // expect: devplace: assign: the destination lives on another place
   a = zero + 1.0f;
 #endif
-#if defined(ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST_with_cast
+#if defined(ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   auto c = a + doubles;
 #endif
-#if defined(COMPOUND_ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST_with_cast
+#if defined(COMPOUND_ELEMENT_TYPES)  // expect: CONVERT_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
   a *= integers;
 #endif
 #if defined(INTO_ANOTHER_ELEMENT_TYPE)  // expect: devplace: assign: the destination has another element type
@@ -116,6 +120,44 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(NAMED_CHOICE)  // expect: devplace: an expression with a name would be computed at each use
   auto negated = -a;
   a = dp::where(a < 0.0f, negated, a);
+#endif
+#if defined(VECTOR_AS_AN_OPERAND)  // expect: MAKE_A_VIEW_OF_THE_OTHER|elementwise: the operands do not fit: move
+  dp::tensor c = a + std::vector<float>(3);
+#endif
+#if defined(VECTOR_ADDED)  // expect: MAKE_A_VIEW_OF_THE_OTHER|elementwise: the operands do not fit: move
+  a += std::vector<float>(3);
+#endif
+#if defined(COMPOUND_EXTENTS)  // expect: devplace: assign: the expression's extents cannot be broadcast
+  pair += a;
+#endif
+#if defined(FRACTION_ADDED_TO_INTEGERS)  // expect: devplace: elementwise: a floating-point number cannot stand beside
+  integers *= 0.5;
+#endif
+#if defined(FRACTION_CHOSEN_FOR_INTEGERS)  // expect: devplace: elementwise: a floating-point number cannot stand beside
+  auto c = dp::where(a > 0, integers, 0.5f);
+#endif
+#if defined(COMPARISON_AS_A_CONDITION)  // expect: USE_where_OR_item_OF_max_FOR_A_CONDITION_OF_MANY_ELEMENTS
+  if (a == b) return;
+#endif
+#if defined(CONDITIONS_JOINED)  // expect: WRITE_c_TIMES_d|of conditions, which have many elements, c . d is and
+  dp::tensor c = a > 0 && a < 3;
+#endif
+#if defined(MASKS_JOINED)  // expect: WRITE_c_TIMES_d|of conditions, which have many elements, c . d is and
+  dp::tensor c = (a > 0) | (a < -3);
+#endif
+#if defined(POWER_BY_CARET)  // expect: WRITE_pow_x_2|powers are pow
+  dp::tensor c = a ^ 2;
+#endif
+#if defined(CLAMP)  // expect: WRITE_minimum_OF_maximum|clamp: write minimum
+  dp::tensor c = dp::clamp(a, 0.0f, 1.0f);
+#endif
+#if defined(ELEMENT_OF_AN_EXPRESSION)  // expect: STORE_IT_IN_A_tensor_FIRST|an expression stores no elements
+  auto sum = a + b;
+  const float first = sum(0);
+#endif
+#if defined(NAMED_AND_PRINTED)  // expect: devplace: an expression with a name would be computed at each use
+  auto twice = a * 2.0f;
+  std::cout << twice;
 #endif
 #if defined(EXPRESSION_THAT_OWNS_COPIED)  // expect: (deleted|cannot be referenced)
   auto owner = a.clone() + 1.0f;

@@ -54,7 +54,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(ROWS_BY_A_VECTOR)  // expect: GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES
   dp::take_rows(a, std::vector<int>{0, 1});
 #endif
-#if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b_WITH_A_TENSOR
+#if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b|where: write where.condition, a, b.
   dp::where(a > 0.0f);
 #endif
 #if defined(PERMUTATION_SWAPPED)  // expect: (WRITE_permutation_OF_A_NUMBER|permutation.n, seed)

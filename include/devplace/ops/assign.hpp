@@ -145,29 +145,6 @@ void run(int ordinal, T* destination, const Expression& expression, const evalua
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
-// `auto`: instantiated where it is called, so that the compiler shows the user's line.
-template <class View, class Expression>
-constexpr auto check_assignment() {
-  constexpr bool written = !std::is_const_v<typename View::element_type>;
-  constexpr bool same_type = std::is_same_v<typename View::value_type, typename Expression::value_type>;
-  constexpr bool same_place = std::is_same_v<typename View::placement_type, typename Expression::placement_type> ||
-                              std::is_void_v<typename Expression::placement_type>;
-  using both = broadcast_pair<typename View::extents_type, typename Expression::extents_type>;
-  constexpr bool fits = both::fits && compatible<typename View::extents_type, typename both::type>;
-  static_assert(written,
-                "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(same_type,
-                "devplace: assign: the destination has another element type than the expression; convert the "
-                "expression with cast<T>(...).");
-  static_assert(same_place,
-                "devplace: assign: the destination lives on another place than the expression's operands; make the "
-                "tensor there and move it with to<placement>(...).");
-  static_assert(fits,
-                "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the "
-                "destination the expression's extents.");
-  return written && same_type && same_place && fits;
-}
-
 /// Computes an operand or expression into the elements of a view.
 template <class T, class Extents, class Where, class Layout, class Expression>
 void evaluate(const view<T, Extents, Where, Layout>& destination, const Expression& expression) {
@@ -200,27 +177,46 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
+/// What assignments say in their own bodies: the compiler then shows the user's line next to it.
+#define DEVPLACE_DETAIL_ASSIGNED_CONST \
+  "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed."
+#define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
+  "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
+  "expression's extents."
+
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Computes an expression (ops/elementwise.hpp) into the elements of a view: one pass over the operands, enqueued on
 /// the device's current stream, without allocating. The expression's extents must equal the destination's or broadcast
 /// to them: static ones that differ do not compile, run-time ones throw shape_error. The result is as if the expression
 /// had been computed before anything is written: an operand that is the destination itself is read element by element,
-/// and one that overlaps it otherwise causes a temporary, which is allocated.
+/// and one that overlaps it otherwise causes a temporary, which is allocated. `expression` may also be a view: copy()
+/// and to() call it if one of the views is strided.
 template <class T, class Extents, class Where, class Layout, class Expression>
-  requires(std::remove_cvref_t<Expression>::is_expression)
+  requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
-  static_assert(detail::no_named_expressions<Expression>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  if constexpr (detail::check_assignment<view<T, Extents, Where, Layout>, std::remove_cvref_t<Expression>>())
-    detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
-}
-
-/// The same for the elements of a view; copy() and to() call it if one of the views is strided.
-template <class T, class Extents, class Where, class Layout, class View>
-  requires(detail::is_view<View>)
-auto assign(const view<T, Extents, Where, Layout>& destination, const View& source) {
-  if constexpr (detail::check_assignment<view<T, Extents, Where, Layout>, decltype(detail::viewed(source))>())
-    detail::evaluate(destination, detail::viewed(source));
+  using source = std::remove_cvref_t<Expression>;
+  using both = detail::broadcast_pair<Extents, typename source::extents_type>;
+  constexpr bool stored = detail::no_named_expressions<Expression>, written = !std::is_const_v<T>,
+                 same_type = std::is_same_v<std::remove_const_t<T>, typename source::value_type>,
+                 same_place = std::is_same_v<Where, typename source::placement_type> ||
+                              std::is_void_v<typename source::placement_type>,
+                 fits = both::fits && detail::compatible<Extents, typename both::type>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
+  static_assert(same_type,
+                "devplace: assign: the destination has another element type than the expression; convert the "
+                "expression with cast<T>(...).");
+  static_assert(same_place,
+                "devplace: assign: the destination lives on another place than the expression's operands; make the "
+                "tensor there and move it with to<placement>(...).");
+  static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
+  if constexpr (written && same_type && same_place && fits) {
+    if constexpr (detail::is_view<source>)
+      detail::evaluate(destination, detail::viewed(expression));
+    else
+      detail::evaluate(destination, detail::unmarked(std::as_const(expression)));
+  }
 }
 
 /// Sets every element to `value`, in the order of the device's current stream.

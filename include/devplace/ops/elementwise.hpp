@@ -8,7 +8,7 @@
 
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
-#include <devplace/ops/detail/make_expression.hpp>
+#include <devplace/ops/detail/operations.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 
@@ -26,98 +26,102 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message when operands are on different places.
-struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
-/// Appears in the compiler's message when operands have different element types.
-struct CONVERT_ONE_OPERAND_FIRST_with_cast;
-
-// Defines a function or operator of two operands, one of which may be a number, and a deleted overload, whose name
-// shows the fix, for operands that do not match.
-#define DEVPLACE_DETAIL_BINARY(name, functor)                                                              \
-  template <class A, class B>                                                                              \
-    requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>)                                \
-  constexpr auto name(A&& a, B&& b) {                                                                      \
-    static_assert(detail::no_named_expressions<A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);                   \
-    using both = detail::broadcast_pair<detail::extents_of_t<A>, detail::extents_of_t<B>>;                 \
-    constexpr bool is_difference = std::is_same_v<detail::elementary::functor, detail::elementary::minus>; \
-    static_assert(both::fits, DEVPLACE_DETAIL_OTHER_EXTENTS);                                              \
-    static_assert(!both::crossed || !is_difference, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);                  \
-    if constexpr (both::fits)                                                                              \
-      return detail::binary(detail::elementary::functor{}, std::forward<A>(a), std::forward<B>(b));        \
-    else /* so that no other error follows */                                                              \
-      return detail::unary(detail::elementary::negate{}, std::forward<A>(a));                              \
-  }                                                                                                        \
-  template <class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                        \
-    requires detail::pair_on_different_places<A, B>                                                        \
-  void name(A&& a, B&& b) = delete;                                                                        \
-  template <class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                             \
-    requires detail::pair_of_different_elements<A, B>                                                      \
-  void name(A&& a, B&& b) = delete
+// Defines a function or operator of two operands, one of which may be a number, and refuses other operands.
+#define DEVPLACE_DETAIL_BINARY(name, function)                              \
+  template <class A, class B>                                               \
+    requires(detail::matching_pair<A, B> || detail::distributed_pair<A, B>) \
+  constexpr auto name(A&& a, B&& b) {                                       \
+    return function(std::forward<A>(a), std::forward<B>(b));                \
+  }                                                                         \
+  template <class A, class B, class FIX = detail::fix_of_pair<A, B>>        \
+    requires detail::unfit_pair<A, B> detail::refusal name(const A& a, const B& b)
 
 /// Sum, difference, product and quotient of elements.
 ///@{
-DEVPLACE_DETAIL_BINARY(operator+, plus);
-DEVPLACE_DETAIL_BINARY(operator-, minus);
-DEVPLACE_DETAIL_BINARY(operator*, times);
-DEVPLACE_DETAIL_BINARY(operator/, divide);
+DEVPLACE_DETAIL_BINARY(operator+, detail::binary<detail::elementary::plus>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator-, detail::binary<detail::elementary::minus>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator*, detail::binary<detail::elementary::times>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator/, detail::binary<detail::elementary::divide>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 ///@}
 
 /// The larger and the smaller of two elements; NaN if either is NaN. For +0 and -0, either of them.
 ///@{
-DEVPLACE_DETAIL_BINARY(maximum, maximum);
-DEVPLACE_DETAIL_BINARY(minimum, minimum);
+DEVPLACE_DETAIL_BINARY(maximum, detail::binary<detail::elementary::maximum>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(minimum, detail::binary<detail::elementary::minimum>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 ///@}
 
 /// Comparisons: 1 if true, 0 if not, as uint8. With NaN only != is true.
 ///@{
-DEVPLACE_DETAIL_BINARY(operator==, equal);
-DEVPLACE_DETAIL_BINARY(operator!=, not_equal);
-DEVPLACE_DETAIL_BINARY(operator<, less);
-DEVPLACE_DETAIL_BINARY(operator<=, less_equal);
-DEVPLACE_DETAIL_BINARY(operator>, greater);
-DEVPLACE_DETAIL_BINARY(operator>=, greater_equal);
+DEVPLACE_DETAIL_BINARY(operator==, detail::binary<detail::elementary::equal>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator!=, detail::binary<detail::elementary::not_equal>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator<, detail::binary<detail::elementary::less>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator<=, detail::binary<detail::elementary::less_equal>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator>, detail::binary<detail::elementary::greater>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_BINARY(operator>=, detail::binary<detail::elementary::greater_equal>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 ///@}
 
 /// a to the power b, as std::pow; for float and double.
-DEVPLACE_DETAIL_BINARY(pow, power);
+DEVPLACE_DETAIL_BINARY(pow, detail::binary<detail::elementary::power>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 
 #undef DEVPLACE_DETAIL_BINARY
 
-#define DEVPLACE_DETAIL_UNARY(name, functor)                                          \
-  template <detail::operand_type X>                                                   \
-  constexpr auto name(X&& x) {                                                        \
-    static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION); \
-    return detail::unary(detail::elementary::functor{}, std::forward<X>(x));          \
-  }                                                                                   \
+#define DEVPLACE_DETAIL_UNARY(name, function) \
+  template <detail::operand_type X>           \
+  constexpr auto name(X&& x) {                \
+    return function(std::forward<X>(x));      \
+  }                                           \
   static_assert(true)
 
 /// Elements with the opposite sign.
-DEVPLACE_DETAIL_UNARY(operator-, negate);
+DEVPLACE_DETAIL_UNARY(operator-, detail::unary<detail::elementary::negate>);
 /// Absolute values.
-DEVPLACE_DETAIL_UNARY(abs, absolute);
+DEVPLACE_DETAIL_UNARY(abs, detail::unary<detail::elementary::absolute>);
 /// x * x.
-DEVPLACE_DETAIL_UNARY(square, square);
+DEVPLACE_DETAIL_UNARY(square, detail::unary<detail::elementary::square>);
 /// max(x, 0); NaN stays NaN and -0 stays -0, as in PyTorch.
-DEVPLACE_DETAIL_UNARY(relu, relu);
+DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
 /// e to the power x, within 2 ulp; like the following functions for float and double.
-DEVPLACE_DETAIL_UNARY(exp, exponential);
+DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
 /// Natural logarithm.
-DEVPLACE_DETAIL_UNARY(log, logarithm);
+DEVPLACE_DETAIL_UNARY(log, detail::unary<detail::elementary::logarithm>);
 /// Square root.
-DEVPLACE_DETAIL_UNARY(sqrt, square_root);
+DEVPLACE_DETAIL_UNARY(sqrt, detail::unary<detail::elementary::square_root>);
 /// Hyperbolic tangent, within 3 ulp.
-DEVPLACE_DETAIL_UNARY(tanh, hyperbolic_tangent);
+DEVPLACE_DETAIL_UNARY(tanh, detail::unary<detail::elementary::hyperbolic_tangent>);
 /// 1 / (1 + exp(-x)), within 3 ulp; 0 where exp(-x) overflows.
-DEVPLACE_DETAIL_UNARY(sigmoid, sigmoid);
+DEVPLACE_DETAIL_UNARY(sigmoid, detail::unary<detail::elementary::sigmoid>);
 
 #undef DEVPLACE_DETAIL_UNARY
+
+/// Refused: operators of numbers that tensors have under other names.
+///@{
+template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
+  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
+detail::refusal operator&&(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
+  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
+detail::refusal operator||(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
+  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
+detail::refusal operator&(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
+  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
+detail::refusal operator|(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+template <class A, class B, class FIX = WRITE_pow_x_2_OR_square_x>
+  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
+detail::refusal operator^(const A&, const B&) DEVPLACE_REFUSED("powers are pow(x, 2.0f), and squares are square(x).");
+template <class... WRITE_minimum_OF_maximum_x_low_AND_high>
+detail::refusal clamp(...) DEVPLACE_REFUSED("clamp: write minimum(maximum(x, low), high).");
+///@}
 
 /// Converts the elements to type T. From floating point to integers truncates towards zero, clamps to T's range and
 /// maps NaN to 0; integers that are too large keep their low bits.
 template <element T, detail::operand_type X>
 constexpr auto cast(X&& x) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  return detail::unary(detail::elementary::convert<T>{}, std::forward<X>(x));
+  return detail::unary<detail::elementary::convert<T>>(std::forward<X>(x));
 }
 
 /// An expression that may have a name: `auto s = lazy(sigmoid(x)); y = s * (1 - s);`. It is computed at each use, from
@@ -197,21 +201,25 @@ template <class Condition, class A, class B>
             detail::same_values<A, B>) ||
            detail::distributed_choice<Condition, A, B>)
 constexpr auto where(Condition&& condition, A&& a, B&& b) {
-  static_assert(detail::no_named_expressions<Condition, A, B>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   using value = detail::pair_value_t<A, B>;
-  static_assert(std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
+  constexpr bool stored = detail::no_named_expressions<Condition, A, B>,
+                 condition_of_bytes = std::is_same_v<detail::value_type_of<Condition>, std::uint8_t>,
+                 whole = detail::keeps_fraction<A, value> && detail::keeps_fraction<B, value>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(condition_of_bytes,
                 "devplace: where: the condition must have uint8 elements; write a comparison, such as x != 0.");
-  return detail::applied(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
-                         std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
+  static_assert(whole, DEVPLACE_DETAIL_FRACTION);
+  if constexpr (condition_of_bytes)
+    return detail::applied(detail::elementary::select{}, detail::elements_are<std::uint8_t, value, value>{},
+                           std::forward<Condition>(condition), std::forward<A>(a), std::forward<B>(b));
+  else  // so that no other error follows
+    return detail::unary<detail::elementary::negate>(std::forward<Condition>(condition));
 }
-template <class Condition, class A, class B, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>
-  requires(detail::choice<Condition, A, B> && !detail::choice_on_one_place<Condition, A, B>)
-void where(Condition&& condition, A&& a, B&& b) = delete;
-template <class Condition, class A, class B, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>
-  requires(detail::choice<Condition, A, B>&& detail::choice_on_one_place<Condition, A, B> && !detail::same_values<A, B>)
-void where(Condition&& condition, A&& a, B&& b) = delete;
-template <class... WRITE_where_condition_a_b_WITH_A_TENSOR>
-void where(...) = delete;
+/// Other arguments.
+template <class... WRITE_where_condition_a_b_WITH_TENSORS_OF_ONE_PLACE_AND_ONE_ELEMENT_TYPE>
+detail::refusal where(...) DEVPLACE_REFUSED(
+    "where: write where(condition, a, b) with tensors or numbers; move one that is on another place first, "
+    "to<placement>(x), and convert elements of another type, cast<T>(x).");
 
 /// Applies a functor of your own to the elements of one or more operands, whose element types may differ:
 /// ```
@@ -247,27 +255,26 @@ detail::refusal map(double (*)(double), ...) DEVPLACE_REFUSED(
     "map: a function such as std::sin has several types; give a lambda, [](float x) { return std::sin(x); }.");
 ///@}
 
-#define DEVPLACE_DETAIL_COMPOUND(name, functor)                                                                    \
+#define DEVPLACE_DETAIL_COMPOUND(name, function)                                                                   \
   template <class To, class X>                                                                                     \
     requires((detail::assignable<To> && detail::matching_pair<To, X>) || detail::distributed_compound_pair<To, X>) \
   To && name(To&& destination, X&& x) {                                                                            \
-    static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);                              \
-    detail::assign_compound(detail::elementary::functor{}, destination, std::forward<X>(x));                       \
+    function(destination, std::forward<X>(x));                                                                     \
     return std::forward<To>(destination);                                                                          \
   }                                                                                                                \
-  template <detail::assignable To, class X, class FIX = MOVE_ONE_OPERAND_FIRST_with_to_placement>                  \
-    requires detail::pair_on_different_places<To, X>                                                               \
-  void name(To&& destination, X&& x) = delete;                                                                     \
-  template <detail::assignable To, class X, class FIX = CONVERT_ONE_OPERAND_FIRST_with_cast>                       \
-    requires detail::pair_of_different_elements<To, X>                                                             \
-  void name(To&& destination, X&& x) = delete
+  template <detail::assignable To, class X, class FIX = detail::fix_of_pair<To, X>>                                \
+    requires detail::unfit_pair<To, X> detail::refusal name(To&& destination, const X& x)
 
 /// Modifies the elements of a tensor or view in place; the other operand is broadcast to it if necessary.
 ///@{
-DEVPLACE_DETAIL_COMPOUND(operator+=, plus);
-DEVPLACE_DETAIL_COMPOUND(operator-=, minus);
-DEVPLACE_DETAIL_COMPOUND(operator*=, times);
-DEVPLACE_DETAIL_COMPOUND(operator/=, divide);
+DEVPLACE_DETAIL_COMPOUND(operator+=, detail::compound<detail::elementary::plus>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_COMPOUND(operator-=, detail::compound<detail::elementary::minus>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_COMPOUND(operator*=, detail::compound<detail::elementary::times>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
+DEVPLACE_DETAIL_COMPOUND(operator/=, detail::compound<detail::elementary::divide>)
+DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 ///@}
 
 #undef DEVPLACE_DETAIL_COMPOUND

@@ -13,6 +13,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/tensor/detail/array_layout.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/number_format.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -127,8 +128,12 @@ template <class Expression>
   }
 std::ostream& operator<<(std::ostream& out, Expression&& x) {
   using type = std::remove_cvref_t<Expression>;
-  return out << tensor<typename type::value_type, typename type::extents_type, typename type::placement_type>(
-             std::forward<Expression>(x));
+  constexpr bool stored = detail::no_named_expressions<Expression>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  if constexpr (stored)
+    out << tensor<typename type::value_type, typename type::extents_type, typename type::placement_type>(
+        std::forward<Expression>(x));
+  return out;
 }
 
 /// Prints sizes as `2x3`.

@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
@@ -70,53 +69,5 @@ constexpr auto applied(const F& function, elements_are<T...>, X&&... x) {
                 "devplace: elementwise: the operands have different element types; convert one with cast<T>(x) first.");
   if constexpr (fitting_elements) return make_expression(function, make_operand<T>(std::forward<X>(x))...);
 }
-
-/// Rejects integers in functions that are defined for floating-point numbers only.
-template <class F, class Element>
-struct elements_of_function {
-  static_assert(
-      std::is_floating_point_v<Element> || !requires { F::floating_only; },
-      "devplace: exp, log, sqrt, tanh, sigmoid and pow take float or double elements; convert them first with "
-      "cast<float>(x).");
-};
-
-/// An expression of one argument.
-template <class F, class X>
-constexpr auto unary(const F& function, X&& x) {
-  static_cast<void>(sizeof(elements_of_function<F, value_type_of<X>>));
-  return applied(function, elements_are<value_type_of<X>>{}, std::forward<X>(x));
-}
-
-/// An expression of two arguments, one of which may be a number.
-template <class F, class A, class B>
-constexpr auto binary(const F& function, A&& a, B&& b) {
-  using value = pair_value_t<A, B>;
-  static_cast<void>(sizeof(elements_of_function<F, value>));
-  if constexpr (std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>) {
-    using first = extents_of_t<A>;
-    using second = extents_of_t<B>;
-    if constexpr (first::rank != second::rank && !(first::is_static && second::is_static))
-      require_difference(shape_of(a.extents()), shape_of(b.extents()));
-  }
-  return applied(function, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
-}
-
-inline namespace DEVPLACE_CONFIGURATION {
-
-/// destination = function(destination, x).
-template <class F, class To, class X>
-auto assign_compound(const F& function, To& destination, X&& x) {
-  if constexpr (distributed_operand<To&> || distributed_operand<X>) {
-    static_assert(!std::is_const_v<To>,
-                  "devplace: assign: the destination's elements are const; pass a tensor that may be changed.");
-    if constexpr (!std::is_const_v<To> && !std::is_void_v<decltype(binary(function, destination, std::forward<X>(x)))>)
-      binary(function, destination, std::forward<X>(x)).into(destination);
-  } else {
-    const auto window = as_window(destination);
-    assign(window, binary(function, window, std::forward<X>(x)));
-  }
-}
-
-}  // namespace DEVPLACE_CONFIGURATION
 
 }  // namespace devplace::detail

@@ -205,10 +205,6 @@ concept elementwise_pair = (elementwise_operand<A> && (elementwise_operand<B> ||
 
 template <class A, class B>
 concept matching_pair = elementwise_pair<A, B> && same_placements<A, B> && same_values<A, B>;
-template <class A, class B>
-concept pair_on_different_places = elementwise_pair<A, B> && !same_placements<A, B>;
-template <class A, class B>
-concept pair_of_different_elements = elementwise_pair<A, B> && same_placements<A, B> && !same_values<A, B>;
 
 /// Beside a distributed operand: another one, a number, or, to be rejected with an error message, one on one place.
 template <class X>
@@ -218,6 +214,12 @@ concept beside_distributed_operand = operand_type<X> || number<X>;
 template <class A, class B>
 concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
                            (beside_distributed_operand<A> && distributed_operand<B>);
+
+/// An operand and something that it cannot be combined with. `A` and `B` are deduced from references to const, so that
+/// a program's own operators are preferred.
+template <class A, class B>
+concept unfit_pair = (operand_type<const A&> || operand_type<const B&>)&&!matching_pair<const A&, const B&> &&
+                     !distributed_pair<const A&, const B&>;
 
 /// The element type of an operation on two operands.
 template <class A, class B>
@@ -235,20 +237,16 @@ struct pair_value<A, B> {
 template <class A, class B>
 using pair_value_t = typename pair_value<A, B>::type;
 
-/// Rejects floating-point numbers in expressions of integers.
-template <class Number, class Element>
-struct number_beside_elements {
-  static_assert(std::is_floating_point_v<Element> || std::is_integral_v<Number>,
-                "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut "
-                "off its fraction; convert the tensor first, cast<float>(x), or write an integer.");
-};
+/// Whether an argument, if it is a number, can be an element of this type without losing its fraction.
+template <class X, class Element>
+inline constexpr bool keeps_fraction =
+    !number<X> || std::is_floating_point_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
 
 /// The operand for an argument: temporaries are moved in, all else is referred to. Numbers become elements of type T.
 template <class T, class X>
 constexpr auto make_operand(X&& x) {
   using plain = std::remove_cvref_t<X>;
   if constexpr (number<X>) {
-    static_cast<void>(sizeof(number_beside_elements<plain, T>));
     return scalar_operand<T>{static_cast<T>(x)};
   } else if constexpr (is_view<plain>) {
     return viewed(x);

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/elementary.hpp>
+#include <devplace/ops/detail/make_expression.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
+
+namespace devplace {
+
+/// Appear in the compiler's message when operands are on different places, have different element types, or one of them
+/// is neither a tensor nor a view nor an expression nor a number.
+///@{
+struct MOVE_ONE_OPERAND_FIRST_with_to_placement;
+struct CONVERT_ONE_OPERAND_FIRST_with_cast;
+struct MAKE_A_VIEW_OF_THE_OTHER_OPERAND_with_wrap;
+///@}
+/// Appear in the compiler's message for operators of numbers.
+///@{
+struct WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS;
+struct WRITE_pow_x_2_OR_square_x;
+///@}
+
+}  // namespace devplace
+
+namespace devplace::detail {
+
+// Expressions from one or two arguments. Messages are here, one call below the functions that programs call, so that
+// compilers need few lines to show the user's.
+
+/// Whether a function takes elements of a type: some are defined for floating-point numbers only.
+template <class F, class Element>
+inline constexpr bool takes_elements = std::is_floating_point_v<Element> || !requires {
+  F::floating_only;
+};
+
+#define DEVPLACE_DETAIL_FLOATING_ONLY                                                                       \
+  "devplace: exp, log, sqrt, tanh, sigmoid and pow take float or double elements; convert them first with " \
+  "cast<float>(x)."
+#define DEVPLACE_DETAIL_FRACTION                                                                                  \
+  "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
+  "fraction; convert the tensor first, cast<float>(x), or write an integer."
+
+template <class F, class X>
+constexpr auto unary(X&& x) {
+  constexpr bool stored = no_named_expressions<X>, floating = takes_elements<F, value_type_of<X>>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
+  return applied(F{}, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+}
+
+/// One of the arguments may be a number.
+template <class F, class A, class B>
+constexpr auto binary(A&& a, B&& b) {
+  using value = pair_value_t<A, B>;
+  using first = extents_of_t<A>;
+  using second = extents_of_t<B>;
+  using both = broadcast_pair<first, second>;
+  constexpr bool is_difference = std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>;
+  constexpr bool stored = no_named_expressions<A, B>, floating = takes_elements<F, value>, fits = both::fits,
+                 pairs = !is_difference || !both::crossed, whole = keeps_fraction<A, value> && keeps_fraction<B, value>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
+  static_assert(pairs, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);
+  static_assert(whole, DEVPLACE_DETAIL_FRACTION);
+  static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
+  if constexpr (is_difference && first::rank != second::rank && !(first::is_static && second::is_static))
+    require_difference(shape_of(a.extents()), shape_of(b.extents()));
+  if constexpr (fits)
+    return applied(F{}, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
+  else  // so that no other error follows
+    return applied(elementary::negate{}, elements_are<value>{}, std::forward<A>(a));
+}
+
+/// The fix that a message names for two operands that do not fit.
+template <class A, class B>
+using fix_of_pair = std::conditional_t<
+    !elementwise_pair<const A&, const B&>, MAKE_A_VIEW_OF_THE_OTHER_OPERAND_with_wrap,
+    std::conditional_t<!same_placements<const A&, const B&>, MOVE_ONE_OPERAND_FIRST_with_to_placement,
+                       CONVERT_ONE_OPERAND_FIRST_with_cast>>;
+
+#define DEVPLACE_DETAIL_UNFIT                                                                                       \
+  "elementwise: the operands do not fit: move one that is on another place, to<placement>(x), convert elements of " \
+  "another type, cast<T>(x), and make a view of a vector, wrap(v, extents(n))."
+
+#define DEVPLACE_DETAIL_LOGIC \
+  "of conditions, which have many elements, c * d is and, maximum(c, d) is or, and c == 0 is not."
+
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// destination = F{}(destination, x).
+template <class F, class To, class X>
+auto compound(To& destination, X&& x) {
+  using both = broadcast_pair<extents_of_t<To>, extents_of_t<X>>;
+  constexpr bool stored = no_named_expressions<X>, whole = keeps_fraction<X, value_type_of<To>>,
+                 fits = both::fits && compatible<extents_of_t<To>, typename both::type>;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(whole, DEVPLACE_DETAIL_FRACTION);
+  static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
+  if constexpr (distributed_operand<To&> || distributed_operand<X>) {
+    static_assert(!std::is_const_v<To>, DEVPLACE_DETAIL_ASSIGNED_CONST);
+    if constexpr (stored && fits && !std::is_const_v<To> &&
+                  !std::is_void_v<decltype(binary<F>(destination, std::forward<X>(x)))>)
+      binary<F>(destination, std::forward<X>(x)).into(destination);
+  } else {
+    const auto window = as_window(destination);
+    constexpr bool written = !std::is_const_v<typename std::remove_const_t<decltype(window)>::element_type>;
+    static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
+    if constexpr (stored && fits && written) assign(window, binary<F>(window, std::forward<X>(x)));
+  }
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
