@@ -36,7 +36,8 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
   dp::reduce<on_0>(summands);
   dp::reduce_scatter<rows>(summands);
   dp::to<on_cpu>(copies.local(dp::cuda<1>{}));
-  dp::copy(copies.local(dp::cuda<1>{}), whole);
+  dp::copy(copies.only_on(dp::cuda<1>{}), whole);
+  dp::copy(summands.only_on(0), copies.local(0));
   dp::item(copies.local(dp::cuda<1>{})[0].slice(0, 1));
   matrix<rows> other = parts.clone();
   static_cast<void>(means);
@@ -54,6 +55,30 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #endif
 #if defined(MEAN_OF_INTEGERS)  // expect: devplace: a mean over places is defined for floating-point elements
   dp::all_reduce(means);
+#endif
+#if defined(WRITE_ONE_COPY)  // expect: devplace: copy: the destination's elements are const.*only_on
+  dp::copy(copies.local(0), whole);
+#endif
+#if defined(SUMMAND_COPIED)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  dp::copy(whole, summands.local(0));
+#endif
+#if defined(SUMMAND_WRITTEN)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  dp::copy(summands.local(0), whole);
+#endif
+#if defined(SUMMAND_MOVED)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  auto a = dp::to<on_cpu>(summands.local(0));
+#endif
+#if defined(SUMMAND_OPERAND)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  parts.local(0) -= 0.1f * summands.local(0);
+#endif
+#if defined(SUMMAND_PLUS_SUMMAND)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  auto a = summands.local(0) + summands.local(1);
+#endif
+#if defined(SUMMAND_REDUCED)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  auto a = dp::sum(summands.local(0), dp::axis<0>{});
+#endif
+#if defined(SUMMAND_ELEMENT)  // expect: COPY_IT_FIRST_WITH_to_on_cpu|the host does not reach this summand
+  auto a = summands.local(0)(0, 0);
 #endif
 #if defined(LOCAL_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
   auto part = dp::all_reduce(summands).local(0);

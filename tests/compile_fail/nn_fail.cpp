@@ -94,6 +94,12 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     fast.backward(std::move(pass.saved), gradient);
   }
 #endif
+#if defined(GRADIENT_OF_A_LOSS_DIVIDED)  // expect: THE_OPTIMIZER_DIVIDES_|gradients are sums over the samples
+  auto by_hand = gradient / 2.0f;
+#endif
+#if defined(GRADIENTS_DIVIDED)  // expect: THE_OPTIMIZER_DIVIDES_|gradients are sums over the samples
+  model.backward(std::move(saved), gradient) /= 2.0f;
+#endif
 #if defined(GRADIENTS_IN_ANOTHER_PRECISION)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};

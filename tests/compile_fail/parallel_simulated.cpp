@@ -61,6 +61,15 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #if defined(WHOLE_GRADIENTS_REDUCED)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
   dp::synchronize(model.backward(std::move(of_copies.saved), on_copies));
 #endif
+#if defined(SUMMAND_OF_GRADIENTS_READ)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  {
+    auto summands = model.backward(std::move(of_parts.saved), on_parts);
+    auto of_one = dp::to<dp::cpu>(summands.local<0>(1));
+  }
+#endif
+#if defined(ONE_REPLICA_WRITTEN)  // expect: devplace: fill: the destination's elements are const.*only_on
+  dp::fill(model.parameter<0>(1), 0.0f);
+#endif
 #if defined(GRADIENTS_NOT_MOVED)  // expect: GRADIENTS_ARE_USED_UP_WRITE_std_move
   {
     auto summands = model.backward(std::move(of_parts.saved), on_parts);

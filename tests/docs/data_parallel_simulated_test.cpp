@@ -228,7 +228,7 @@ TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
   const auto ones = dp::ones<float, dp::on<dp::cpu>>(dp::extents<32>{});
   std::string text;
   try {
-    dp::copy(model.parameter<1>(2), ones);  // into a single replica: a mistake
+    dp::copy(model.parameter_only_on<1>(2), ones);  // into a single replica: a mistake
     dp::check_replicas(model);
   } catch (const dp::error& difference) {
     text = difference.what();  // replicas differ after 0 updates: parameter '0.bias', replica 0 (cuda:0) against ...

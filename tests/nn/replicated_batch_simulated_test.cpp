@@ -135,7 +135,7 @@ TEST_CASE("a failure in a loss names the first replica and clears all failures",
   CHECK_THROWS_WITH(nn::cross_entropy{}(output, bad),
                     Catch::Matchers::StartsWith("devplace: replica 0 of 3 (cuda:2): cross_entropy"));
   auto one_bad = copies_of<where>(dp::test::square_labels(4, 3));
-  dp::copy(one_bad.local(2), labels);
+  dp::copy(one_bad.only_on(2), labels);
   CHECK_THROWS_WITH(nn::cross_entropy{}(output, one_bad),
                     Catch::Matchers::StartsWith("devplace: replica 2 of 3 (cuda:1): cross_entropy"));
   CHECK(std::isfinite(nn::cross_entropy{}(output, good).loss.item()));

@@ -112,7 +112,7 @@ TEST_CASE("a model moves to another placement and back, and trains there as if i
 TEST_CASE("a copy of a replicated model takes the first place's replica", "[nn]") {
   dp::model<nn::linear<6, 3>, replicas> model{dp::seed{4}};
   const auto first = parameters_of(model, 0);
-  dp::copy(model.parameter<1>(1), dp::tensor<float, dp::extents<3>, host>{1, 2, 3});
+  dp::copy(model.parameter_only_on<1>(1), dp::tensor<float, dp::extents<3>, host>{1, 2, 3});
   CHECK(parameters_of(model, 1) != first);
   const auto again = dp::to<replicas>(dp::to<host>(model));
   CHECK(parameters_of(again, 0) == first);

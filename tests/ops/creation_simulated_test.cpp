@@ -26,7 +26,7 @@ void check_values(const X& x, const std::vector<T>& whole) {
       constexpr std::size_t axis = dp::detail::rules_of<typename X::placement_type>::axis;
       CHECK(values_of(x.local(k)) == part_of(whole, shape, axis, x.part_begin(k), x.part_begin(k + 1)));
     } else {
-      CHECK(values_of(x.local(k)) == whole);
+      CHECK(values_of(x.only_on(k)) == whole);
     }
   }
 }

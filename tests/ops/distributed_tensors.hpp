@@ -29,7 +29,7 @@ auto distributed_from(const Extents& extents, const std::vector<T>& values) {
   for (std::size_t k = 0; k != x.places; ++k) {
     const std::size_t begin = x.first_row(k) * (Extents::rank == 0 ? 1 : extents.stride(0));
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(begin);
-    set_values(x.local(k), std::vector<T>(first, first + static_cast<std::ptrdiff_t>(x.local(k).size())));
+    set_values(x.only_on(k), std::vector<T>(first, first + static_cast<std::ptrdiff_t>(x.only_on(k).size())));
   }
   return x;
 }
@@ -49,7 +49,7 @@ auto distributed_numbers(const Extents& extents, std::size_t key) {
   auto x = distributed_from<Where>(extents, small_numbers(extents, key));
   if constexpr (devplace::detail::rules_of<Where>::partial)
     for (std::size_t k = 0; k != x.places; ++k)
-      set_values(x.local(k), small_numbers(extents, key + 3 * k));
+      set_values(x.only_on(k), small_numbers(extents, key + 3 * k));
   return x;
 }
 
@@ -58,9 +58,9 @@ auto distributed_numbers(const Extents& extents, std::size_t key) {
 template <class Tensor, class Combine>
 auto value_of(const Tensor& x, Combine combine) {
   using rules = devplace::detail::rules_of<typename Tensor::placement_type>;
-  auto values = values_of(x.local(0));
+  auto values = values_of(x.only_on(0));
   for (std::size_t k = 1; k != x.places; ++k) {
-    const auto part = values_of(x.local(k));
+    const auto part = values_of(x.only_on(k));
     if constexpr (rules::split)
       values.insert(values.end(), part.begin(), part.end());
     else if constexpr (rules::partial)

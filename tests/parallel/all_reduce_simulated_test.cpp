@@ -26,14 +26,14 @@ namespace {
 template <class Where, class T>
 void check(std::size_t size, bool whole_numbers) {
   auto x = random_summands<Where, T>(dp::extents<dyn>(size), whole_numbers);
-  const auto before = values_of(x.summands.local(0));
+  const auto before = values_of(x.summands.only_on(0));
   const auto reduced = dp::all_reduce(x.summands);
   for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k) {
     CHECK(values_of(reduced.local(k)) == x.value);
-    CHECK(reduced.local(k).ordinal() == x.summands.local(k).ordinal());
+    CHECK(reduced.local(k).ordinal() == x.summands.only_on(k).ordinal());
   }
-  CHECK(values_of(x.summands.local(0)) == before);
-  const auto* const memory = x.summands.local(0).data();
+  CHECK(values_of(x.summands.only_on(0)) == before);
+  const auto* const memory = x.summands.only_on(0).data();
   const auto in_place = dp::all_reduce(std::move(x.summands));
   CHECK(in_place.local(0).data() == memory);
   for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
@@ -81,7 +81,7 @@ TEST_CASE("NaN in one summand is NaN in the largest, the smallest and the sum", 
     for (std::size_t k = 0; k < 3; ++k) {
       dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>> summand{1, 2};
       if (k == at) summand(0) = std::numeric_limits<float>::quiet_NaN();
-      dp::copy(x.local(k), summand);
+      dp::copy(x.only_on(k), summand);
     }
     const auto sum = dp::all_reduce(x);
     const auto values = values_of(sum.local(2));

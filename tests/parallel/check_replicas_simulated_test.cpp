@@ -78,9 +78,9 @@ TEST_CASE("replicas that trained together are equal", "[parallel]") {
   for (int i = 0; i < 12; ++i)
     step(x, y);
   CHECK_NOTHROW(dp::check_replicas(model));
-  write(model.parameter<0>(1), 8, 0.25F);
-  write(model.parameter<0>(0), 8, 0.5F);
-  write(model.parameter<0>(2), 8, 0.5F);
+  write(model.parameter_only_on<0>(1), 8, 0.25F);
+  write(model.parameter_only_on<0>(0), 8, 0.5F);
+  write(model.parameter_only_on<0>(2), 8, 0.5F);
   CHECK(difference(model) ==
         "devplace: replicas differ after 12 updates: parameter '0.weight', replica 0 (cuda:0) against replica 1 "
         "(cuda:2): element [1, 2] is 0.5 (0x3f000000) and 0.25 (0x3e800000)" +
@@ -91,13 +91,13 @@ TEST_CASE("replicas that trained together are equal", "[parallel]") {
 
 TEST_CASE("the first parameter that differs is named, whichever replica it is on", "[parallel]") {
   dp::model<net, where, double> model{dp::seed{3}};
-  write(model.parameter<3>(0), 1, 1.0);
-  write(model.parameter<3>(1), 1, -2.0);
-  write(model.parameter<3>(2), 1, 1.0);
+  write(model.parameter_only_on<3>(0), 1, 1.0);
+  write(model.parameter_only_on<3>(1), 1, -2.0);
+  write(model.parameter_only_on<3>(2), 1, 1.0);
   CHECK(difference(model).find("'2.bias', replica 0 (cuda:0) against replica 1 (cuda:2): element [1] is "
                                "1 (0x3ff0000000000000) and -2 (0xc000000000000000)") != std::string::npos);
-  write(model.parameter<1>(0), 7, 0.1);
-  write(model.parameter<1>(1), 7, 0.1);
+  write(model.parameter_only_on<1>(0), 7, 0.1);
+  write(model.parameter_only_on<1>(1), 7, 0.1);
   CHECK(difference(model).find("'0.bias', replica 0 (cuda:0) against replica 2 (cuda:1): element [7] is "
                                "0.10000000000000001 (") != std::string::npos);
 }
@@ -106,13 +106,13 @@ TEST_CASE("a difference in the sign of zero or in a NaN's bits is one, and equal
   dp::model<net, where> model{dp::seed{3}};
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t k = 0; k < 3; ++k) {
-    write(model.parameter<2>(k), 0, nan);
-    write(model.parameter<2>(k), 1, 0.0F);
+    write(model.parameter_only_on<2>(k), 0, nan);
+    write(model.parameter_only_on<2>(k), 1, 0.0F);
   }
   CHECK_NOTHROW(dp::check_replicas(model));
-  write(model.parameter<2>(2), 1, -0.0F);
+  write(model.parameter_only_on<2>(2), 1, -0.0F);
   CHECK(difference(model).find("element [0, 1] is 0 (0x00000000) and -0 (0x80000000)") != std::string::npos);
-  write(model.parameter<2>(1), 0, -nan);
+  write(model.parameter_only_on<2>(1), 0, -nan);
   CHECK(difference(model).find("element [0, 0] is nan (0x7fc00000) and -nan (0xffc00000)") != std::string::npos);
 }
 

@@ -104,10 +104,10 @@ struct recorded_training {
         std::move(saved), nn::cross_entropy{}(output, distribute<where>(dp::test::square_labels(3, 3))).gradient);
     std::vector<std::vector<const void*>> all(4);
     for (std::size_t k = 0; k < 3; ++k) {
-      all[0].push_back(lease.template local<3>(k).data());
-      all[1].push_back(lease.template local<2>(k).data());
-      all[2].push_back(lease.template local<1>(k).data());
-      all[3].push_back(lease.template local<0>(k).data());
+      all[0].push_back(lease.template only_on<3>(k).data());
+      all[1].push_back(lease.template only_on<2>(k).data());
+      all[2].push_back(lease.template only_on<1>(k).data());
+      all[3].push_back(lease.template only_on<0>(k).data());
     }
     return all;
   }
@@ -286,9 +286,9 @@ TEST_CASE("synchronize makes the same calls, and gives every place the sums", "[
     return model.backward(std::move(saved), nn::cross_entropy{}(output, y).gradient);
   };
   const auto read = [](const auto& lease) {
-    return std::vector<std::vector<float>>{dp::test::values_of(lease.template local<0>(0)),
-                                           dp::test::values_of(lease.template local<0>(1)),
-                                           dp::test::values_of(lease.template local<0>(2))};
+    return std::vector<std::vector<float>>{dp::test::values_of(lease.template only_on<0>(0)),
+                                           dp::test::values_of(lease.template only_on<0>(1)),
+                                           dp::test::values_of(lease.template only_on<0>(2))};
   };
   const auto by_all_reduce = read(dp::synchronize(gradients(), all_reduce{.engine = {&log}}));
   CHECK(log.order() == std::vector<std::string>(4, "all_reduce"));

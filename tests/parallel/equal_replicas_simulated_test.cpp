@@ -34,7 +34,7 @@ std::string first_step(std::size_t replica, std::size_t element, T change, const
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}, policy};
   const auto x = dp::scatter<dp::batch_placement_t<where>>(dp::test::integer_samples<T, 6>(7));
   const auto y = dp::scatter<dp::batch_placement_t<where>>(dp::test::square_labels(7, 3));
-  const auto view = model.template parameter<2>(replica);
+  const auto view = model.template parameter_only_on<2>(replica);
   auto values = dp::test::values_of(view);
   values[element] += change;
   support::set_values(view, values);

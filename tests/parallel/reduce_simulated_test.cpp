@@ -26,11 +26,11 @@ namespace {
 template <class To, class Where, class T>
 void check_reduce(std::size_t size, bool whole_numbers) {
   auto x = random_summands<Where, T>(dp::extents<dyn>(size), whole_numbers);
-  const auto before = values_of(x.summands.local(0));
+  const auto before = values_of(x.summands.only_on(0));
   const auto reduced = dp::reduce<To>(x.summands);
   static_assert(std::is_same_v<typename decltype(reduced)::placement_type, To>);
   CHECK(values_of(reduced) == x.value);
-  CHECK(values_of(x.summands.local(0)) == before);
+  CHECK(values_of(x.summands.only_on(0)) == before);
   CHECK(values_of(dp::reduce<To>(std::move(x.summands))) == x.value);
 }
 
@@ -39,9 +39,9 @@ void check_reduce_scatter(const Extents& extents, const Split& how, bool whole_n
   constexpr std::size_t axis = dp::detail::rules_of<To>::axis;
   const auto begins = dp::detail::divide<dp::local_place_count<To>>(extents.extent(axis), how);
   auto x = random_summands<Where, T>(extents, whole_numbers);
-  const auto before = values_of(x.summands.local(0));
+  const auto before = values_of(x.summands.only_on(0));
   const auto parts = dp::reduce_scatter<To>(x.summands, how);
-  CHECK(values_of(x.summands.local(0)) == before);
+  CHECK(values_of(x.summands.only_on(0)) == before);
   const auto of_temporary = dp::reduce_scatter<To>(std::move(x.summands), how);
   for (std::size_t k = 0; k < dp::local_place_count<To>; ++k) {
     const auto expected = part_of(x.value, extents, axis, begins[k], begins[k + 1]);

@@ -66,7 +66,7 @@ summands_and_value<T, Extents, Where> random_summands(const Extents& extents, bo
                                              extents.size(), whole_numbers);
   devplace::tensor<T, Extents, Where> summands(extents);
   for (std::size_t k = 0; k < values.summands.size(); ++k)
-    set_values(summands.local(k), values.summands[k]);
+    set_values(summands.only_on(k), values.summands[k]);
   return {std::move(summands), std::move(values.value)};
 }
 

@@ -22,7 +22,7 @@ using net = nn::linear<6, 3>;
 
 template <class Lease>
 std::vector<double> weights_of(const Lease& lease, std::size_t k) {
-  const auto view = lease.template local<0>(k);
+  const auto view = lease.template only_on<0>(k);
   std::vector<double> values(view.size());
   dp::detail::copy_out<typename decltype(view)::backend_type>(view.ordinal(), values.data(), view.data(),
                                                               values.size() * sizeof(double));

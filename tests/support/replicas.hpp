@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/nn/model.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -65,8 +66,9 @@ auto parameters_of(const Model& model, std::size_t k = 0) {
 /// Sets all parameters of all replicas to small integers.
 template <class Model>
 void set_integer_parameters(Model& model) {
-  for (std::size_t k = 0; k < local_place_count<typename Model::placement_type>; ++k)
-    model.for_each_parameter(set_integers<typename Model::value_type>{}, k);
+  devplace::model<typename Model::network_type, devplace::cpu, typename Model::precision_type> one{devplace::seed{0}};
+  one.for_each_parameter(set_integers<typename Model::value_type>{});
+  model.assign(one);
 }
 
 }  // namespace devplace::test

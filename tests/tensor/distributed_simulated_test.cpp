@@ -12,6 +12,7 @@
 #include <devplace/tensor/detail/leading_extent.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/item.hpp>
+#include <devplace/tensor/print.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -75,7 +76,30 @@ TEST_CASE("copies and summands have the whole extents on every place", "[tensor]
   CHECK(copies.local(1).extents() == dp::extents<2, 4>{});
   CHECK(copies.local(1).ordinal() == 0);
   CHECK(summands.local(1).size() == 1);
-  CHECK(summands.local(1).ordinal() == 3);
+  CHECK(summands.only_on(1).ordinal() == 3);
+}
+
+TEST_CASE("a copy is read by local and written to by only_on, a summand is read and printed", "[tensor]") {
+  using one = dp::extents<3>;
+  dp::tensor<float, one, dp::replicated<2, 1>> copies;
+  static_assert(std::is_same_v<decltype(copies.local(dp::cuda<1>{})), dp::view<const float, one, dp::cuda<1>>>);
+  static_assert(std::is_same_v<decltype(copies.only_on<dp::cuda<1>>()), dp::view<float, one, dp::cuda<1>>>);
+  static_assert(
+      std::is_same_v<decltype(std::as_const(copies).only_on(dp::cuda<1>{})), dp::view<const float, one, dp::cuda<1>>>);
+  dp::copy(copies.only_on(1), dp::tensor<float, one, dp::cpu>{1, 2, 3});
+  CHECK(values_of(copies.local(1)) == std::vector<float>{1, 2, 3});
+  CHECK(values_of(copies.local(0)) == std::vector<float>{0, 0, 0});
+
+  dp::tensor<float, one, dp::partial_on<dp::reduction::sum, dp::cpu>> summands;
+  summands.only_on(dp::cpu{})(2) = 4;
+  const auto summand = std::as_const(summands).local(dp::cpu{});
+  CHECK(summand(2) == 4);
+  CHECK(summand.extents() == one{});
+  CHECK(summand.extent(0) == 3);
+  CHECK(summand.size() == 3);
+  std::ostringstream text;
+  text << summand;
+  CHECK(text.str() == "summand<float, 3> on cpu\n[0. 0. 4.]");
 }
 
 TEST_CASE("a part by its place is a view at that place", "[tensor]") {

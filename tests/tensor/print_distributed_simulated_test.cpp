@@ -53,7 +53,7 @@ TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
         "the same on every place\n"
         "[0. 1.]");
   // -0 equals 0 but differs in bits: the copies have diverged
-  dp::copy(x.local(1), dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{-0.0f, 1});
+  dp::copy(x.only_on(1), dp::tensor<float, dp::extents<2>, dp::on<dp::cpu>>{-0.0f, 1});
   CHECK(printed(x) ==
         "tensor<float, 2> on replicated<cuda:0, cuda:1>\n"
         "the copies differ\n"
@@ -65,8 +65,8 @@ TEST_CASE("equal copies are printed once, different ones each", "[tensor]") {
 
 TEST_CASE("summands are printed as such", "[tensor]") {
   dp::tensor<double, dp::extents<2>, dp::partial<reduction::sum, 1, 0>> x(dp::extents<2>{});
-  dp::copy(x.local(0), counted<double>(dp::extents<2>{}));
-  dp::copy(x.local(1), dp::tensor<double, dp::extents<2>, dp::on<dp::cpu>>{5, 6});
+  dp::copy(x.only_on(0), counted<double>(dp::extents<2>{}));
+  dp::copy(x.only_on(1), dp::tensor<double, dp::extents<2>, dp::on<dp::cpu>>{5, 6});
   CHECK(printed(x) ==
         "tensor<double, 2> on partial<sum; cuda:1, cuda:0>\n"
         "summands: the value is their sum\n"
@@ -75,7 +75,7 @@ TEST_CASE("summands are printed as such", "[tensor]") {
         "cuda:0\n"
         "[5. 6.]");
   dp::tensor<std::int32_t, dp::extents<>, dp::partial<reduction::max, 0>> top(dp::extents<>{});
-  dp::copy(top.local(0), counted<std::int32_t>(dp::extents<>{}));
+  dp::copy(top.only_on(0), counted<std::int32_t>(dp::extents<>{}));
   CHECK(printed(top) ==
         "tensor<int32, scalar> on partial<max; cuda:0>\n"
         "summands: the value is the largest of each\n"

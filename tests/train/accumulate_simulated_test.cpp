@@ -113,14 +113,9 @@ class accumulated {
 
  private:
   void clear_parameters() {
-    for (std::size_t k = 0; k < dp::local_place_count<Where>; ++k)
-      model_.for_each_parameter(
-          [&](const std::string&, auto view) {
-            const std::vector<double> zeros(view.size(), 0.0);
-            dp::detail::copy_in<typename decltype(view)::backend_type>(view.ordinal(), view.data(), zeros.data(),
-                                                                       zeros.size() * sizeof(double));
-          },
-          k);
+    dp::model<net, dp::cpu, double> zeros{dp::seed{0}};
+    zeros.for_each_parameter([](const std::string&, auto view) { view = 0; });
+    model_.assign(zeros);
   }
 
   dp::model<net, Where, double> model_{dp::seed{1}};

@@ -384,7 +384,7 @@ void program() {
 }
 #endif
 
-#if defined(GRADIENT_OF_ONE_DEVICE)  // run: an update by one device's summand
+#if defined(GRADIENT_OF_ONE_DEVICE)  // an update by one device's summand
 void program() {
   dp::model<net, two> m{dp::seed{1}};
   auto x = dp::scatter<rows>(some_samples());
@@ -396,7 +396,7 @@ void program() {
 }
 #endif
 
-#if defined(ONE_REPLICA_WRITTEN)  // run: one replica's parameter written, then a step
+#if defined(ONE_REPLICA_WRITTEN)  // one replica's parameter written, then a step
 void program() {
   dp::model<net, two> m{dp::seed{1}};
   dp::trainer step{m, nn::cross_entropy{}, optim::adam{}};

@@ -344,7 +344,7 @@ void program() {
 }
 #endif
 
-#if defined(LOSS_OF_GRADIENT_DIVIDED)  // run: the gradient of a loss divided by the batch, as it is divided already
+#if defined(LOSS_OF_GRADIENT_DIVIDED)  // the gradient of a loss divided by the batch, as it is divided already
 void program() {
   dp::model<net, host> m{dp::seed{1}};
   dp::optimizer rule{m, optim::sgd{}};

@@ -14,6 +14,7 @@
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/undivided.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -84,6 +85,18 @@ struct loss_gradient {
   tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
   detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
   reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
+
+  /// Refused: a mean's gradient is divided by the optimizer.
+  ///@{
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  ///@}
 };
 
 /// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the

@@ -124,26 +124,35 @@ class model {
     return names;
   }
 
-  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model.
+  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
+  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them.
   /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
-    live()->working_copies_are_old = true;
-    return window<T, Index>(k);
+    if constexpr (single_place<Where>)
+      return parameter_only_on<Index>(k);
+    else
+      return window<const T, Index>(k);
   }
   template <std::size_t Index>
   auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
     return window<const T, Index>(k);
   }
   ///@}
+  /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
+  template <std::size_t Index>
+  auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
+    live()->working_copies_are_old = true;
+    return window<T, Index>(k);
+  }
 
-  /// Calls `f(name, view)` for every parameter on place k.
+  /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
   ///@{
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) {
-    live()->working_copies_are_old = true;
-    visit<T>(f, k);
+    if constexpr (single_place<Where>) live()->working_copies_are_old = true;
+    visit<std::conditional_t<single_place<Where>, T, const T>>(f, k);
   }
   template <class F>
   void for_each_parameter(F&& f, std::size_t k = 0) const {

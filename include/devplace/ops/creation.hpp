@@ -159,7 +159,7 @@ auto zeros_like(const X& x) {
   if constexpr (detail::form_of_tensor<X> == detail::form::parts) {
     tensor<T, typename X::extents_type, typename X::placement_type> result(x.extents(), x.split_sizes());
     for (std::size_t k = 0; k < X::places; ++k)
-      fill(result.local(k), T{0});
+      fill(result.only_on(k), T{0});
     return result;
   } else {
     return zeros<T, typename X::placement_type>(x.extents());

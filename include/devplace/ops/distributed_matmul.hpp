@@ -41,7 +41,7 @@ struct distributed_matrix_traits {
   using stored = X;
   using placement = typename X::placement_type;
   static const X& matrix(const X& x) { return x; }
-  static auto part(const X& x, std::size_t k) { return x.local(k); }
+  static auto part(const X& x, std::size_t k) { return x.only_on(k); }
 };
 template <class Tensor>
 struct distributed_matrix_traits<distributed_transposed<Tensor>> {
@@ -49,7 +49,7 @@ struct distributed_matrix_traits<distributed_transposed<Tensor>> {
   using placement = typename transposed_placement<typename Tensor::placement_type>::type;
   static const Tensor& matrix(const distributed_transposed<Tensor>& x) { return *x.matrix; }
   static auto part(const distributed_transposed<Tensor>& x, std::size_t k) {
-    return devplace::transposed(x.matrix->local(k));
+    return devplace::transposed(x.matrix->only_on(k));
   }
 };
 
@@ -105,7 +105,7 @@ auto make_distributed_product(const A& a, const B& b) {
     auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
     using own = std::conditional_t<std::is_void_v<P>, value, P>;
     for (std::size_t k = 0; k != c.places; ++k)
-      matmul_into(c.local(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
+      matmul_into(c.only_on(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
     return c;
   }
 }

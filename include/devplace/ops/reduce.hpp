@@ -200,8 +200,8 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
     auto result = make_like<result_element, typename rule::type>(remaining_extents(x.extents(), reduced, axes...), x);
     const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
     for (std::size_t k = 0; k != x.places; ++k) {
-      const auto from = x.local(k);
-      const auto to = result.local(k);
+      const auto from = x.only_on(k);
+      const auto to = result.only_on(k);
       const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
       constexpr bool largest = Operation::kind == reducing::max;
       if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)

@@ -129,7 +129,7 @@ auto with_rows_of(const char* operation, const X& x) {
     if constexpr (common_result<rule>::value && extents_type::rank > 0) {
       auto y = make_like<typename X::value_type, typename X::placement_type>(x.extents(), x);
       for (std::size_t k = 0; k != x.places; ++k)
-        for_rows_of<Row>(operation, y.local(k), x.local(k));
+        for_rows_of<Row>(operation, y.only_on(k), x.local(k));
       return y;
     }
   } else {

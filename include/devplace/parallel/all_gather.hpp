@@ -28,7 +28,7 @@ auto all_gather(const From& source) {
     using to = detail::with_kind_t<typename From::placement_type, copies>;
     tensor<typename From::value_type, typename From::extents_type, to> result(source.extents());
     for (std::size_t k = 0; k < local_place_count<to>; ++k)
-      detail::copy_from_parts(result.local(k), source);
+      detail::copy_from_parts(result.only_on(k), source);
     return result;
   }
 }

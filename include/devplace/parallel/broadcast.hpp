@@ -26,7 +26,7 @@ auto broadcast(const From& source) {
   if constexpr (to_copies && from_one) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
     for (std::size_t k = 0; k < local_place_count<To>; ++k)
-      copy(result.local(k), detail::as_view(source).erased());
+      copy(result.only_on(k), detail::as_view(source).erased());
     return result;
   } else {
     return 0;

@@ -51,7 +51,7 @@ auto reduce(From&& source) {
         return detail::distributed_access::take<To>(std::move(x), root);
       } else {
         tensor<typename from_type::value_type, typename from_type::extents_type, To> result(x.extents());
-        copy(result, x.local(root));
+        copy(result, x.only_on(root));
         return result;
       }
     }

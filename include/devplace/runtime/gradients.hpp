@@ -7,11 +7,14 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/place/algebra.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/undivided.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/view.hpp>
 
 namespace devplace {
@@ -64,16 +67,49 @@ class [[nodiscard]] gradients {
   reduction how() const { return how_; }
 
   /// Gradient number `Index` (in the order of the model's `parameter_names()`) on place `k` of the placement: a sum
-  /// over samples, not yet divided.
+  /// over samples, not yet divided. Before `synchronize` it is a summand_view, since other places have the rest; over
+  /// several places it can only be read.
+  ///@{
   template <std::size_t Index>
   auto local(std::size_t k = 0) {
-    return window<T, Index>(k);
+    if constexpr (single_place<Where>)
+      return window<T, Index>(k);
+    else
+      return std::as_const(*this).template local<Index>(k);
   }
-  /// The same, to read only.
   template <std::size_t Index>
   auto local(std::size_t k = 0) const {
+    if constexpr (detail::rules_of<Where>::partial)
+      return summand_view(window<const T, Index>(k));
+    else
+      return window<const T, Index>(k);
+  }
+  ///@}
+
+  /// The same as an ordinary view that may be written to, of a summand or one of several copies too: for collectives of
+  /// your own.
+  ///@{
+  template <std::size_t Index>
+  auto only_on(std::size_t k) {
+    return window<T, Index>(k);
+  }
+  template <std::size_t Index>
+  auto only_on(std::size_t k) const {
     return window<const T, Index>(k);
   }
+  ///@}
+
+  /// Refused: a mean's gradient is divided by the optimizer.
+  ///@{
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  ///@}
 
   /// The model's arenas; throws if the lease was moved from.
   state_type& arena() const {

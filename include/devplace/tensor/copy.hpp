@@ -58,7 +58,7 @@ template <class To, class From>
 constexpr auto check_copy() {
   static_assert(!std::is_const_v<typename To::element_type>,
                 "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
-                "copy(to, from), and a tensor or view that may be changed.");
+                "copy(to, from), and a tensor or view that may be changed, of one of several copies x.only_on(k).");
   static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
                 "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
   static_assert(compatible<typename To::extents_type, typename From::extents_type>,
@@ -138,7 +138,6 @@ auto to(From&& source) {
 ///@{
 struct TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE;
 struct COLLECT_THE_PARTS_WITH_gather;
-struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
 struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
 ///@}
 template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>

@@ -4,54 +4,20 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/split.hpp>
+#include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-namespace detail {
-
-/// Position of `P` in a mesh; the mesh's size if it is not in it.
-template <class P, class Mesh>
-inline constexpr std::size_t position_in = 0;
-template <class P, class First, class... Rest>
-inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
-    std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
-
-/// How a tensor's axis is divided among its places now, and the rule for other extents.
-template <std::size_t Places>
-struct division {
-  part_begins<Places> begins{};
-  split::rule rule = split::even;
-  participants of = {0, Places};
-
-  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule, of); }
-};
-struct undivided {};
-
-// Instantiated per backend, independent of element types, extents and places.
-template <class Backend>
-void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
-  for (std::size_t k = 0; k < blocks.size(); ++k)
-    blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);
-}
-template <class Backend>
-void copy_parts(std::span<const memory_block> to, std::span<const memory_block> from, std::span<const int> ordinals,
-                std::span<const std::size_t> bytes) {
-  for (std::size_t k = 0; k < to.size(); ++k)
-    copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
-}
-
-}  // namespace detail
 
 /// Appear in the compiler's message for elements of a tensor over several places, and for one that is made from a list.
 ///@{
@@ -62,8 +28,8 @@ struct MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast;
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
 /// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
 /// (a copy, or a summand). `local(k)` is the array of the placement's k-th place, `local(cuda<1>{})` that of the given
-/// place. Move-only, with deep const; collectives (parallel/) change the distribution. A moved-from tensor may only be
-/// assigned to or destroyed.
+/// place; `only_on(k)` writes to one copy or summand. Move-only, with deep const; collectives (parallel/) change the
+/// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
 class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
@@ -96,7 +62,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     requires(!divided || !mesh::spans_processes)
   tensor() : tensor(Extents{}) {
     for (std::size_t k = 0; k != places; ++k)
-      fill(local(k), T{});
+      fill(only_on(k), T{});
   }
 
   /// Uninitialised elements; a split axis is divided evenly.
@@ -148,9 +114,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     static_assert(divided || std::is_same_v<kind, copies> || std::is_same_v<kind, summands<reduction::max>> ||
                       std::is_same_v<kind, summands<reduction::min>>,
                   "devplace: the value of a partial tensor is its operation over the summands, which a number cannot "
-                  "set; assign to x.local(k), or make a replicated tensor.");
+                  "set; assign to x.only_on(k), a summand, or make a replicated tensor.");
     for (std::size_t k = 0; k != places; ++k)
-      local(k) = value;
+      only_on(k) = value;
     return *this;
   }
   /// All else is refused by a sentence.
@@ -210,29 +176,56 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 
-  /// The local tensor of the placement's k-th place, as operations see it; `k` is not checked. Or of place `P`, with
-  /// the place in its type: `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. Deleted for temporaries, as tensor::view.
+  /// What the placement's k-th place has; `k` is not checked. Or place `P`, with the place in the view's type:
+  /// `x.local(cuda<1>{})`, `x.local<cuda<1>>()`. A part is a view that may be written to. A copy can only be read,
+  /// since the others would not change. A summand is a summand_view, which operations refuse. Deleted for temporaries,
+  /// as tensor::view.
   ///@{
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return part<T>(k);
+    return shown(part<local_element>(k));
   }
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return part<const T>(k);
+    return shown(part<const T>(k));
   }
   template <place P>
   auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return part_of<T, P>();
+    return shown(part_of<local_element, P>());
   }
   template <place P>
   auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return part_of<const T, P>();
+    return shown(part_of<const T, P>());
   }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
   void local(std::size_t) const&& = delete;
   template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
   void local(P = {}) const&& = delete;
+  ///@}
+
+  /// The elements on one place as an ordinary view, also of a copy, for which the caller sees to it that the others get
+  /// the same elements, and of a summand, which is not the value. For collectives of your own.
+  ///@{
+  template <detail::configured = detail::configuration>
+  auto only_on(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
+    return part<T>(k);
+  }
+  template <detail::configured = detail::configuration>
+  auto only_on(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
+    return part<const T>(k);
+  }
+  template <place P>
+  auto only_on(P = {}) & DEVPLACE_LIFETIMEBOUND {
+    return part_of<T, P>();
+  }
+  template <place P>
+  auto only_on(P = {}) const& DEVPLACE_LIFETIMEBOUND {
+    return part_of<const T, P>();
+  }
+  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  void only_on(std::size_t) const&& = delete;
+  template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  void only_on(P = {}) const&& = delete;
   ///@}
 
   /// The participants of this process and the number of all participants among which the axis is divided.
@@ -258,6 +251,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
  private:
   friend struct detail::leading_extent;
   friend struct detail::distributed_access;
+  using local_element = std::conditional_t<divided, T, const T>;
   using division_type = std::conditional_t<divided, detail::division<places>, detail::undivided>;
 
   tensor(std::array<detail::memory_block, places>&& blocks, const Extents& extents, const division_type& division)
@@ -300,6 +294,14 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     static_assert(position < places,
                   "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
+  }
+  /// Of summands a view that says so.
+  template <class View>
+  static auto shown(const View& part) {
+    if constexpr (rules::partial)
+      return summand_view<View>(part);
+    else
+      return part;
   }
   /// The k-th place's elements; an error if the tensor was moved away.
   T* memory(std::size_t k) const {

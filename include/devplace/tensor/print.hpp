@@ -101,7 +101,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
   out << "tensor<" << dtype_name<T>() << ", " << detail::to_string(x.extents()) << "> on " << placement_name<Where>();
   std::vector<std::vector<T>> parts;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k)
-    parts.push_back(detail::elements_of(x.local(k)));
+    parts.push_back(detail::elements_of(x.only_on(k)));
   if constexpr (std::is_same_v<kind, copies>) {
     bool equal = true;
     for (const std::vector<T>& part : parts)
@@ -112,7 +112,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) 
     out << '\n' << detail::printed_note(detail::rules_of<Where>::op);
   }
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
-    const auto part = x.local(k);
+    const auto part = x.only_on(k);
     std::string where = detail::place_name(backend_type{}, part.ordinal());
     if constexpr (detail::rules_of<Where>::split)
       where += detail::printed_slice(detail::rules_of<Where>::axis, x.part_begin(k), x.part_begin(k + 1));
@@ -146,6 +146,13 @@ std::ostream& operator<<(std::ostream& out, const extents<E...>& x) {
 template <class T, class Extents, class Where, class Layout>
 std::ostream& operator<<(std::ostream& out, const view<T, Extents, Where, Layout>& x) {
   detail::print(out, std::is_const_v<T> ? "view<const " : "view<", x);
+  return out;
+}
+
+/// The same for a summand, below a head line such as `summand<float, 2x3> on cuda:0`.
+template <class View>
+std::ostream& operator<<(std::ostream& out, const summand_view<View>& x) {
+  detail::print(out, "summand<", detail::distributed_access::elements(x));
   return out;
 }
 

@@ -143,7 +143,7 @@ class DEVPLACE_NODISCARD expression {
                     "destination the expression's extents.");
       detail::require_destination<Where>(destination, *this);
       for (std::size_t k = 0; k != destination.places; ++k)
-        assign(destination.local(k), at(k));
+        assign(destination.only_on(k), at(k));
     }
   }
 

@@ -84,7 +84,7 @@ struct distributed_tensor_operand {
   distributed_tensor_operand borrowed() const { return *this; }
   template <configured = configuration>
   auto at(std::size_t k) const {
-    return viewed(source->local(k));
+    return viewed(source->only_on(k));
   }
   const auto& like() const { return *source; }
 };

@@ -29,9 +29,9 @@ constexpr bool check_elements() {
 /// The address of the first element of each place's local tensor.
 template <class Tensor>
 auto buffers_of(Tensor& x) {
-  std::array<decltype(x.local(0).data()), Tensor::places> result{};
+  std::array<decltype(x.only_on(0).data()), Tensor::places> result{};
   for (std::size_t k = 0; k < result.size(); ++k)
-    result[k] = x.local(k).data();
+    result[k] = x.only_on(k).data();
   return result;
 }
 

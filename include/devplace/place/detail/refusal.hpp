@@ -13,6 +13,14 @@ struct refusal {
   operator T() const;
   template <class Stream>
   friend Stream& operator<<(Stream& stream, refusal);
+  template <class X>
+  friend refusal operator+(const X&, refusal);
+  template <class X>
+  friend refusal operator-(const X&, refusal);
+  template <class X>
+  friend refusal operator+=(const X&, refusal);
+  template <class X>
+  friend refusal operator-=(const X&, refusal);
 };
 
 }  // namespace devplace::detail

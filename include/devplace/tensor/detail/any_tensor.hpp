@@ -22,6 +22,8 @@ inline constexpr bool is_placement = placement<Where>;
 
 /// Appears in the compiler's message when a tensor is copied.
 struct USE_clone_TO_COPY_A_TENSOR;
+/// Appears in the compiler's message for a value whose summands were not combined.
+struct COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce;
 /// Appears in the compiler's message when a tensor is constructed from extents and a value.
 struct USE_full_FOR_ELEMENTS_OF_ONE_VALUE;
 /// Appears in the compiler's message for a view of a temporary tensor, which would outlive the memory.

@@ -17,6 +17,10 @@ struct distributed_access {
   static auto extents(const Tensor& x, std::size_t k) {
     return x.part_extents(k);
   }
+  template <class View>
+  static const View& elements(const summand_view<View>& x) {
+    return x.elements_;
+  }
   template <class T, class Extents, class Where>
   static auto& blocks(tensor<T, Extents, Where>& x) {
     return x.blocks_;
@@ -43,8 +47,8 @@ inline namespace DEVPLACE_CONFIGURATION {
 /// What the k-th place has, as an erased view of any layout; a value on one place itself.
 template <class X>
 auto local_window(X&& x, std::size_t k) {
-  if constexpr (requires { x.local(k); }) {
-    return x.local(k);
+  if constexpr (requires { x.only_on(k); }) {
+    return x.only_on(k);
   } else {
     static_cast<void>(k);
     return as_window(x).erased();

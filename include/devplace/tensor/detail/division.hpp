@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/split.hpp>
+
+// What a tensor over several places (tensor/distributed.hpp) has besides its extents.
+namespace devplace::detail {
+
+/// Position of `P` in a mesh; the mesh's size if it is not in it.
+template <class P, class Mesh>
+inline constexpr std::size_t position_in = 0;
+template <class P, class First, class... Rest>
+inline constexpr std::size_t position_in<P, devices<First, Rest...>> =
+    std::is_same_v<P, First> ? 0 : 1 + position_in<P, devices<Rest...>>;
+
+/// How a tensor's axis is divided among its places now, and the rule for other extents.
+template <std::size_t Places>
+struct division {
+  part_begins<Places> begins{};
+  split::rule rule = split::even;
+  participants of = {0, Places};
+
+  constexpr void set(std::size_t size) { begins = divide<Places>(size, rule, of); }
+};
+struct undivided {};
+
+// Instantiated per backend, independent of element types, extents and places.
+template <class Backend>
+void allocate_parts(std::span<memory_block> blocks, std::span<const int> ordinals, std::span<const std::size_t> bytes) {
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    blocks[k] = allocate<Backend>(ordinals[k], bytes[k]);
+}
+template <class Backend>
+void copy_parts(std::span<const memory_block> to, std::span<const memory_block> from, std::span<const int> ordinals,
+                std::span<const std::size_t> bytes) {
+  for (std::size_t k = 0; k < to.size(); ++k)
+    copy_within<Backend>(ordinals[k], to[k].data(), from[k].data(), bytes[k]);
+}
+
+}  // namespace devplace::detail
