@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include <devplace/place/first_available.hpp>
 #include <devplace/place/select.hpp>
 #include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/wrap.hpp>
 
 namespace dp = devplace;
 
@@ -20,6 +24,34 @@ std::string choose_among_gpus() {
   return dp::first_available<dp::up_to<3>, dp::on<dp::cpu>>(name) +
          dp::select<dp::on<dp::cpu>, dp::up_to<2>>("cpu", name);
 }
+
+float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
+  return x.data() == nullptr ? nullptr : (x.data() + 1).get();
+}
+
+#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
+float element(dp::view<float, dp::extents<3>, named> x) {
+  return x.data()[1];
+}
+#endif
+
+#if defined(SORT_OF_DEVICE_POINTERS)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
+void sort(dp::view<std::int64_t, dp::extents<3>, named> x) {
+  std::sort(x.data(), x.data() + 3);
+}
+#endif
+
+#if defined(MEMCPY_FROM_DEVICE_POINTER)  // expect: CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST
+void memcpy(float* to, dp::view<double, dp::extents<3>, named> x) {
+  std::memcpy(to, x.data(), 12);
+}
+#endif
+
+#if defined(WRAP_DEVICE_POINTER_AS_HOST)  // expect: devplace: wrap: the pointer is of a device's memory, which the host
+auto wrapped(dp::device_pointer<float> x) {
+  return dp::wrap(x, dp::extents<3>{});
+}
+#endif
 
 #if defined(TENSOR_WITHOUT_COMPONENT)  // expect: devplace: a tensor on a cuda place needs the component cuda; add
 row make() {

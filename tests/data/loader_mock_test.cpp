@@ -71,15 +71,15 @@ TEST_CASE("a batch for a GPU is copied on a separate stream, ordered between ear
     auto epoch = batches.epoch(0);
     auto at = epoch.begin();
     CHECK(work() == batch_of(0, 8 * 6 * 4, 8));
-    const void* const first = at->images.data();
+    const auto first = at->images.data();
     ++at;
     CHECK(work() == batch_of(0, 8 * 6 * 4, 8) + batch_of(0, 8 * 6 * 4, 8));
     CHECK(at->images.data() != first);
     ++at;
     CHECK(at->images.data() == first);
     CHECK(work() == batch_of(0, 8 * 6 * 4, 8) + batch_of(0, 8 * 6 * 4, 8) + batch_of(0, 4 * 6 * 4, 4));
-    CHECK(static_cast<const float*>(first)[5] == 117.0F / 255.0F);  // image 16
-    CHECK(at->labels.data()[3] == 9);
+    CHECK(first.get()[5] == 117.0F / 255.0F);  // image 16
+    CHECK(at->labels.data().get()[3] == 9);
   }
   CHECK(mock::live_blocks() == 0);
   CHECK(mock::live_pinned() == 0);
@@ -144,7 +144,7 @@ TEST_CASE("a copy that CUDA refuses is an error where the batch is asked for", "
   mock::fail("cudaMemcpyAsync", cudaErrorInvalidValue);
   CHECK_THROWS_WITH(++at, Catch::Matchers::ContainsSubstring("cudaMemcpyAsync to the device on cuda:0 failed"));
   ++at;
-  CHECK(at->labels.data()[0] == 16 % 10);
+  CHECK(at->labels.data().get()[0] == 16 % 10);
   CHECK(mock::violations() == calls{});
 }
 

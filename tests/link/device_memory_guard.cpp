@@ -53,7 +53,7 @@ bool faults(Attempt attempt) {
 int read_directly() {
   const dp::tensor<float, dp::extents<3>, gpu0> x{1, 2, 3};
   dp::synchronize<dp::cuda<0>>();
-  return *static_cast<const volatile float*>(x.data()) == 1 ? 0 : 1;
+  return *static_cast<const volatile float*>(x.data().get()) == 1 ? 0 : 1;
 }
 
 int write_directly() {
@@ -63,7 +63,7 @@ int write_directly() {
   y = 2.0f * y;
   dp::synchronize<dp::cuda<0>>();
   dp::synchronize<dp::cuda<1>>();
-  *static_cast<volatile float*>(y.data()) = 5;
+  *static_cast<volatile float*>(y.data().get()) = 5;
   return 0;
 }
 
@@ -71,12 +71,12 @@ int read_a_reused_block() {
   { const dp::tensor<float, dp::extents<3>, gpu0> x{1, 2, 3}; }
   const dp::tensor<float, dp::extents<3>, gpu0> y{4, 5, 6};
   dp::synchronize<dp::cuda<0>>();
-  return *static_cast<const volatile float*>(y.data()) == 4 ? 0 : 1;
+  return *static_cast<const volatile float*>(y.data().get()) == 4 ? 0 : 1;
 }
 
 int write_behind_the_end() {
   dp::tensor<float, dp::extents<16>, gpu0> x{dp::extents<16>{}};
-  dp::detail::simulated_devices::at(0).submit([end = x.data() + 16] { *static_cast<volatile float*>(end) = 1; });
+  dp::detail::simulated_devices::at(0).submit([end = x.data().get() + 16] { *static_cast<volatile float*>(end) = 1; });
   dp::synchronize<dp::cuda<0>>();
   return 0;
 }
@@ -85,7 +85,7 @@ int use_after_release() {
   float* data = nullptr;
   {
     dp::tensor<float, dp::extents<16>, gpu0> x{dp::extents<16>{}};
-    data = x.data();
+    data = x.data().get();
   }
   dp::detail::simulated_devices::at(0).submit([data] { *static_cast<volatile float*>(data) = 1; });
   dp::synchronize<dp::cuda<0>>();

@@ -112,11 +112,13 @@ void check_cross_entropy(const dp::tensor<T, shape, host>& x,
     CHECK(error_of_largest(gradient, here.gradient) < few_roundings<T>);
   };
   dp::cross_entropy_into(there.sums, there.gradient, there.of_rows, x_there, labels_there,
-                         options(weights_there.data()));
+                         options(weights_there.data().get()));
   check(there.gradient);
-  const auto loss_alone = dp::cross_entropy(x_there, labels_there, options(weights_there.data()), dp::reduction::sum);
+  const auto loss_alone =
+      dp::cross_entropy(x_there, labels_there, options(weights_there.data().get()), dp::reduction::sum);
   CHECK(error(loss_alone, there.sums[0], 0) == 0);
-  dp::cross_entropy_into(there.sums, x_there, there.of_rows, x_there, labels_there, options(weights_there.data()));
+  dp::cross_entropy_into(there.sums, x_there, there.of_rows, x_there, labels_there,
+                         options(weights_there.data().get()));
   check(x_there);
 }
 

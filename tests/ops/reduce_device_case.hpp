@@ -79,8 +79,10 @@ void check_bits_of_sums() {
   const auto x = to<on<Place>>(matrix_of<float>(700, 513, fraction));
   tensor<float, matrix_extents, on<Place>> shifted(matrix_extents{701, 513});
   using backend = backend_of_t<Place>;
-  detail::copy_within<backend>(x.view().ordinal(), shifted.data() + 1, x.data(), x.size() * sizeof(float));
-  const view<const float, matrix_extents, on<Place>> behind(shifted.data() + 1, matrix_extents{700, 513});
+  detail::copy_within<backend>(x.view().ordinal(), std::to_address(shifted.data()) + 1, std::to_address(x.data()),
+                               x.size() * sizeof(float));
+  const view<const float, matrix_extents, on<Place>> behind(std::to_address(shifted.data()) + 1,
+                                                            matrix_extents{700, 513});
   tensor<float, extents<1>, on<Place>> total(extents<1>{});
   tensor<float, extents<dyn>, on<Place>> columns(extents<dyn>{513});
   const auto reduce = [&](const auto& of) {

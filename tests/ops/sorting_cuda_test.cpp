@@ -26,7 +26,7 @@ TEST_CASE("cumsum of a long array continues from piece to piece", "[ops][scan]")
   dp::tensor<std::int32_t, dp::dextents<1>, device> x(dp::dextents<1>{n});
   support::set_values(x.view(), values);
   dp::tensor<std::int64_t, dp::dextents<1>, device> y(dp::dextents<1>{n});
-  const dp::detail::scan_plan<std::int32_t> plan{x.data(), y.data(), n};
+  const dp::detail::scan_plan<std::int32_t> plan{x.data().get(), y.data().get(), n};
   dp::implementation<dp::backend::cuda, dp::op::scan>::run(0, plan, 999);
   const auto sums = support::values_of(y);
   std::int64_t sum = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -16,15 +17,15 @@ auto values_of(const X& x) {
   const auto view = devplace::detail::as_view(x);
   using view_type = std::remove_const_t<decltype(view)>;
   std::vector<typename view_type::value_type> values(view.size());
-  devplace::detail::copy_out<typename view_type::backend_type>(view.ordinal(), values.data(), view.data(),
-                                                               values.size() * sizeof(values[0]));
+  devplace::detail::copy_out<typename view_type::backend_type>(
+      view.ordinal(), values.data(), std::to_address(view.data()), values.size() * sizeof(values[0]));
   return values;
 }
 
 /// Writes elements into a view.
 template <class View, class T>
 void set_values(const View& view, const std::vector<T>& values) {
-  devplace::detail::copy_in<typename View::backend_type>(view.ordinal(), view.data(), values.data(),
+  devplace::detail::copy_in<typename View::backend_type>(view.ordinal(), std::to_address(view.data()), values.data(),
                                                          view.size() * sizeof(values[0]));
 }
 

@@ -109,9 +109,9 @@ TEST_CASE("a part by its place is a view at that place", "[tensor]") {
       std::is_same_v<decltype(x.local(dp::cuda<1>{})), dp::view<float, dp::extents<dyn, 2>, dp::on<dp::cuda<1>>>>);
   static_assert(std::is_same_v<decltype(constant.local<dp::cuda<3>>()),
                                dp::view<const float, dp::extents<dyn, 2>, dp::on<dp::cuda<3>>>>);
-  CHECK(x.local(dp::cuda<1>{}).data() == x.local(1).data());
+  CHECK(x.local(dp::cuda<1>{}).data().get() == x.local(1).data());
   CHECK(x.local<dp::cuda<1>>().extent(0) == 2);
-  CHECK(constant.local(dp::cuda<3>{}).data() == x.local(0).data());
+  CHECK(constant.local(dp::cuda<3>{}).data().get() == x.local(0).data());
   const auto values = counted<float>(dp::extents<4, 2>{});
   dp::copy(x.local(dp::cuda<3>{}), values);
   CHECK(values_of(dp::to<dp::on<dp::cpu>>(x.local(dp::cuda<3>{}))) == values_of(values));

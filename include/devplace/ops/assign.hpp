@@ -72,9 +72,9 @@ struct make_linear_leaf {
   constexpr auto operator()(const View& x) const {
     using value = typename View::value_type;
     if constexpr (is_single<typename View::extents_type>())
-      return single_leaf<value>{x.data()};
+      return single_leaf<value>{raw_data(x)};
     else
-      return linear_leaf<value>{x.data()};
+      return linear_leaf<value>{raw_data(x)};
   }
 };
 
@@ -89,9 +89,9 @@ struct make_strided_leaf {
     using value = typename View::value_type;
     const operand_layout& operand = *next++;
     if constexpr (is_single<typename View::extents_type>()) {
-      return single_leaf<value>{x.data()};
+      return single_leaf<value>{raw_data(x)};
     } else {
-      strided_leaf<value, Rank> leaf{x.data(), {}};
+      strided_leaf<value, Rank> leaf{raw_data(x), {}};
       operand.aligned_strides(rank, leaf.strides, Rank);
       return leaf;
     }
@@ -166,12 +166,12 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
                                          destination.device());
     evaluate(packed, expression);
     if constexpr (std::is_same_v<Layout, row_major>)
-      copy_within<backend>(ordinal, destination.data(), packed.data(), bytes);
+      copy_within<backend>(ordinal, raw_data(destination), raw_data(packed), bytes);
     else
       evaluate(destination, viewed(packed));
   } else {
     if constexpr (strides) collapse(plan.axes, plan.layouts, count + 1);
-    run<Layout, strides, Extents::rank, backend>(ordinal, destination.data(), expression, plan);
+    run<Layout, strides, Extents::rank, backend>(ordinal, raw_data(destination), expression, plan);
   }
 }
 

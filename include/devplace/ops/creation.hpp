@@ -213,9 +213,9 @@ template <element T, single_place Where>
 auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1) {
   using result_type = tensor<T, extents<dyn>, Where>;
   result_type result(extents<dyn>(detail::arange_size<T>(start, stop, step)));
-  detail::for_each_index<typename result_type::backend_type>(result.view().ordinal(), result.size(),
-                                                             detail::elementwise_grain,
-                                                             detail::arange_body<T>{result.data(), start, step});
+  detail::for_each_index<typename result_type::backend_type>(
+      result.view().ordinal(), result.size(), detail::elementwise_grain,
+      detail::arange_body<T>{detail::raw_data(result), start, step});
   return result;
 }
 

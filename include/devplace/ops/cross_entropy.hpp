@@ -204,10 +204,12 @@ void cross_entropy_into(Sums&& sums, DLogits&& dlogits, RowLosses&& row_losses, 
   const std::size_t rows = x.extent(0), n = x.extent(1);
   detail::for_each_row<backend>(
       x.ordinal(), rows, n, detail::row_grain(n, 8),
-      detail::cross_entropy_row<value, label>{dx.data(), losses.data(), x.data(), y.data(), n, options});
-  detail::sum_losses<backend>(x.ordinal(), rows, totals.data(),
-                              detail::cross_entropy_terms<value, label>{losses.data(), y.data(), options.class_weights,
-                                                                        n, options.ignore_index});
+      detail::cross_entropy_row<value, label>{detail::raw_data(dx), detail::raw_data(losses), detail::raw_data(x),
+                                              detail::raw_data(y), n, options});
+  detail::sum_losses<backend>(
+      x.ordinal(), rows, detail::raw_data(totals),
+      detail::cross_entropy_terms<value, label>{detail::raw_data(losses), detail::raw_data(y), options.class_weights, n,
+                                                options.ignore_index});
 }
 
 /// Cross-entropy of softmax(logits) [rows, n] against labels [rows], as a new scalar tensor on the logits' place:

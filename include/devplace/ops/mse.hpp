@@ -104,9 +104,10 @@ void mse_into(Sums&& sums, DY&& dy, RowLosses&& row_losses, const Y& y, const Ta
   const std::size_t rows = out.extent(0);
   const std::size_t n = out.extents().stride(0);
   detail::for_each_index<backend>(out.ordinal(), rows, detail::row_grain(n, 1),
-                                  detail::mse_row<value>{gradient.data(), losses.data(), out.data(), wanted.data(), n});
-  detail::sum_losses<backend>(out.ordinal(), rows, totals.data(),
-                              detail::mse_terms<value>{losses.data(), static_cast<double>(n)});
+                                  detail::mse_row<value>{detail::raw_data(gradient), detail::raw_data(losses),
+                                                         detail::raw_data(out), detail::raw_data(wanted), n});
+  detail::sum_losses<backend>(out.ordinal(), rows, detail::raw_data(totals),
+                              detail::mse_terms<value>{detail::raw_data(losses), static_cast<double>(n)});
 }
 
 /// Mean (or sum, with reduction::sum) of the squared differences of y and target, as a new scalar tensor on y's place.

@@ -59,8 +59,9 @@ void permutation_into(Order&& order, seed start, std::uint64_t stream = 0) {
   const detail::memory_block workspace = detail::allocate<backend_type>(
       to.ordinal(), detail::permutation_workspace(to.size()) * sizeof(std::uint64_t), memory_purpose::workspace);
   detail::dispatch<op::permutation, backend_type>(
-      to.ordinal(), detail::permutation_plan{
-                        to.data(), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
+      to.ordinal(),
+      detail::permutation_plan{
+          detail::raw_data(to), to.size(), {start.value, stream}, static_cast<std::uint64_t*>(workspace.data())});
 }
 
 /// Appears in the compiler's message for a permutation on several places.

@@ -66,9 +66,11 @@ void uniform_into(To&& destination, seed start, std::uint64_t stream, detail::va
   if (!detail::is_finite(high - low) || low > high)
     throw argument_error("uniform: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
                          "; they must be finite, with a finite difference, and the first not above the second.");
-  detail::fill_randomly(
-      to, detail::uniform_body<value_type>{
-              to.data(), {start.value, stream ^ detail::uniform_streams}, low, high - low, std::nextafter(high, low)});
+  detail::fill_randomly(to, detail::uniform_body<value_type>{detail::raw_data(to),
+                                                             {start.value, stream ^ detail::uniform_streams},
+                                                             low,
+                                                             high - low,
+                                                             std::nextafter(high, low)});
 }
 
 /// Fills a tensor or view with normally distributed numbers. Elements 2i and 2i+1 come from block i of the seed's
@@ -82,7 +84,7 @@ void normal_into(To&& destination, seed start, std::uint64_t stream, detail::val
   if (!detail::is_finite(mean) || !detail::is_finite(standard_deviation) || standard_deviation < value_type{0})
     throw argument_error("normal: the mean is " + std::to_string(mean) + " and the standard deviation " +
                          std::to_string(standard_deviation) + "; both must be finite and the latter not negative.");
-  detail::fill_randomly(to, detail::normal_body<value_type>{to.data(),
+  detail::fill_randomly(to, detail::normal_body<value_type>{detail::raw_data(to),
                                                             to.size(),
                                                             {start.value, stream ^ detail::normal_streams},
                                                             double{mean},
@@ -129,15 +131,15 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
   detail::require_one_device("dropout", to, from);
   if (to.size() == 0) return;
   if (probability == 0)
-    return detail::copy_within<typename to_view::backend_type>(to.ordinal(), to.data(), from.data(),
-                                                               to.size() * sizeof(value_type));
+    return detail::copy_within<typename to_view::backend_type>(to.ordinal(), detail::raw_data(to),
+                                                               detail::raw_data(from), to.size() * sizeof(value_type));
   // Layer and step are mixed into the key here, because the counter holds sample and column.
   const detail::philox_block mixed = detail::random_sequence(key.seed, key.step).block(key.layer);
   const double kept = 1 - probability;
   detail::for_each_index<typename to_view::backend_type>(
       to.ordinal(), to.size(), detail::random_grain,
-      detail::dropout_body<value_type>{to.data(),
-                                       from.data(),
+      detail::dropout_body<value_type>{detail::raw_data(to),
+                                       detail::raw_data(from),
                                        to.size() / to.extent(0),
                                        first_sample,
                                        {{mixed.word[0], mixed.word[1]}},

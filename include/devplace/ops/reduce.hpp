@@ -62,8 +62,8 @@ template <bool MayBeScattered, class X, class Reducer>
 void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Reducer& reducer) {
   using source = element_source<typename X::value_type>;
   const auto carry_out = [&](const auto& elements, std::size_t outer, std::size_t count, std::size_t inner) {
-    reduce<typename X::backend_type>(x.ordinal(),
-                                     reduction_plan<source, Reducer>{outer, count, inner, {elements.data()}, reducer});
+    reduce<typename X::backend_type>(
+        x.ordinal(), reduction_plan<source, Reducer>{outer, count, inner, {raw_data(elements)}, reducer});
   };
   const reduction_extents of = reduction_extents_of(sizes_of(x.extents()), reduced);
   if constexpr (MayBeScattered) {
@@ -76,7 +76,7 @@ void reduce_axes(const X& x, const std::array<bool, X::rank>& reduced, const Red
             strides[order.rank] = x.stride(axis), order.extents[order.rank++] = x.extent(axis);
       using all = dextents<X::rank>;
       const view<const typename X::value_type, all, typename X::placement_type, strided> permuted(
-          x.data(), extents_from<all>(order), strides, x.device());
+          raw_data(x), extents_from<all>(order), strides, x.device());
       const auto copy = packed(permuted);
       carry_out(copy.view, of.outer * of.inner, of.count, 1);
       return;
@@ -101,7 +101,7 @@ auto reduced_on_place(const X& operand, Axes... axes) {
       remaining_extents(x.extents(), reduced, axes...));
   const std::size_t count = reduction_extents_of(sizes_of(x.extents()), reduced).count;
   reduce_axes<may_be_scattered<rank, Axes...>()>(window, reduced,
-                                                 Operation::template reducer<value>(result.data(), count));
+                                                 Operation::template reducer<value>(raw_data(result), count));
   return result;
 }
 
@@ -208,7 +208,7 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
         fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
       else
         reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
-                                                             Operation::template reducer<T>(to.data(), count));
+                                                             Operation::template reducer<T>(raw_data(to), count));
     }
     return result;
   }

@@ -34,7 +34,7 @@ void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_ele
   if (to.extent(0) != from.extent(1))
     throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(1)) + " columns; they must agree.");
-  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value>{to.data(), beta});
+  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value>{detail::raw_data(to), beta});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

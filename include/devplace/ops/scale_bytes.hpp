@@ -38,7 +38,8 @@ void scale_bytes_into(Y&& y, const X& x, const byte_scale<typename std::remove_c
   detail::require_one_device("scale_bytes", to, from);
   constexpr std::size_t grain = 32768;  // bytes that justify a thread
   detail::for_each_index<typename to_view::backend_type>(
-      to.ordinal(), to.size(), grain, detail::byte_scaler<typename to_view::value_type>{to.data(), from.data(), scale});
+      to.ordinal(), to.size(), grain,
+      detail::byte_scaler<typename to_view::value_type>{detail::raw_data(to), detail::raw_data(from), scale});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

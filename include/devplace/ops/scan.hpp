@@ -81,11 +81,11 @@ void cumsum_into(Y&& y, const X& x) {
   if constexpr (floating_element<value>) {
     const detail::memory_block workspace = detail::allocate<backend_type>(
         from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
-    detail::scan_in_chunks<true, backend_type>(from.ordinal(), from.data(), from.size(), to.data(),
-                                               static_cast<double*>(workspace.data()));
+    detail::scan_in_chunks<true, backend_type>(from.ordinal(), detail::raw_data(from), from.size(),
+                                               detail::raw_data(to), static_cast<double*>(workspace.data()));
   } else {
-    detail::dispatch<op::scan, backend_type>(from.ordinal(),
-                                             detail::scan_plan<value>{from.data(), to.data(), from.size()});
+    detail::dispatch<op::scan, backend_type>(
+        from.ordinal(), detail::scan_plan<value>{detail::raw_data(from), detail::raw_data(to), from.size()});
   }
 }
 

@@ -115,7 +115,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
     const row_shape shape = rows_of(result.extents());
     for_each_row<operand_backend_t<Y>>(
         result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-        Row<operand_element_t<Y>>{result.data(), packed(as_window(x)).view.data()..., shape.columns});
+        Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_window(x)).view)..., shape.columns});
   }
 }
 

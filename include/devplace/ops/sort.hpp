@@ -43,10 +43,10 @@ void sort_rows(const X& x, std::size_t kept, sort_order order, typename X::value
   const memory_block memory =
       allocate<backend_type>(x.ordinal(), in_place ? 0 : x.size() * sizeof(std::int64_t), memory_purpose::workspace);
   std::int64_t* const indices = in_place ? positions : static_cast<std::int64_t*>(memory.data());
-  dispatch<op::sort, backend_type>(
-      x.ordinal(), sort_plan<T>{x.data(), shape.rows, shape.columns, kept, order == sort_order::descending, indices});
+  dispatch<op::sort, backend_type>(x.ordinal(), sort_plan<T>{raw_data(x), shape.rows, shape.columns, kept,
+                                                             order == sort_order::descending, indices});
   for_each_index<backend_type>(x.ordinal(), shape.rows * kept, 4096,
-                               take_sorted<T>{x.data(), indices, shape.columns, kept, values, positions});
+                               take_sorted<T>{raw_data(x), indices, shape.columns, kept, values, positions});
 }
 
 [[noreturn]] inline void throw_sort_in_place() {
@@ -75,12 +75,12 @@ auto sort_into(const char* operation, Y& y, const X& x, sort_order order) {
   const auto from = as_view(x);
   require_one_device(operation, to, from);
   require_same_extents(operation, "the result", to, "the operand", from);
-  if (static_cast<const void*>(to.data()) == from.data() && to.size() != 0) throw_sort_in_place();
+  if (static_cast<const void*>(raw_data(to)) == raw_data(from) && to.size() != 0) throw_sort_in_place();
   const std::size_t columns = rows_of(from.extents()).columns;
   if constexpr (Positions)
-    sort_rows(from, columns, order, nullptr, to.data());
+    sort_rows(from, columns, order, nullptr, raw_data(to));
   else
-    sort_rows(from, columns, order, to.data(), nullptr);
+    sort_rows(from, columns, order, raw_data(to), nullptr);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
@@ -136,7 +136,7 @@ auto top_k(const X& x, std::size_t k) {
   const kept_extents kept = last_axis::with(k, from.extents());
   detail::result_beside_t<X, detail::operand_element_t<X>, kept_extents> values(kept);
   detail::result_beside_t<X, std::int64_t, kept_extents> positions(kept);
-  detail::sort_rows(from, k, sort_order::descending, values.data(), positions.data());
+  detail::sort_rows(from, k, sort_order::descending, detail::raw_data(values), detail::raw_data(positions));
   return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
 }
 

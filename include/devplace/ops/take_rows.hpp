@@ -67,8 +67,9 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
     detail::throw_other_extents("take_rows", "the result", detail::sizes_of(to.extents()), "the rows that are taken",
                                 detail::sizes_of(wanted));
   const std::size_t bytes = to.size() * sizeof(value);
-  if (detail::share_memory(to.data(), bytes, from.data(), from.size() * sizeof(value)) ||
-      detail::share_memory(to.data(), bytes, chosen.data(), chosen.size() * sizeof(detail::operand_element_t<Indices>)))
+  if (detail::share_memory(detail::raw_data(to), bytes, detail::raw_data(from), from.size() * sizeof(value)) ||
+      detail::share_memory(detail::raw_data(to), bytes, detail::raw_data(chosen),
+                           chosen.size() * sizeof(detail::operand_element_t<Indices>)))
     throw argument_error(
         "take_rows: the result shares memory with the operand or the indices; give it memory of its "
         "own.");
@@ -76,7 +77,8 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
   const std::size_t columns = to.size() / chosen.size();
   detail::dispatch<op::take_rows, detail::operand_backend_t<X>>(
       to.ordinal(), detail::row_taker<value, detail::operand_element_t<Indices>>{
-                        from.data(), chosen.data(), to.data(), from.extent(0), chosen.size(), columns});
+                        detail::raw_data(from), detail::raw_data(chosen), detail::raw_data(to), from.extent(0),
+                        chosen.size(), columns});
 }
 
 /// The same into a new tensor on x's place.

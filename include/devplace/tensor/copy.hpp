@@ -94,7 +94,8 @@ void copy(To&& destination, const From& source) {
     using to_backend = typename to_view::backend_type;
     using from_backend = typename from_view::backend_type;
     if constexpr (to_view::is_row_major && from_view::is_row_major) {
-      detail::copy_bytes<to_backend, from_backend>(to.ordinal(), to.data(), from.ordinal(), from.data(),
+      detail::copy_bytes<to_backend, from_backend>(to.ordinal(), detail::raw_data(to), from.ordinal(),
+                                                   detail::raw_data(from),
                                                    to.size() * sizeof(typename to_view::value_type));
     } else {
       if constexpr (std::is_same_v<to_backend, from_backend>)

@@ -74,9 +74,9 @@ template <class To, class From>
 void start_copy(const To& to, const From& from) {
   const std::size_t bytes = to.size() * sizeof(typename To::value_type);
   if constexpr (in_host_memory<typename From::backend_type>)
-    copy_in_async<typename To::backend_type>(to.ordinal(), to.data(), from.data(), bytes);
+    copy_in_async<typename To::backend_type>(to.ordinal(), raw_data(to), raw_data(from), bytes);
   else
-    copy_out_async<typename From::backend_type>(from.ordinal(), to.data(), from.data(), bytes);
+    copy_out_async<typename From::backend_type>(from.ordinal(), raw_data(to), raw_data(from), bytes);
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

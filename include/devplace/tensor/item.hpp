@@ -27,7 +27,8 @@ auto item(const X& x) {
     throw shape_error("item: a tensor of " + detail::to_string(source.extents()) +
                       " has more or fewer elements than one; index it or reduce it first.");
   typename source_type::value_type value{};
-  detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, source.data(), sizeof value);
+  detail::copy_out<typename source_type::backend_type>(source.ordinal(), &value, detail::raw_data(source),
+                                                       sizeof value);
   return value;
 }
 

@@ -29,7 +29,7 @@ auto elements_of(const View& x) {
   using value_type = typename View::value_type;
   std::vector<value_type> elements(x.size());
   const auto in_order = packed(x);
-  copy_out<typename View::backend_type>(x.ordinal(), elements.data(), in_order.view.data(),
+  copy_out<typename View::backend_type>(x.ordinal(), elements.data(), raw_data(in_order.view),
                                         x.size() * sizeof(value_type));
   return elements;
 }

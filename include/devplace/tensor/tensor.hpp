@@ -83,7 +83,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
                   "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
                   "their fractions; write integers.");
     const T list[] = {static_cast<T>(values)...};
-    detail::copy_in<backend_type>(place_traits<P>::ordinal, block_.data(), list, sizeof list);
+    detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>(), list, sizeof list);
   }
 
   /// From nested lists: `tensor<float, extents<2, 3>, on<cpu>> a{{1, 2, 3}, {4, 5, 6}}`, also for dynamic extents.
@@ -96,7 +96,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
                   "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
                   "rows, each with as many values, as it says.");
     std::size_t row = 0;
-    ((detail::copy_in<backend_type>(place_traits<P>::ordinal, data() + row * Columns, rows, sizeof rows), ++row), ...);
+    ((detail::copy_in<backend_type>(place_traits<P>::ordinal, memory<false>() + row * Columns, rows, sizeof rows),
+      ++row),
+     ...);
   }
 
   /// Other tensors, views and containers are not converted.
@@ -153,14 +155,17 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   template <detail::configured = detail::configuration>
   tensor clone() const {
     tensor result(extents_);
-    detail::copy_within<backend_type>(place_traits<P>::ordinal, result.data(), view().data(), size() * sizeof(T));
+    detail::copy_within<backend_type>(place_traits<P>::ordinal, result.memory<false>(), memory<true>(),
+                                      size() * sizeof(T));
     return result;
   }
 
-  /// Address of the first element in the place's memory; null if there is none.
+  /// Address of the first element in the place's memory, as a view's; null if there is none.
   ///@{
-  T* data() DEVPLACE_LIFETIMEBOUND { return static_cast<T*>(block_.data()); }
-  const T* data() const DEVPLACE_LIFETIMEBOUND { return static_cast<const T*>(block_.data()); }
+  detail::data_pointer<T, P> data() DEVPLACE_LIFETIMEBOUND { return detail::data_pointer<T, P>(memory<false>()); }
+  detail::data_pointer<const T, P> data() const DEVPLACE_LIFETIMEBOUND {
+    return detail::data_pointer<const T, P>(memory<false>());
+  }
   ///@}
   /// Where it lies; prints as `cpu` or `cuda:0`.
   static constexpr P placement() { return {}; }

@@ -32,7 +32,7 @@ constexpr auto transposed(X&& x) {
     return view<typename window_type::element_type, std::remove_cvref_t<decltype(exchanged.extents())>,
                 typename window_type::placement_type,
                 std::conditional_t<window_type::is_row_major, column_major, row_major>>(
-        exchanged.data(), exchanged.extents(), exchanged.device());
+        detail::raw_data(exchanged), exchanged.extents(), exchanged.device());
 }
 
 }  // namespace devplace

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <devplace/memory/device_pointer.hpp>
 #include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
@@ -59,7 +60,7 @@ class DEVPLACE_NODISCARD view {
     requires(!std::is_same_v<view<U, Other, Where, From>, view> && std::is_convertible_v<U (*)[], T (*)[]> &&
              std::is_convertible_v<const Other&, Extents> && (is_strided || std::is_same_v<From, Layout>))
   constexpr view(const view<U, Other, Where, From>& other)
-      : data_(other.data()), extents_(other.extents()), device_(other.device()) {
+      : data_(other.data_), extents_(other.extents()), device_(other.device()) {
     if constexpr (is_strided) strides_.values = other.strides();
   }
 
@@ -96,8 +97,9 @@ class DEVPLACE_NODISCARD view {
 
   /// Where it lies.
   static constexpr Where placement() { return {}; }
-  /// Address of the first element in the place's memory.
-  constexpr T* data() const { return data_; }
+  /// Address of the first element in the place's memory: a `T*`, or a device_pointer<T> where the host does not reach
+  /// it (memory/device_pointer.hpp).
+  constexpr detail::data_pointer<T, Where> data() const { return detail::data_pointer<T, Where>(data_); }
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
   /// The size of one axis. Checked as element access is.

@@ -22,6 +22,14 @@ concept elements_source = requires(Source& source) {
   requires is_element<typename decltype(std::span(source))::value_type>;
 };
 
+template <class Where>
+constexpr void check_wrapped_on_device() {
+  constexpr bool on_device = !place<Where> || !host_accessible<Where>;
+  static_assert(on_device,
+                "devplace: wrap: the pointer is of a device's memory, which the host does not reach; name the device, "
+                "as in wrap<cuda<0>>(pointer, extents).");
+}
+
 [[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
                                             std::size_t needed) {
   throw shape_error("wrap: " + std::to_string(given) + " elements were given for a view of " + sizes_text(extents) +
@@ -37,7 +45,8 @@ struct GIVE_MEMORY_OF_ELEMENTS_THEN_extents;
 /// `wrap<on<cuda<0>>>(pointer, extents<dyn, 3>{n})`. The elements are row-major, or have `strides`, a number of
 /// elements per axis: `wrap(pointer, extents<2, 3>{}, {1, 2})` is a column-major matrix. The memory must outlive the
 /// view; in a view that is written, no two positions may be the same element. Nothing is copied:
-/// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy.
+/// `to<on<cuda<0>>>(wrap(values, extents<dyn, 3>{n}))` is a tensor with a copy. Memory of a device may be given by a
+/// device_pointer too.
 ///@{
 template <view_placement Where = on<cpu>, class T, extents_like Extents>
   requires(detail::is_element<std::remove_const_t<T>>)
@@ -48,6 +57,17 @@ template <view_placement Where = on<cpu>, class T, extents_like Extents>
   requires(detail::is_element<std::remove_const_t<T>>)
 constexpr auto wrap(T* data, const Extents& extents, const std::array<std::size_t, Extents::rank>& strides) {
   return view<T, Extents, Where, strided>(data, extents, strides);
+}
+template <view_placement Where = on<cpu>, class T, extents_like Extents>
+constexpr auto wrap(device_pointer<T> data, const Extents& extents) {
+  detail::check_wrapped_on_device<Where>();
+  return wrap<Where>(data.get(), extents);
+}
+template <view_placement Where = on<cpu>, class T, extents_like Extents>
+constexpr auto wrap(device_pointer<T> data, const Extents& extents,
+                    const std::array<std::size_t, Extents::rank>& strides) {
+  detail::check_wrapped_on_device<Where>();
+  return wrap<Where>(data.get(), extents, strides);
 }
 ///@}
 

@@ -50,7 +50,7 @@ TEST_CASE("a kernel of the program's own runs in the order of a place's work", "
   DEVPLACE_NEEDS_CUDA_DEVICE();
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
   const auto s = dp::stream<dp::cuda<0>>::current();  // takes a stream_scope into account
-  triple<<<1, 32, 0, static_cast<cudaStream_t>(s.native_handle())>>>(x.data(), x.size());
+  triple<<<1, 32, 0, static_cast<cudaStream_t>(s.native_handle())>>>(x.data().get(), x.size());
   CHECK(cudaGetLastError() == cudaSuccess);
   const dp::tensor sum = x + x;  // stream order: after the kernel
   CHECK(support::values_of(sum) == std::vector<float>{6, 12, 18});

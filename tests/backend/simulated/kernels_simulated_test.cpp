@@ -28,8 +28,8 @@ struct devplace::implementation<dp::backend::cpu, scale> {
 
 TEST_CASE("an operation with an implementation for the CPU runs on a simulated device", "[backend]") {
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<1>>> x{1, 2, 3};
-  dp::detail::dispatch<scale, dp::backend::cuda>(1, x.data(), x.size(), 2.0f);
-  dp::detail::dispatch<scale, dp::backend::cuda>(1, x.data(), x.size(), 5.0f);
+  dp::detail::dispatch<scale, dp::backend::cuda>(1, x.data().get(), x.size(), 2.0f);
+  dp::detail::dispatch<scale, dp::backend::cuda>(1, x.data().get(), x.size(), 5.0f);
   const auto y = dp::to<dp::on<dp::cpu>>(x);
   CHECK(y(0) == 10);
   CHECK(y(2) == 30);
@@ -37,7 +37,7 @@ TEST_CASE("an operation with an implementation for the CPU runs on a simulated d
 
 TEST_CASE("what an operation throws on a simulated device arrives at the next synchronising call", "[backend]") {
   dp::tensor<float, dp::extents<3>, dp::on<dp::cuda<0>>> x{1, 2, 3};
-  CHECK_NOTHROW(dp::detail::dispatch<scale, dp::backend::cuda>(0, x.data(), x.size(), 0.0f));
+  CHECK_NOTHROW(dp::detail::dispatch<scale, dp::backend::cuda>(0, x.data().get(), x.size(), 0.0f));
   CHECK_THROWS_AS(dp::to<dp::on<dp::cpu>>(x), dp::argument_error);
   CHECK_NOTHROW(dp::to<dp::on<dp::cpu>>(x));
 }

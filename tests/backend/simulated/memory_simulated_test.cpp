@@ -86,7 +86,7 @@ TEST_CASE("memory of simulated devices is counted for each device", "[backend]")
     CHECK(now.allocated == before.allocated + 80);
     CHECK(now.allocations == before.allocations + 1);
     CHECK(now.peak >= now.allocated);
-    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % 64 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(a.data().get()) % 64 == 0);
   }
   CHECK(dp::memory_statistics<dp::cuda<2>>().allocated == before.allocated);
   CHECK(dp::memory_statistics<dp::cuda<3>>().allocations == elsewhere.allocations);

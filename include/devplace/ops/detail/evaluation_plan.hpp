@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <devplace/memory/detail/share_memory.hpp>
+#include <devplace/memory/device_pointer.hpp>
 #include <devplace/ops/detail/broadcast.hpp>
 #include <devplace/tensor/layout.hpp>
 
@@ -39,7 +40,7 @@ template <class View>
 constexpr operand_layout layout_of(const View& x, const shape& result) {
   using extents_type = typename View::extents_type;
   operand_layout operand;
-  operand.data = x.data();
+  operand.data = raw_data(x);
   operand.size = x.size();
   operand.bytes = x.size() * sizeof(typename View::value_type);
   operand.single = is_single<extents_type>();

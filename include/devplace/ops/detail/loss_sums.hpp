@@ -70,7 +70,7 @@ struct loss_workspace {
   auto result(reduction how) {
     result_beside_t<X, T, extents<>> value(extents<>{});
     for_each_index<operand_backend_t<X>>(as_view(value).ordinal(), 1, 1,
-                                         loss_result<T>{value.data(), sums.data(), how == reduction::mean});
+                                         loss_result<T>{raw_data(value), raw_data(sums), how == reduction::mean});
     return value;
   }
 

@@ -53,7 +53,7 @@ constexpr auto as_row_major(const view<T, E, W, L>& x) {
   static_assert(std::is_same_v<L, row_major>,
                 "devplace: this operation takes tensors and row-major views, and the view has strides; make a "
                 "row-major copy first, with to<on<...>>(x).");
-  return view<T, E, W>{x.data(), x.extents(), x.device()};
+  return view<T, E, W>{raw_data(x), x.extents(), x.device()};
 }
 
 /// As as_window, for operations on row-major elements.

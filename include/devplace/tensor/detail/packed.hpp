@@ -18,9 +18,9 @@ constexpr auto computable(const view<T, E, W, L>& x) {
   using where = here<std::conditional_t<in_host_memory<given>, backend::cpu, given>>;
   const device_of<where> device{x.ordinal()};
   if constexpr (std::is_same_v<L, row_major>)
-    return view<T, E, where>(x.data(), x.extents(), device);
+    return view<T, E, where>(raw_data(x), x.extents(), device);
   else
-    return view<T, E, where, strided>(x.data(), x.extents(), x.strides(), device);
+    return view<T, E, where, strided>(raw_data(x), x.extents(), x.strides(), device);
 }
 
 /// Row-major elements, and their memory if it is temporary.
@@ -43,7 +43,7 @@ auto packed_beside(const view<T, E, W, L>& x) {
 /// A contiguous view as a row-major one.
 template <class T, class E, class W, class L>
 constexpr auto as_contiguous(const view<T, E, W, L>& x) {
-  return view<T, E, W>(x.data(), x.extents(), x.device());
+  return view<T, E, W>(raw_data(x), x.extents(), x.device());
 }
 
 /// The elements of a view in row-major order: its own memory if it is contiguous, otherwise a copy, enqueued on the

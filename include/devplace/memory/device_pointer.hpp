@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+/// Appears in the compiler's message for an address in a device's memory that is used as if the host reached it.
+struct CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST;
+
+/// An address in the memory of a device, which the host cannot reach: what `data()` of a tensor or view on `cuda<I>`
+/// returns. Arithmetic and comparisons as of a `T*`; the host can neither read through it nor pass it where a `T*` is
+/// expected, as to std::memcpy. `get()` is the address, for kernels and libraries. In code for every placement
+/// `std::to_address(x.data())` is the same on the host too.
+template <class T>
+class device_pointer {
+ public:
+  // An iterator by its types, so that an algorithm of the standard library gives one error: that of operator*.
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = std::remove_const_t<T>;
+  using element_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = device_pointer;
+  using reference = T&;
+
+  /// Null.
+  constexpr device_pointer(std::nullptr_t = nullptr) {}
+  /// The address that a library or an allocation on the device has given.
+  DEVPLACE_HD constexpr explicit device_pointer(T* address) : address_(address) {}
+  /// A pointer to const elements from one to others.
+  template <class U>
+    requires(!std::is_same_v<U, T> && std::is_same_v<const U, T>)
+  DEVPLACE_HD constexpr device_pointer(const device_pointer<U>& other) : address_(other.get()) {}
+
+  /// The address, which only the device can read, for kernels and libraries.
+  DEVPLACE_HD constexpr T* get() const { return address_; }
+  /// Whether it is not null.
+  DEVPLACE_HD constexpr explicit operator bool() const { return address_ != nullptr; }
+
+  /// As of a `T*`.
+  ///@{
+  DEVPLACE_HD constexpr device_pointer& operator+=(std::ptrdiff_t n) {
+    address_ += n;
+    return *this;
+  }
+  DEVPLACE_HD constexpr device_pointer& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  DEVPLACE_HD constexpr device_pointer& operator++() { return *this += 1; }
+  DEVPLACE_HD constexpr device_pointer& operator--() { return *this += -1; }
+  DEVPLACE_HD constexpr device_pointer operator++(int) { return (*this += 1) - 1; }
+  DEVPLACE_HD constexpr device_pointer operator--(int) { return (*this += -1) + 1; }
+  DEVPLACE_HD friend constexpr device_pointer operator+(device_pointer p, std::ptrdiff_t n) { return p += n; }
+  DEVPLACE_HD friend constexpr device_pointer operator+(std::ptrdiff_t n, device_pointer p) { return p += n; }
+  DEVPLACE_HD friend constexpr device_pointer operator-(device_pointer p, std::ptrdiff_t n) { return p += -n; }
+  DEVPLACE_HD friend constexpr std::ptrdiff_t operator-(device_pointer a, device_pointer b) {
+    return a.address_ - b.address_;
+  }
+  DEVPLACE_HD friend constexpr bool operator==(device_pointer, device_pointer) = default;
+  DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
+  ///@}
+
+  // Refused: the host does not reach the elements. A member that is not a template gives one error for all uses of it.
+  T& operator*() const {
+    constexpr bool host_reaches_it = sizeof(T) == 0;
+    static_assert(host_reaches_it,
+                  "devplace: the host does not reach a device's memory; get() is the address for kernels and "
+                  "libraries, and to<cpu>(x) copies the elements to the host.");
+    return *address_;
+  }
+  T* operator->() const { return &**this; }
+  T& operator[](std::ptrdiff_t n) const { return *(*this + n); }
+  template <class U, class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
+  operator U*() const = delete;
+
+ private:
+  T* address_ = nullptr;
+};
+
+namespace detail {
+
+/// What `data()` on a placement returns. Of a view on `here<Backend>`, which layers, losses and operations work on, it
+/// is a `T*` on every backend.
+template <class T, class Where>
+using data_pointer = std::conditional_t<place<Where> && !host_accessible<Where>, device_pointer<T>, T*>;
+
+/// The address of a tensor's or view's elements, whose memory the host may not reach.
+template <class X>
+constexpr auto* raw_data(X&& x) {
+  return std::to_address(x.data());
+}
+
+}  // namespace detail
+}  // namespace devplace
+
+/// `std::to_address(x.data())` is a `T*` on every placement.
+template <class T>
+struct std::pointer_traits<devplace::device_pointer<T>> {
+  using pointer = devplace::device_pointer<T>;
+  using element_type = T;
+  using difference_type = std::ptrdiff_t;
+  static constexpr T* to_address(pointer p) { return p.get(); }
+};
