@@ -72,7 +72,7 @@ auto reduce(model_type::gradient_type&& gradients) {
 }
 #endif
 
-#if defined(UNREDUCED_ACROSS)  // expect: REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize
+#if defined(UNREDUCED_ACROSS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
 void update(model_type& model, dp::optimizer<dp::optim::sgd, model_type>& optimizer,
             model_type::gradient_type&& gradients) {
   optimizer.step(model, std::move(gradients));

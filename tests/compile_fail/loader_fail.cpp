@@ -156,3 +156,21 @@ double among_five(const dp::image_set& data, const small_model& model) {
   return dp::accuracy(model, data, 5);
 }
 #endif
+
+#if defined(SHUFFLE_TRUE)  // expect: devplace: a random order is chosen by a seed, not by true or a number
+void shuffles(const dp::image_set& data) {
+  dp::loader<where> batches{data, {.batch = 64, .shuffle = true}};
+}
+#endif
+
+#if defined(BATCH_SIZE)  // expect: devplace: a loader's options are given by name, and batch_size and num_workers are
+void renamed(const dp::image_set& data) {
+  dp::loader<where> batches{data, {.batch_size = 64, .shuffle = dp::seed{1}}};
+}
+#endif
+
+#if defined(SEED_AS_A_NUMBER)  // expect: devplace: a random order is chosen by a seed, not by true or a number
+auto parts(const dp::image_set& data) {
+  return dp::hold_out(data, 100, 42);
+}
+#endif

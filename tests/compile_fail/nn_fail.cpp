@@ -100,7 +100,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(GRADIENTS_DIVIDED)  // expect: THE_OPTIMIZER_DIVIDES_|gradients are sums over the samples
   model.backward(std::move(saved), gradient) /= 2.0f;
 #endif
-#if defined(GRADIENTS_IN_ANOTHER_PRECISION)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
+#if defined(GRADIENTS_IN_ANOTHER_PRECISION)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes
+                                             // the model
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
     auto pass = fast.forward(x);
@@ -200,7 +201,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(NOT_A_RULE)  // expect: devplace: this type is not an optimizer's rule
   { dp::optimizer wrong{model, 3.0}; }
 #endif
-#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS
+#if defined(ANOTHER_MODELS_OPTIMIZER)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes the
+                                       // model
   {
     dp::model<nn::linear<6, 3>, on_cpu> other{dp::seed{1}};
     auto pass = model.forward(x);
@@ -277,8 +279,29 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PRINTED_LOSS_VALUE)  // expect: devplace: a model, trainer, loader or loss is not printed itself
   std::cout << loss << std::endl;
 #endif
-#if defined(LOSS_AS_A_NUMBER)  // expect: CALL_item_TO_READ_THE_LOSS
+#if defined(LOSS_AS_A_NUMBER)  // expect: CALL_item_TO_READ_THE_LOSS|devplace: a loss stays on its places until it is
+                               // read
   { const float wrong = step(x, y); }
+#endif
+#if defined(LOSSES_ADDED_UP)  // expect: CALL_item_TO_READ_THE_LOSS|devplace: a loss stays on its places until it is
+                              // read
+  {
+    double sum = 0;
+    sum += step(x, y);
+  }
+#endif
+#if defined(BACKWARD_OF_A_LOSS)  // expect: THE_TRAINER_HAS_DONE_IT|devplace: a step of a trainer runs backward and
+                                 // updates
+  loss.backward();
+#endif
+#if defined(NAMED_LR)  // expect: devplace: the hyperparameters are given by name, and lr is named learning_rate
+  dp::optim::sgd rule{.lr = 0.1};
+#endif
+#if defined(OPTIMIZER_STEPS_ALONE)  // expect: PASS_THE_MODEL_THAT_THE_OPT|devplace: optimizer: a step takes the model
+  optimizer.step();
+#endif
+#if defined(ZERO_GRAD)  // expect: GRADIENTS_ARE_WRITTEN_ANEW|devplace: gradients are written anew by each backward
+  optimizer.zero_grad();
 #endif
 #if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize takes the gradients that backward returned
   dp::synchronize(model);

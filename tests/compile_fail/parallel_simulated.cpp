@@ -76,7 +76,8 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
     static_cast<void>(dp::synchronize(summands));
   }
 #endif
-#if defined(GRADIENTS_NOT_MOVED_INTO_A_STEP)  // expect: GRADIENTS_ARE_USED_UP_WRITE_std_move
+#if defined(GRADIENTS_NOT_MOVED_INTO_A_STEP)  // expect: GRADIENTS_ARE_USED_UP_WRITE|devplace: a step uses the gradients
+                                              // up
   {
     auto whole = model.backward(std::move(of_copies.saved), on_copies);
     dp::optimizer{model, dp::optim::sgd{}}.step(model, whole);

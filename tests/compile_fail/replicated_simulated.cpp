@@ -34,7 +34,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
-#if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize
+#if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
 #if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step

@@ -6,15 +6,14 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 
 #include <devplace/config.hpp>
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
+#include <devplace/data/shuffle_seed.hpp>
 #include <devplace/place/error.hpp>
-#include <devplace/place/seed.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
@@ -81,7 +80,7 @@ inline labelled_images read_mnist(const std::string& folder) {
 /// Holds out the last `held_out` images of a set as test images or, with a seed, as many images drawn at random (the
 /// same ones for the same seed). Both parts are copies. Throws argument_error if the set has fewer than `held_out`
 /// images or if its numbers of images and labels differ.
-inline labelled_images hold_out(const image_set& all, std::size_t held_out, std::optional<seed> shuffle = {}) {
+inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuffle_seed shuffle = {}) {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
@@ -109,7 +108,7 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, std:
 /// The same for a fraction of the images, rounded to the nearest number: `hold_out(set, 0.2)`. Throws argument_error
 /// for a fraction that does not lie between 0 and 1.
 template <std::floating_point Fraction>
-labelled_images hold_out(const image_set& all, Fraction fraction, std::optional<seed> shuffle = {}) {
+labelled_images hold_out(const image_set& all, Fraction fraction, shuffle_seed shuffle = {}) {
   if (!(fraction >= 0 && fraction <= 1))
     throw argument_error("hold_out: the fraction " + std::to_string(fraction) +
                          " does not lie between 0 and 1; a number of images is written without a decimal point.");

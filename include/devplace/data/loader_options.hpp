@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include <devplace/place/seed.hpp>
+#include <devplace/data/shuffle_seed.hpp>
 #include <devplace/tensor/split.hpp>
 
 namespace devplace {
@@ -14,13 +14,17 @@ namespace devplace {
 struct loader_options {
   /// Samples in a batch, at least 1; the last batch of an epoch has those that remain.
   std::size_t batch = 0;
+  /// Refused: PyTorch's name.
+  detail::option_of_pytorch batch_size = {};
   /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
-  std::optional<seed> shuffle = {};
+  shuffle_seed shuffle = {};
   /// Leaves out the last batch of an epoch if it is smaller than the others.
   bool drop_last = false;
   /// Threads that prepare batches ahead. With 0, the calling thread makes each batch when it is requested. Order and
   /// bits of the batches do not depend on this option.
   int workers = 0;
+  /// Refused: PyTorch's name.
+  detail::option_of_pytorch num_workers = {};
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
   /// Features are `(x * scale - mean) / standard_deviation`. Unset: 1/255 for uint8, 1 for floating-point features.

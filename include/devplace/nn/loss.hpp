@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/nn/detail/unread_loss.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/unprintable.hpp>
@@ -57,7 +58,7 @@ namespace devplace::nn {
 
 /// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
-class loss_value {
+class loss_value : public detail::unread_loss<> {
  public:
   /// Made from the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}

@@ -12,6 +12,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/gradients.hpp>
@@ -27,6 +28,9 @@ struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
 /// Appears in the compiler's message when a model or gradients of another type are passed to an optimizer.
 struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
 
+/// Appears in the compiler's message for PyTorch's zero_grad.
+struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
+
 namespace optim {
 
 /// Which places run an optimizer: each place for its own replica, or only the first one, which then alone holds the
@@ -39,11 +43,6 @@ struct on_first_place {};
 }  // namespace optim
 
 namespace optim::detail {
-
-template <class Net, class P, class G>
-inline constexpr bool are_gradients_of = false;
-template <class Net, class P, class Where>
-inline constexpr bool are_gradients_of<Net, P, gradients<Net, Where, P>> = true;
 
 /// The state of one replica's optimizer, initially zero: arenas of the parameters' size, and the rule's step memory.
 template <class Rule, class T>
@@ -141,16 +140,25 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
   template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
     requires(!std::is_same_v<GradientWhere, Where>)
-  void step(model_type&, gradients<Net, GradientWhere, P>&&) = delete;
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
+  DEVPLACE_REFUSED(
+      "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
+      "synchronize(std::move(gradients))).");
 
   /// A step consumes the gradients: move them in.
   template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-  void step(model_type&, gradients<Net, GradientWhere, P>&) = delete;
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&)
+      DEVPLACE_REFUSED("a step uses the gradients up; move them in: opt.step(model, std::move(gradients)).");
 
-  /// Models and gradients of other types than this optimizer's.
-  template <class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS, class M, class G>
-    requires(!(std::is_same_v<M, model_type> && optim::detail::are_gradients_of<Net, P, G>))
-  void step(M&, G&&) = delete;
+  /// Other arguments, and what PyTorch's optimizers have.
+  ///@{
+  template <class... Wrong, class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS>
+  detail::refusal step(const Wrong&...) DEVPLACE_REFUSED(
+      "optimizer: a step takes the model that the optimizer was made for and its gradients: opt.step(model, "
+      "model.backward(std::move(saved), gradient)).");
+  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
+  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
+  ///@}
 
   /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are one element on each
   /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy

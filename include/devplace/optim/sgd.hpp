@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/detail/update_by_formula.hpp>
 #include <devplace/optim/detail/validation.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
@@ -68,11 +69,12 @@ struct sgd_formula {
 /// momentum b + (1 - dampening) g, in the first step with momentum b = g; a step subtracts learning_rate times b from
 /// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
-  double learning_rate = 1e-3;  ///< step size
-  double momentum = 0;          ///< decay rate of the momentum
-  double dampening = 0;         ///< reduces the gradient's share in the momentum
-  double weight_decay = 0;      ///< L2 penalty: added to the gradient, times the parameter
-  bool nesterov = false;        ///< Nesterov's momentum; needs momentum above 0 and no dampening
+  double learning_rate = 1e-3;          ///< step size
+  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
+  double momentum = 0;                  ///< decay rate of the momentum
+  double dampening = 0;                 ///< reduces the gradient's share in the momentum
+  double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
+  bool nesterov = false;                ///< Nesterov's momentum; needs momentum above 0 and no dampening
 
   /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; they are not
   /// accessed then.

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
+#include <devplace/nn/detail/unread_loss.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -17,13 +17,10 @@
 
 namespace devplace {
 
-/// Appears in the compiler's message when a loss is used as a number.
-struct CALL_item_TO_READ_THE_LOSS;
-
 /// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call. One
 /// thread at a time may read it, and not during the next step.
 template <class S, placement Where>
-class step_loss {
+class step_loss : public nn::detail::unread_loss<> {
  public:
   /// Made from the sums that the model's replicas hold for their parts of the batch.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)
@@ -49,11 +46,6 @@ class step_loss {
     }
     return runtime::loss_from<T>(total[0], total[1], how_);
   }
-
-  /// Reading waits, so it has a name.
-  template <class Number, class FIX = CALL_item_TO_READ_THE_LOSS>
-    requires std::is_arithmetic_v<Number>
-  operator Number() const = delete;
 
  private:
   std::shared_ptr<runtime::model_state<S>> state_;

@@ -23,4 +23,8 @@ struct refusal {
   friend refusal operator-=(const X&, refusal);
 };
 
+/// False for every type: the condition of an assertion that fails whenever its template is used.
+template <class...>
+inline constexpr bool accepted = false;
+
 }  // namespace devplace::detail
