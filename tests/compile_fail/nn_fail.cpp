@@ -315,10 +315,23 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(STEP_WITHOUT_TARGETS)  // expect: GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels
+#if defined(STEP_WITHOUT_TARGETS)  // expect: GIVE_SAMPLES_AND_TARGETS_AS_IN|devplace: trainer: a step takes samples and
+                                   // targets
   step(x);
 #endif
-#if defined(CLIPPED_BY_A_NUMBER)  // expect: NAME_THE_NORM_AS_IN_max_norm_5
+#if defined(TARGETS_OF_FLOATS)  // expect: devplace: trainer: cross_entropy takes class numbers, one integer for each
+                                // sample
+  step(x, output);
+#endif
+#if defined(RATE_OF_A_TRAINER)  // expect: WRITE_step_optimizer_rule_learning_rate|devplace: the learning rate belongs
+                                // to
+  step.learning_rate = 0.1;
+#endif
+#if defined(TRAINER_OF_A_NETWORK)  // expect: devplace: trainer: its arguments are a model, a loss and a rule, in this
+  dp::trainer<net> wrong{nn::cross_entropy{}, dp::optim::sgd{}};
+#endif
+#if defined(CLIPPED_BY_A_NUMBER)  // expect: NAME_THE_NORM_AS_IN_max_norm_5|devplace: trainer: clipping takes the norm
+                                  // by name
   step.clip(5.0);
 #endif
 #if defined(COPIED_TRAINER)  // expect: (MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE|call to deleted constructor)

@@ -15,8 +15,11 @@ namespace devplace::nn {
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
 /// torch.nn.CrossEntropyLoss. The gradient is that of the sum; the optimizer divides if `reduce` is the mean.
 struct cross_entropy {
-  /// A trainer refuses networks that end in softmax.
+  /// A trainer refuses networks that end in softmax, and targets that are not integers.
+  ///@{
   static constexpr bool takes_logits = true;
+  static constexpr bool takes_class_numbers = true;
+  ///@}
 
   std::int64_t ignore_index = -100;        ///< samples with this label are ignored
   double label_smoothing = 0;              ///< share of each sample's weight that is spread over all classes

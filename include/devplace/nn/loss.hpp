@@ -9,13 +9,13 @@
 #include <utility>
 
 #include <devplace/memory/wait_for_replicas.hpp>
-#include <devplace/nn/detail/unread_loss.hpp>
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/undivided.hpp>
+#include <devplace/runtime/unread_loss.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -58,7 +58,7 @@ namespace devplace::nn {
 
 /// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
 template <class T, class Batch>
-class loss_value : public detail::unread_loss<> {
+class loss_value : public runtime::unread_loss<> {
  public:
   /// Made from the sums on the batch's places.
   loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}

@@ -73,23 +73,29 @@ constexpr batch_fault fault_of_batch() {
 template <class Model, class Batch, bool Whole>
 constexpr bool accepts_batch() {
   constexpr batch_fault fault = fault_of_batch<Model, Batch, Whole>();
-  static_assert(fault != batch_fault::no_tensor,
+  // Names, because clang explains comparisons in three more lines.
+  constexpr bool is_tensor = fault != batch_fault::no_tensor;
+  constexpr bool in_parts = fault != batch_fault::placement || Whole;
+  constexpr bool in_place = fault != batch_fault::placement || !Whole;
+  constexpr bool of_elements = fault != batch_fault::elements;
+  constexpr bool of_input_elements = fault != batch_fault::own_elements;
+  constexpr bool of_samples = fault != batch_fault::sample;
+  static_assert(is_tensor,
                 "devplace: a batch is a tensor or a view of one; numbers elsewhere in the host's memory, as in a "
                 "std::vector, are viewed by wrap(values, extents<dyn, 6>(n)).");
-  static_assert(fault != batch_fault::placement || Whole,
+  static_assert(in_parts,
                 "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
                 "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
                 "loader<Where>); over a replicated batch every place would do the same.");
-  static_assert(fault != batch_fault::placement || !Whole,
+  static_assert(in_place,
                 "devplace: the batch does not lie where the model takes it: for a model on one place that is the place "
                 "(to<Place>(batch)), for a replicated one its shards (scatter<batch_placement_t<Where>>(batch), or a "
                 "loader<Where>), or a copy on each place (broadcast<Where>(batch)).");
-  static_assert(fault != batch_fault::elements,
-                "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
-  static_assert(fault != batch_fault::own_elements,
+  static_assert(of_elements, "devplace: the batch's element type is not the model's; convert it with cast<T>(batch).");
+  static_assert(of_input_elements,
                 "devplace: the batch's element type is not the one that the network's first layer takes, its "
                 "input_element; make the batch of that type, or convert it with cast<input_element>(batch).");
-  static_assert(fault != batch_fault::sample,
+  static_assert(of_samples,
                 "devplace: one sample of the batch has another number of elements than the network's input.");
   return fault == batch_fault::none;
 }

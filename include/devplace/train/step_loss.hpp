@@ -8,19 +8,19 @@
 
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
-#include <devplace/nn/detail/unread_loss.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/unread_loss.hpp>
 
 namespace devplace {
 
 /// The loss of one call of a trainer, which stays on the places until `item()` reads it. Valid until the next call. One
 /// thread at a time may read it, and not during the next step.
 template <class S, placement Where>
-class step_loss : public nn::detail::unread_loss<> {
+class step_loss : public runtime::unread_loss<> {
  public:
   /// Made from the sums that the model's replicas hold for their parts of the batch.
   step_loss(std::shared_ptr<runtime::model_state<S>> state, reduction how)

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -15,30 +14,19 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer.hpp>
-#include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/parallel/policy.hpp>
-#include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/unprintable.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/step_loss.hpp>
 
 namespace devplace {
-
-/// Appears in the compiler's message for a trainer of a temporary model.
-struct KEEP_THE_MODEL_IN_A_VARIABLE;
-/// Appear in the compiler's message for a step without targets, clipping by a bare number, and a copy of a trainer.
-///@{
-struct GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels;
-struct NAME_THE_NORM_AS_IN_max_norm_5;
-struct MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE;
-///@}
 
 /// A planned training step: `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, then `step(images, labels)` for
 /// each batch. It combines forward, loss, backward, `synchronize<Policy>` and the optimizer's step in memory that is
@@ -54,26 +42,16 @@ struct MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE;
 /// next step can run; gradients that were accumulated are lost. An exception while the update is being enqueued makes
 /// the model unusable. Failures belong to a device: of two threads that use one device, either may be thrown the
 /// other's. One thread at a time may use a trainer or another trainer of its model; steps at the same time throw.
-template <class Model, class Loss, class Rule, class Policy = collective::all_reduce<>,
-          class Accumulate = accumulate<1>>
-class trainer : train::detail::rejected_trainer<Model> {
- public:
-  /// Takes what the assertion has rejected.
-  template <class... Arguments>
-  explicit trainer(const Arguments&...) {}
-};
-
-/// The trainer of a `model<Net, Where, P>`.
-template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
+template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using roles = precision_traits<P>;
   using T = typename roles::gradient;
   using state_type = runtime::model_state<typename roles::storage>;
   using backend_type = placement_backend_t<Where>;
-  static_assert(nn::loss<Loss>,
-                "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see nn/loss.hpp for "
-                "what one must have.");
-  static_assert(sizeof(train::detail::fitting_loss<Net, Loss>) != 0);
+  static constexpr bool takes_outputs = !(nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; });
+  static_assert(takes_outputs,
+                "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
+                "and call softmax(model.predict(x)) for probabilities.");
   static constexpr bool is_policy = collective_policy<Policy, backend_type, typename roles::wire>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
@@ -83,21 +61,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   static constexpr bool every_place_updates = policy_type::every_place_updates;
   using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
-  static_assert(
-      !spans_processes<Where> || parallel::spans_processes<typename policy_type::engine_type>,
-      "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
-      "one process; give a policy with an engine that has spans_processes = true and whose communicator knows this "
-      "process's rank: collective::all_reduce<my_engine>{...}.");
-  static_assert(!spans_processes<Where> || every_place_updates,
-                "devplace: trainer: this policy updates on the first place alone, which only one process has; across "
-                "processes use collective::all_reduce<my_engine>.");
-  using communicator_type = typename policy_type::engine_type::template communicator<backend_type>;
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr std::size_t updating_places = every_place_updates ? places : 1;
-  static constexpr bool communicates = spans_processes<Where> || places > 1;
-  struct no_region {};
-  /// Keeps CPU threads spinning between operations while a step runs.
-  using stay_awake = std::conditional_t<std::is_same_v<backend_type, backend::cpu>, team_region, no_region>;
+  using stay_awake = train::detail::stay_awake<backend_type>;
 
  public:
   /// The model that it trains.
@@ -121,9 +87,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (communicates && is_policy)
-      communicator_ = std::make_shared<communicator_type>(
-          parallel::connect<backend_type>(policy, detail::mesh_of<Where>::ordinals, spans_processes<Where>));
+    if constexpr (is_policy) connection_.connect(policy);
     reset_mean_loss();
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the trainer");
@@ -148,11 +112,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
-    const std::size_t all = participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
+    const std::size_t all = connection_.participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
     runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
       train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
     });
-    if constexpr (communicates) parallel::prepare_reductions<Net, policy_type, typename roles::wire>(communicator());
+    connection_.prepare();
   }
 
   /// From now on gradients with a norm above `rule.max_norm` are scaled down to it before the optimizer's step.
@@ -167,9 +131,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
           memory_purpose::workspace);
     clip_ = rule;
   }
-  template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
-    requires std::is_arithmetic_v<Number>
-  void clip(Number) = delete;
+  template <class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
+  detail::refusal clip(double)
+      DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
@@ -178,15 +142,39 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// the model's batch placement with the same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   loss_type operator()(const Samples& samples, const Targets& targets) {
-    if constexpr (train::detail::accepts_step<model_type, Samples, Targets>())
+    using train::detail::step_fault;
+    constexpr step_fault fault = train::detail::fault_of_step<model_type, Samples, Targets>();
+    constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor,
+                   in_one_place = fault != step_fault::elsewhere,
+                   fits_loss = !train::detail::misses_class_numbers<Loss, Targets>();
+    static_assert(in_order,
+                  "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
+    static_assert(takes_targets,
+                  "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's "
+                  "memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
+    static_assert(in_one_place,
+                  "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
+                  "where the model takes them.");
+    static_assert(fits_loss,
+                  "devplace: trainer: cross_entropy takes class numbers, one integer for each sample; for targets with "
+                  "a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
+    if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<model_type, Samples, false>());
+    if constexpr (fault == step_fault::none && fits_loss)
       return run_step(samples, targets);
     else
       return runtime::rejected<loss_type>();
   }
 
+  /// Not two arguments, and what PyTorch's optimizers have.
+  ///@{
   template <class... Other, class FIX = GIVE_SAMPLES_AND_TARGETS_AS_IN_step_images_labels>
     requires(sizeof...(Other) != 2)
-  loss_type operator()(const Other&...) = delete;
+  detail::refusal operator()(const Other&...)
+      DEVPLACE_REFUSED("trainer: a step takes samples and targets: step(images, labels).");
+  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
+  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each step; leave zero_grad() out.");
+  static constexpr train::detail::rate_of_rule learning_rate{};
+  ///@}
 
   /// Updates the parameters with the gradients accumulated since the last update, for example at the end of an epoch
   /// whose number of batches is not a multiple of `accumulate<k>`'s k. Returns whether there were any.
@@ -240,9 +228,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if (samples.extent(0) != targets.extent(0))
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
-      train::detail::require_participants(samples.participants(), targets.participants(), participants());
+      train::detail::require_participants(samples.participants(), targets.participants(), connection_.participants());
     if constexpr (places > 1)
-      if (!compared_) compare_replicas(state);
+      if (!compared_) train::detail::compare_replicas<Net, backend_type>(state, memory_);
     compared_ = true;
     [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
@@ -266,37 +254,18 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
 
-  /// The participants of this process.
-  template <detail::configured = detail::configuration>
-  devplace::participants participants() const {
-    if constexpr (communicates)
-      return {static_cast<std::size_t>(communicator().first_rank()), static_cast<std::size_t>(communicator().size())};
-    else
-      return {0, 1};
-  }
-
   state_type& own_state() const {
     if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
     return *state_;
-  }
-
-  communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
-
-  template <detail::configured = detail::configuration>
-  void compare_replicas(const state_type& state) const {
-    std::array<std::uint64_t*, places> checksums{};
-    for (std::size_t k = 0; k < places; ++k)
-      checksums[k] = memory_[k].checksum();
-    parallel::require_equal_replicas<Net, backend_type>(state, checksums);
   }
 
   /// Reduces the gradients and updates the parameters.
   template <detail::configured = detail::configuration>
   void update(state_type& state) {
     accumulation_.batches = 0;
-    if constexpr (communicates) parallel::reduce_gradients<Net, policy_type>(communicator(), state);
+    connection_.reduce(state);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
-      if constexpr (communicates && !every_place_updates) parallel::broadcast_parameters<Net>(communicator(), state);
+      if constexpr (!every_place_updates) connection_.broadcast(state);
     });
     for (auto& memory : memory_)
       memory.counts = true;
@@ -316,27 +285,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  std::shared_ptr<void> communicator_;  // its type depends on the configuration
+  train::detail::connection<Net, Where, P, policy_type> connection_;
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
   bool compared_ = false;  ///< whether the replicas were compared, at the first step
 };
-
-/// `trainer step{model, nn::cross_entropy{}, optim::adam{}}`, followed by the policy if it is not the default, and by
-/// `accumulate<k>{}`.
-///@{
-template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule,
-          class Policy = collective::all_reduce<>, std::size_t Batches = 1>
-trainer(model<Net, Where, P>&, const Loss&, const Rule&, Policy = {}, accumulate<Batches> = {})
-    -> trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>;
-template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, std::size_t Batches>
-trainer(model<Net, Where, P>&, const Loss&, const Rule&, accumulate<Batches>)
-    -> trainer<model<Net, Where, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
-template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class... Rest>
-trainer(const model<Net, Where, P>&&, const Loss&, const Rule&, Rest...) -> trainer<model<Net, Where, P>, Loss, Rule>;
-template <class... Arguments>
-trainer(const Arguments&...) -> trainer<train::detail::arguments<Arguments...>, void, void>;
-///@}
 
 namespace detail {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,8 +16,10 @@
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/workspaces.hpp>
 #include <devplace/optim/clip.hpp>
+#include <devplace/parallel/equal_replicas.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -24,15 +27,6 @@
 #include <devplace/train/memory_plan.hpp>
 
 namespace devplace::train::detail {
-
-/// Rejects a loss that takes logits for a network that gives probabilities.
-template <class Net, class Loss>
-struct fitting_loss {
-  static constexpr bool softmax_twice = nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; };
-  static_assert(!softmax_twice,
-                "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
-                "and call softmax(model.predict(x)) for probabilities.");
-};
 
 /// What is wrong with the arguments of a step, as far as the types tell.
 enum class step_fault : unsigned char { none, swapped, samples, no_tensor, elsewhere };
@@ -51,20 +45,13 @@ constexpr step_fault fault_of_step() {
   return step_fault::none;
 }
 
-/// Rejects what a step does not take; see runtime::accepts_batch.
-template <class Model, class Samples, class Targets>
-constexpr bool accepts_step() {
-  constexpr step_fault fault = fault_of_step<Model, Samples, Targets>();
-  static_assert(fault != step_fault::swapped,
-                "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
-  static_assert(fault != step_fault::no_tensor,
-                "devplace: trainer: the targets are a tensor or a view of one; numbers elsewhere in the host's memory, "
-                "as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
-  static_assert(fault != step_fault::elsewhere,
-                "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
-                "where the model takes them.");
-  if constexpr (fault == step_fault::samples) return runtime::accepts_batch<Model, Samples, false>();
-  return fault == step_fault::none;
+/// Whether a loss that takes class numbers (its constant `takes_class_numbers`, true) is given floating-point targets.
+template <class Loss, class Targets>
+constexpr bool misses_class_numbers() {
+  if constexpr (tensor_like<Targets> && requires { requires Loss::takes_class_numbers; })
+    return !std::is_integral_v<typename Targets::value_type>;
+  else
+    return false;
 }
 
 /// Stores a batch's sums of losses and weights on its place, in one launch: after the gradients, for the update, and in
@@ -84,6 +71,11 @@ struct loss_functor {
     }
   }
 };
+
+/// Keeps CPU threads spinning between operations while a step runs.
+struct no_region {};
+template <class Backend>
+using stay_awake = std::conditional_t<std::is_same_v<Backend, backend::cpu>, team_region, no_region>;
 
 /// A trainer's memory on one place.
 template <class T>
@@ -124,6 +116,15 @@ inline void require_participants(const participants& samples, const participants
                        " participants, this process's from rank " + std::to_string(samples.first) +
                        " on, and the communicator has " + std::to_string(connected.count) + " from rank " +
                        std::to_string(connected.first) + " on; divide samples and targets among its participants.");
+}
+
+/// Throws error if the program changed one of the replicas alone.
+template <class Net, class Backend, class S, class T, std::size_t Places>
+void compare_replicas(const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory) {
+  std::array<std::uint64_t*, Places> checksums{};
+  for (std::size_t k = 0; k < Places; ++k)
+    checksums[k] = memory[k].checksum();
+  parallel::require_equal_replicas<Net, Backend>(state, checksums);
 }
 
 /// Makes a place's workspace large enough for `rows` samples, unless it is.

@@ -13,7 +13,7 @@ struct CALL_item_TO_READ_THE_LOSS;
 struct THE_TRAINER_HAS_DONE_IT_OR_CALL_model_backward;
 ///@}
 
-namespace nn::detail {
+namespace runtime {
 
 /// What is refused of losses: reading one waits for its places, so it has a name. The conversion is no template, which
 /// arithmetic and clang's attribute would pass over.
@@ -27,5 +27,5 @@ struct unread_loss {
       "model.backward(std::move(saved), gradient).");
 };
 
-}  // namespace nn::detail
+}  // namespace runtime
 }  // namespace devplace
