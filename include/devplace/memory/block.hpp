@@ -125,9 +125,17 @@ void copy_out_async(int ordinal, void* to, const void* from, std::size_t bytes) 
 }
 ///@}
 
+/// Waits before a copy that would itself wait in a way that no timeout ends.
+template <class Backend>
+void before_blocking_copy(int ordinal) {
+  if constexpr (requires { memory_of<Backend>().before_blocking_copy(ordinal); })
+    memory_of<Backend>().before_blocking_copy(ordinal);
+}
+
 /// Copies from host memory to a device; the source may be changed after the call.
 template <class Backend>
 void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) before_blocking_copy<Backend>(ordinal);
   copy_in_async<Backend>(ordinal, to, from, bytes);
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }
@@ -135,6 +143,7 @@ void copy_in(int ordinal, void* to, const void* from, std::size_t bytes) {
 /// Copies from a device to host memory, after all work that was enqueued on the device before.
 template <class Backend>
 void copy_out(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (bytes != 0) before_blocking_copy<Backend>(ordinal);
   copy_out_async<Backend>(ordinal, to, from, bytes);
   if (bytes != 0) memory_of<Backend>().wait(ordinal);
 }

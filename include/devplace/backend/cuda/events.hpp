@@ -31,7 +31,7 @@ struct implementation<backend::cuda, op::events> {
   }
   static void wait(void* state, int ordinal) {
     const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaEventSynchronize(of(state)), "cudaEventSynchronize", ordinal);
+    detail::wait_for_cuda_event(of(state), ordinal);
   }
   static bool ready(void* state, int ordinal) {
     if (detail::cuda_device_lost(ordinal)) return true;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include <devplace/backend/cuda/last_launch.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/device_map.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -72,22 +73,42 @@ inline std::atomic<const std::string*>& loss_of_cuda_device(int visible) {
   return losses[static_cast<std::size_t>(visible)];
 }
 
-/// Marks the device behind the place `ordinal` as lost because `call` returned `code`. The first reason is kept.
-inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
+/// For each visible device, whether some call has thrown its loss to the program.
+inline std::atomic<bool>& told_loss_of_cuda_device(int visible) {
+  static std::array<std::atomic<bool>, counted_ordinals> told{};
+  return told[static_cast<std::size_t>(visible)];
+}
+
+/// Marks the device behind the place `ordinal` as lost; the first reason is kept. It is a sentence without its end.
+inline void lose_cuda_device(const std::string& why, int ordinal) {
   const int visible = device_map::of_process().visible(ordinal);
   if (visible < 0 || visible >= counted_ordinals) return;
   std::atomic<const std::string*>& loss = loss_of_cuda_device(visible);
   if (loss.load(std::memory_order_acquire) != nullptr) return;
-  const auto* text = new std::string(
-      "the device is lost to this process since " + std::string(call) + " on " + place_name(backend::cuda{}, ordinal) +
-      " failed: " + cuda_error_text(code) + "." + last_launch_text(ordinal) +
-      (is_hardware_fault(code)
-           ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
-           : " A kernel failed and this process cannot use the device any more; run the program with "
-             "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
-      " To use the device again, restart the process");
+  const auto* text = new std::string(why);
   const std::string* none = nullptr;
   if (!loss.compare_exchange_strong(none, text, std::memory_order_acq_rel)) delete text;
+}
+
+/// The same because `call` returned `code`.
+inline void lose_cuda_device(cudaError_t code, const char* call, int ordinal) {
+  lose_cuda_device("the device is lost to this process since " + std::string(call) + " on " +
+                       place_name(backend::cuda{}, ordinal) + " failed: " + cuda_error_text(code) + "." +
+                       last_launch_text(ordinal) +
+                       (is_hardware_fault(code)
+                            ? " The GPU reports a hardware fault; run on another device and see nvidia-smi -q."
+                            : " A kernel failed and this process cannot use the device any more; run the program with "
+                              "DEVPLACE_SYNC_LAUNCH=1, or under compute-sanitizer, to find the kernel.") +
+                       " To use the device again, restart the process",
+                   ordinal);
+}
+
+/// The same because its work lasts longer than device_timeout().
+inline void give_up_cuda_device(int ordinal) {
+  const char* last = last_launch(ordinal).load(std::memory_order_relaxed);
+  std::string why = timeout_text("the device", last == nullptr ? "its work" : last);
+  why.pop_back();
+  lose_cuda_device(why, ordinal);
 }
 
 /// Why the device behind the place `ordinal`, which exists, is lost; empty while it is usable. Makes no CUDA call.
@@ -107,8 +128,10 @@ inline bool cuda_device_lost(int ordinal) noexcept {
 
 /// Throws device_lost if the device behind the place `ordinal` is lost.
 inline void require_cuda_device_kept(int ordinal) {
-  if (cuda_device_lost(ordinal)) [[unlikely]]
+  if (cuda_device_lost(ordinal)) [[unlikely]] {
+    told_loss_of_cuda_device(device_map::of_process().visible(ordinal)) = true;
     throw device_lost(why_cuda_device_lost(ordinal) + ".");
+  }
 }
 
 }  // namespace devplace::detail

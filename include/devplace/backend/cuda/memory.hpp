@@ -69,6 +69,11 @@ struct implementation<backend::cuda, op::memory> {
     return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
            detail::place_name(backend::cuda{}, other);
   }
+  /// A copy from or to memory that is not pinned waits inside CUDA for the work before it; a device_timeout() ends
+  /// that.
+  static void before_blocking_copy(int ordinal) {
+    if (detail::device_timeout() != 0) wait(ordinal);
+  }
   static void wait(int ordinal) { detail::cuda_scope(ordinal).wait(); }
   static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }
   /// Waits for all streams first, because the pool can release only memory that no pending work uses.

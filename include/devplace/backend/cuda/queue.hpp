@@ -12,8 +12,10 @@
 
 #include <devplace/backend/cuda/runtime.hpp>
 #include <devplace/backend/cuda/stream_pool.hpp>
+#include <devplace/backend/cuda/wait.hpp>
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/place/detail/fork_count.hpp>
 
 namespace devplace::detail {
 
@@ -26,6 +28,7 @@ struct cuda_queue {
 
 /// Makes a queue on the device `visible`, which is the current one. The pool never releases memory on its own.
 inline cuda_queue make_cuda_queue(int ordinal, int visible) {
+  static_cast<void>(device_timeout());  // the first use of a device is told of a value that cannot be read
   cuda_queue queue;
   check_cuda(cudaStreamCreateWithFlags(&queue.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", ordinal);
   try {
@@ -56,6 +59,12 @@ struct cuda_queue_slot {
   }
 };
 
+/// Reports at exit what failed (backend/cuda/exit_report.hpp).
+struct cuda_exit_report {
+  unsigned made_in = fork_count();
+  ~cuda_exit_report();
+};
+
 /// The queue of the place `ordinal`, whose device is the current one; made at first use. Never destroyed, because CUDA
 /// may shut down before static objects are destroyed.
 inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
@@ -67,6 +76,7 @@ inline const cuda_queue& cuda_queue_of(int ordinal, int visible) {
     if (queue == nullptr) {
       queue = new cuda_queue(make_cuda_queue(ordinal, visible));
       mine.queue.store(queue, std::memory_order_release);
+      static const cuda_exit_report at_exit;  // made after CUDA's own objects, so that it ends before them
     }
   }
   return *queue;
@@ -90,15 +100,15 @@ class cuda_scope {
   cudaMemPool_t pool() const { return queue_.pool; }
 
   /// Waits for the work enqueued so far on the current stream.
-  void wait() const { check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", ordinal_); }
+  void wait() const { wait_for_cuda_stream(stream_, ordinal_); }
 
   /// Waits for the work enqueued so far on all streams of the place.
   void wait_for_all_streams() const {
-    check_cuda(cudaStreamSynchronize(queue_.stream), "cudaStreamSynchronize", ordinal_);
+    wait_for_cuda_stream(queue_.stream, ordinal_);
     const cuda_stream_pool& others = cuda_stream_pool::of(ordinal_);
     std::size_t index = 0;
     while (const cudaStream_t stream = others.made(index++))
-      check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal_);
+      wait_for_cuda_stream(stream, ordinal_);
   }
 
  private:
@@ -146,3 +156,5 @@ inline void after_launch(const cuda_scope& scope, int ordinal, const char* name)
 }
 
 }  // namespace devplace::detail
+
+#include <devplace/backend/cuda/exit_report.hpp>

@@ -23,7 +23,7 @@ struct implementation<backend::cuda, op::streams> {
   }
   static void synchronize(int ordinal, void* native) {
     const detail::cuda_device_guard device(ordinal);
-    detail::check_cuda(cudaStreamSynchronize(of(native)), "cudaStreamSynchronize", ordinal);
+    detail::wait_for_cuda_stream(of(native), ordinal);
   }
   static bool ready(int ordinal, void* native) {
     if (detail::cuda_device_lost(ordinal)) return true;

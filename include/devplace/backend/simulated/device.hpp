@@ -11,14 +11,13 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <devplace/backend/simulated/guard.hpp>
+#include <devplace/backend/simulated/work_name.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/device_failure.hpp>
@@ -62,7 +61,7 @@ class simulated_device {
                   "devplace: the arguments of this operation take more than the 4096 bytes that a CUDA kernel's can; "
                   "evaluate part of the expression into a tensor first.");
     submit_closure(&function, sizeof(Function), Always, std::is_same_v<Named, op::events>,
-                   work_name<std::conditional_t<std::is_void_v<Named>, Function, Named>>(),
+                   text_of_work<std::conditional_t<std::is_void_v<Named>, Function, Named>>(),
                    [](void* closure) { (*std::launder(static_cast<Function*>(closure)))(); });
   }
 
@@ -185,21 +184,6 @@ class simulated_device {
       naming_bad_alloc("the failures of a simulated device", [this] { failed_.reserve(2 * failed_.size() + 4); });
   }
 
-  /// Contains the type that a message names.
-  template <class Work>
-  static const char* work_name() {
-    return __PRETTY_FUNCTION__;
-  }
-
-  /// The work that the device does not finish, in at most some hundred characters.
-  std::string current_work() const {
-    std::string_view name = ring_[finished_ % pending_limit].name;
-    if (const std::size_t start = name.find("Work = "); start != name.npos) name.remove_prefix(start + 7);
-    name.remove_suffix(1);
-    constexpr std::size_t most = 300;
-    return std::string(name.substr(0, most)) + (name.size() > most ? "..." : "");
-  }
-
   /// The type-erased submit(): the function's bytes and how to call it.
   void submit_closure(const void* function, std::size_t bytes, bool always, bool follows, const char* name,
                       void (*run)(void*)) {
@@ -259,7 +243,8 @@ class simulated_device {
   }
 
   void lose() {
-    const device_lost why(timeout_text(place_name(backend::cuda{}, ordinal_), current_work()));
+    const device_lost why(
+        timeout_text(place_name(backend::cuda{}, ordinal_), work_in(ring_[finished_ % pending_limit].name)));
     lost_ = {std::make_exception_ptr(why), ordinal_};
     failed_.push_back({lost_, finished_ + 1});
     done_.notify_all();

@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/memory/detail/untold_failure.hpp>
 #include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
@@ -56,7 +56,6 @@ class simulated_devices {
       });
     }
 
-    /// Written instead of thrown, because nothing catches exceptions any more.
     static void report(const std::string& place, const std::exception_ptr& failure) {
       if (failure == nullptr) return;
       std::string text = "an exception that is not a std::exception.";
@@ -66,9 +65,7 @@ class simulated_devices {
         text = e.what();
       } catch (...) {
       }
-      if (text.starts_with("devplace: ")) text.erase(0, 10);
-      std::fprintf(stderr, "devplace: %s failed, and the program ended without reading a loss or waiting: %s\n",
-                   place.c_str(), text.c_str());
+      write_untold_failure(place, text);
     }
   };
 

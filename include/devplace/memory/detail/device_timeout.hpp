@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -29,9 +30,11 @@ inline int device_timeout() {
   return seconds;
 }
 
-/// Why a device was given up.
-inline std::string timeout_text(const std::string& place, const std::string& work) {
-  return place + " has not finished " + work + " within the " + std::to_string(device_timeout()) +
+/// Why a device was given up, with at most some hundred characters of its work's name.
+inline std::string timeout_text(const std::string& device, std::string_view work) {
+  constexpr std::size_t most = 300;
+  return device + " has not finished " + std::string(work.substr(0, most)) + (work.size() > most ? "..." : "") +
+         " within the " + std::to_string(device_timeout()) +
          " seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
          "work, or allow more time; to use the device again, restart the process.";
 }

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/memory/detail/untold_failure.hpp>
+#include <devplace/place/place.hpp>
+
+namespace devplace::detail {
+
+/// Waits a second for a stream at exit, or as long as device_timeout() says: a kernel that fails does so early, and one
+/// that never ends must not keep the program. Gives the device up only if the program has chosen a time.
+inline void look_at_exit(cudaStream_t stream, int ordinal) {
+  if (cuda_device_lost(ordinal)) return;
+  const int chosen = device_timeout();
+  const cudaError_t code = poll_cuda([stream] { return cudaStreamQuery(stream); }, chosen == 0 ? 1 : chosen);
+  if (code == cudaErrorNotReady && chosen != 0) give_up_cuda_device(ordinal);
+  if (loses_the_device(code)) lose_cuda_device(code, "cudaStreamQuery", ordinal);
+}
+
+/// Looks at the devices that the process used, unless they stayed in its parent, and writes one sentence for each that
+/// failed and whose failure no call has thrown. Other errors are ignored: CUDA may already have been shut down.
+inline cuda_exit_report::~cuda_exit_report() {
+  if (made_in != fork_count()) return;
+  try {
+    for (int ordinal = 0; ordinal < counted_ordinals; ++ordinal) {
+      const cuda_queue* queue = cuda_queue_slot::of(ordinal).queue.load(std::memory_order_acquire);
+      if (queue == nullptr) continue;
+      const int visible = device_map::of_process().visible(ordinal);
+      const quiet_cuda_device_guard device(visible);
+      look_at_exit(queue->stream, ordinal);
+      std::size_t index = 0;
+      while (const cudaStream_t stream = cuda_stream_pool::of(ordinal).made(index++))
+        look_at_exit(stream, ordinal);
+      if (cuda_device_lost(ordinal) && !told_loss_of_cuda_device(visible).exchange(true))
+        write_untold_failure(place_name(backend::cuda{}, ordinal), why_cuda_device_lost(ordinal) + ".");
+    }
+  } catch (...) {  // no memory for a sentence
+  }
+}
+
+}  // namespace devplace::detail

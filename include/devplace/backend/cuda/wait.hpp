@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <devplace/backend/cuda/check.hpp>
+#include <devplace/memory/detail/device_timeout.hpp>
+
+namespace devplace::detail {
+
+inline std::int64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
+}
+
+/// Asks `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until some
+/// seconds have passed: the answer is cudaErrorNotReady then. Sleeps in between, longer and longer, up to a
+/// millisecond.
+template <class Query>
+cudaError_t poll_cuda(const Query& query, int seconds) {
+  const std::int64_t end = monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
+  timespec pause{0, 1000};
+  cudaError_t code = query();
+  while (code == cudaErrorNotReady && monotonic_nanoseconds() < end) {
+    static_cast<void>(nanosleep(&pause, nullptr));
+    pause.tv_nsec = std::min(2 * pause.tv_nsec, 1000000L);
+    code = query();
+  }
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return code;
+}
+
+/// Waits by the blocking `wait()`; with a device_timeout(), by asking `query()`, and gives the device up that does not
+/// finish in time, so that neither this call nor a later one waits for it for ever.
+template <class Wait, class Query>
+void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const char* query_call, const Query& query) {
+  if (device_timeout() == 0) return check_cuda(wait(), wait_call, ordinal);
+  const cudaError_t code = poll_cuda(query, device_timeout());
+  if (code == cudaErrorNotReady) {
+    give_up_cuda_device(ordinal);
+    require_cuda_device_kept(ordinal);
+  }
+  check_cuda(code, query_call, ordinal);
+}
+
+/// Waits for the work of a stream of the current device.
+inline void wait_for_cuda_stream(cudaStream_t stream, int ordinal) {
+  wait_for_cuda(
+      ordinal, "cudaStreamSynchronize", [stream] { return cudaStreamSynchronize(stream); }, "cudaStreamQuery",
+      [stream] { return cudaStreamQuery(stream); });
+}
+
+/// Waits for an event of the current device.
+inline void wait_for_cuda_event(cudaEvent_t event, int ordinal) {
+  wait_for_cuda(
+      ordinal, "cudaEventSynchronize", [event] { return cudaEventSynchronize(event); }, "cudaEventQuery",
+      [event] { return cudaEventQuery(event); });
+}
+
+}  // namespace devplace::detail
