@@ -72,7 +72,9 @@
 /// sentence, in its own words and at the user's line, where `= delete` would make it list every other overload. Other
 /// compilers print the declaration, whose template parameters therefore name the fix in short.
 #if defined(__clang__)
-  #define DEVPLACE_REFUSED(sentence) __attribute__((diagnose_if(true, "devplace: " sentence, "error")))
+  #define DEVPLACE_REFUSED(sentence)                                                      \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
+        __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
 #elif __cpp_deleted_function >= 202403L
   #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
 #else
