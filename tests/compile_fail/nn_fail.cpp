@@ -42,6 +42,29 @@ struct takes_integers {
   static void backward(const auto&) {}
 };
 
+struct twice_without_a_call {
+  template <class In>
+  using output = In;
+  static auto forward(const auto& x) { return 2.0f * x; }
+  static auto backward(const auto& g) { return g * 2.0f; }
+};
+
+struct without_initialisation {
+  template <class In>
+  using output = In;
+  static constexpr std::array parameters{nn::parameter{"factor", {1}}};
+  static void forward(const auto& c) { c.output = c.input * c.template parameter<0>(); }
+  static void backward(const auto&) {}
+};
+
+struct square_that_keeps_nothing {
+  template <class In>
+  using output = In;
+  static constexpr nn::keep keeps = nn::keep::nothing;
+  static void forward(const auto& c) { c.output = dp::square(c.input); }
+  static void backward(const auto& c) { c.input_gradient = 2.0f * c.output_gradient * c.input; }
+};
+
 void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   step(x, y);
@@ -111,8 +134,17 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(UNKNOWN_INPUT)  // expect: devplace: the network's input extents are unknown
   { dp::model<nn::sequential<nn::relu>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(NOT_A_LAYER)  // expect: devplace: this type is not a layer
-  { dp::model<nn::sequential<nn::input<3>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
+#if defined(NOT_A_LAYER)  // expect: devplace: a type in this network is not a layer
+  { dp::model<nn::sequential<nn::input<3>, not_a_layer, nn::linear<5, 3>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(LAYER_THAT_RETURNS)  // expect: devplace: a type in this network is not a layer
+  { dp::model<nn::sequential<nn::input<3>, twice_without_a_call>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PARAMETER_WITHOUT_INITIALISATION)  // expect: devplace: a type in this network is not a layer
+  nn::check_gradients<nn::sequential<nn::input<3>, without_initialisation>>(dp::seed{1});
+#endif
+#if defined(BACKWARD_READS_WHAT_IS_NOT_KEPT)  // expect: NAME_WHAT_backward_READS|devplace: backward: the layer does not
+  nn::check_gradients<nn::sequential<nn::input<3>, square_that_keeps_nothing>>(dp::seed{1});
 #endif
 #if defined(GRADIENT_CHECK_OF_A_MODEL)  // expect: NAME_THE_NETWORK|devplace: check_gradients: name the network
   nn::check_gradients(model);

@@ -67,6 +67,7 @@ template <class Net>
 gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
   using run = runtime::engine<Net, double, backend::cpu>;
   using plan = runtime::network_plan<Net>;
+  static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {

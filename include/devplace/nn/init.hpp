@@ -11,8 +11,8 @@ namespace devplace::nn {
 /// How a parameter is initialised: with a constant or with independent draws from a distribution. A constexpr value in
 /// layers' parameter tables, made by the factories in `nn::init`.
 struct initialization {
-  /// The distribution of the elements.
-  enum class distribution : unsigned char { constant, uniform, normal };
+  /// The distribution of the elements; `missing` is that of a parameter without one, which no layer may have.
+  enum class distribution : unsigned char { constant, uniform, normal, missing };
 
   distribution kind = distribution::constant;  ///< the distribution
   double center = 0;                           ///< the constant, the interval's middle, or the mean

@@ -46,7 +46,7 @@ using runtime::random_key;
 /// docs/layers.md builds one step by step.
 template <class Layer, class In>
 concept layer_for = std::is_empty_v<Layer> && requires {
-  typename Layer::template output<In>;
+  requires extents_like<typename Layer::template output<In>>;
 };
 
 namespace detail {
@@ -92,6 +92,18 @@ template <class Layer>
 concept takes_own_elements = requires {
   typename Layer::input_element;
 };
+
+/// The layer's own type of input elements, or another one.
+template <class Layer, class Other>
+struct own_element {
+  using type = Other;
+};
+template <takes_own_elements Layer, class Other>
+struct own_element<Layer, Other> {
+  using type = typename Layer::input_element;
+};
+template <class Layer, class Other>
+using own_element_t = typename own_element<Layer, Other>::type;
 
 /// A layer's parameters or buffers.
 template <class Layer, bool Buffers>
@@ -141,8 +153,13 @@ constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
 template <class Layer, std::size_t Index, bool Buffer>
 struct table_entry {
   static constexpr auto table = table_of<Layer, Buffer>();
-  static_assert(Index < table.size(), "devplace: the layer has no parameter (or buffer) with this index.");
-  static constexpr parameter info = table[Index];
+  static constexpr bool exists = Index < table.size();
+  static constexpr parameter info = [] {
+    if constexpr (exists)
+      return table[Index];
+    else /* so that no other error follows */
+      return parameter{"", {}};
+  }();
   static constexpr std::size_t offset = offset_of(table, Index);
 
   template <std::size_t... Axis>

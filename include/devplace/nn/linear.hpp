@@ -45,8 +45,8 @@ struct linear {
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
-  /// Members that layer_for requires, and their versions fused with the relu that follows: backward then writes the
-  /// gradient between the two to `between`, which may alias the output's gradient.
+  /// Members that layer_for requires, and their versions fused with the relu that follows: backward then reads
+  /// relu's output and writes the gradient between the two to `between`, which may alias the output's gradient.
   ///@{
   static void forward(const auto& c) { multiply(c, devplace::detail::epilogue::none); }
   template <class Next>
@@ -65,14 +65,14 @@ struct linear {
     input_gradient(c, c.output_gradient);
   }
   template <class Next>
-  static void backward_absorbing(const auto& c, const auto& between) {
+  static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
     using value_type = typename call::value_type;
     if constexpr (Bias)
-      devplace::detail::relu_gradient_into(between, c.output_gradient, c.output, c.template parameter_gradient<1>(),
+      devplace::detail::relu_gradient_into(between, c.output_gradient, output, c.template parameter_gradient<1>(),
                                            factor_of_old(c));
     else
-      between = where(c.output > value_type{0}, c.output_gradient, value_type{0});
+      between = where(output > value_type{0}, c.output_gradient, value_type{0});
     weight_gradient(c, between);
     input_gradient(c, between);
   }

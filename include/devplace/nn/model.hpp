@@ -51,6 +51,7 @@ class model {
   static_assert(devplace::detail::computes<backend_type>,
                 "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
   using plan = runtime::network_plan<Net>;
+  static_assert(nn::detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
 
  public:
   /// The template's arguments.

@@ -37,7 +37,7 @@ struct parameter_shape {
 struct parameter {
   const char* name;       ///< within the layer; networks prefix the layer's position
   parameter_shape shape;  ///< its extents
-  initialization init;    ///< its initialisation
+  initialization init = {initialization::distribution::missing};  ///< its initialisation
 };
 
 }  // namespace devplace::nn

@@ -73,11 +73,12 @@ template <std::size_t Index, class In, class... Done>
 struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
   using output = In;
+  using wrong_layer = void;
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
   static constexpr bool check() {
-    if constexpr (fixes_input<Layer>)
+    if constexpr (fixes_input<Layer> && (is_layer<typename Done::wrong_layer> && ...))
       return check_layer_input<position<Index>, Layer, expects<typename Layer::input_extents>, receives<In>>::checked;
     else
       return true;
@@ -87,10 +88,14 @@ struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
   using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
   using type = typename next::type;
   using output = typename next::output;
+  using wrong_layer =
+      std::conditional_t<is_layer<typename plan::wrong_layer>, typename next::wrong_layer, typename plan::wrong_layer>;
 };
 
 template <class In, class... Layers>
-struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {};
+struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {
+  using wrong_layer = typename chain_plans<0, In, std::tuple<>, Layers...>::wrong_layer;
+};
 
 template <class Net>
 struct network_input;
@@ -105,11 +110,7 @@ struct network_input<sequential<First, Rest...>> : network_input<First> {};
 /// The elements of a network's input: those that its first layer requires, or activations.
 template <class Net, class Activation>
 struct input_element {
-  using type = Activation;
-};
-template <takes_own_elements Layer, class Activation>
-struct input_element<Layer, Activation> {
-  using type = typename Layer::input_element;
+  using type = own_element_t<Net, Activation>;
 };
 template <class First, class... Rest, class Activation>
 struct input_element<sequential<First, Rest...>, Activation> : input_element<First, Activation> {};

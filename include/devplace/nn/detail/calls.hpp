@@ -9,8 +9,15 @@
 
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/place/detail/refusal.hpp>
 
 namespace devplace::nn::detail {
+
+/// Appear in the compiler's message about a layer that computes with its call, or with what it does not keep.
+///@{
+struct READ_c_input_AND_WRITE_c_output {};
+struct NAME_WHAT_backward_READS_IN_keeps;
+///@}
 
 /// The extents of one sample of the layer's output.
 template <class Layer, class In>
@@ -23,6 +30,17 @@ using gradient_of = typename precision_traits<P>::gradient;
 template <class Layer, class P, class X>
 using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_of_t<P>>;
 
+/// What backward has of an activation that its layer does not keep: extents and no elements.
+template <class View>
+class not_kept : View {
+ public:
+  constexpr not_kept(const View& activation) : View(activation) {}
+  using View::extent;
+  using View::extents;
+  using View::ordinal;
+  using View::size;
+};
+
 /// The argument of `Layer::forward`, and the common part of that of backward: views of one pass at `here<Backend>`. The
 /// layer's input has elements of type `X`, its output of type `Y`, which is const for backward.
 template <class Layer, class In, class P, class Backend, class X, class Y = output_element_t<Layer, P, X>>
@@ -31,6 +49,9 @@ class call {
 
  protected:
   using out = output_t<Layer, In>;
+  static constexpr bool is_backward = std::is_const_v<Y>;
+  template <keep Part, class View>
+  using kept_as = std::conditional_t<is_backward && !includes(keeps_of<Layer>(), Part), not_kept<View>, View>;
 
  public:
   using precision_type = P;
@@ -51,8 +72,8 @@ class call {
   std::size_t batch() const { return pass_.batch; }
   int ordinal() const { return pass_.ordinal; }
 
-  samples_of<const X, In> input;  ///< in backward valid if the layer keeps it
-  samples_of<Y, out> output;      ///< in backward valid if the layer keeps it
+  kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward without elements unless the layer keeps it
+  kept_as<keep::output, samples_of<Y, out>> output;     ///< in backward without elements unless the layer keeps it
 
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
@@ -91,6 +112,7 @@ class call {
   template <std::size_t Index, bool Buffer, class Element>
   auto entry(Element* arena) const {
     using e = table_entry<Layer, Index, Buffer>;
+    static_assert(e::exists, "devplace: the layer has no parameter (or buffer) with this index.");
     return devplace::detail::view_at<Backend>(pass_.ordinal, arena + e::offset, typename e::extents{});
   }
 
@@ -137,7 +159,10 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   }
 
   /// A view of memory with the extents of the output.
-  auto output_like(void* data) const { return base::template samples<T, out>(this->pass_, data); }
+  template <class Address>
+  auto output_like(Address* data) const {
+    return base::template samples<std::conditional_t<std::is_const_v<Address>, const T, T>, out>(this->pass_, data);
+  }
 
   /// Writes or adds an expression, depending on `accumulate`.
   template <std::size_t Index, class Expression>
@@ -152,5 +177,34 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
  private:
   gradient_of<P>* gradients_;
 };
+
+template <class T>
+inline constexpr bool is_call = false;
+template <class Layer, class In, class P, class Backend, class X, class Y>
+inline constexpr bool is_call<call<Layer, In, P, Backend, X, Y>> = true;
+template <class Layer, class In, class P, class Backend, class X>
+inline constexpr bool is_call<backward_call<Layer, In, P, Backend, X>> = true;
+template <class T>
+inline constexpr bool is_not_kept = false;
+template <class View>
+inline constexpr bool is_not_kept<not_kept<View>> = true;
+
+// Arithmetic with what is no operand. That with a call itself, as a layer of PyTorch has it with its argument, is only
+// declared, so that the layer is refused by what it returns.
+#define DEVPLACE_DETAIL_NO_OPERANDS(name)                                                                             \
+  template <class A, class B>                                                                                         \
+    requires(is_call<A> || is_call<B>)                                                                                \
+  READ_c_input_AND_WRITE_c_output name(const A&, const B&);                                                           \
+  template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>                                          \
+    requires(is_not_kept<A> || is_not_kept<B>)                                                                        \
+  devplace::detail::refusal name(const A&, const B&)                                                                  \
+  DEVPLACE_REFUSED(                                                                                                   \
+      "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
+      "none, which keeps both.")
+DEVPLACE_DETAIL_NO_OPERANDS(operator+);
+DEVPLACE_DETAIL_NO_OPERANDS(operator-);
+DEVPLACE_DETAIL_NO_OPERANDS(operator*);
+DEVPLACE_DETAIL_NO_OPERANDS(operator/);
+#undef DEVPLACE_DETAIL_NO_OPERANDS
 
 }  // namespace devplace::nn::detail

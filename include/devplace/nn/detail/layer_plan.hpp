@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/nn/detail/calls.hpp>
+#include <devplace/nn/detail/whole_layer.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn::detail {
@@ -37,11 +38,8 @@ entry_list<A..., B...> operator+(entry_list<A...>, entry_list<B...>);
 /// of a pass in bytes. Everything but the passes is constexpr.
 template <class Layer, class In>
 struct layer_plan {
-  static_assert(layer_for<Layer, In>,
-                "devplace: this type is not a layer: it must be an empty type with `template <class In> using output`, "
-                "and static forward and backward; see nn/layer.hpp.");
-
   using layer_type = Layer;
+  using wrong_layer = void;  ///< the first that is no layer, for which another stands
   using output = output_t<Layer, In>;
   static constexpr keep keeps = keeps_of<Layer>();
   static constexpr bool in_place = in_place_of<Layer>();
@@ -88,7 +86,7 @@ struct layer_plan {
   static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
                                  void* dx, gradient_of<P>* gradients, bool add) {
     const backward_call<Layer, In, P, Backend, X> call(p, x, y, dy, dx, gradients, add);
-    Layer::template backward_absorbing<Next>(call, call.output_like(between));
+    Layer::template backward_absorbing<Next>(call, call.output_like(y), call.output_like(between));
   }
 
   /// The type list of the parameters if the layer's arena starts at `Base`.
@@ -109,6 +107,12 @@ struct layer_plan {
     }
     (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
+};
+
+template <class Layer, class In>
+  requires(!is_whole_layer<Layer, In>())
+struct layer_plan<Layer, In> : layer_plan<typename stand_in<Layer, In>::type, In> {
+  using wrong_layer = Layer;
 };
 
 }  // namespace devplace::nn::detail

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <devplace/nn/detail/calls.hpp>
+#include <devplace/nn/layer.hpp>
+
+#define DEVPLACE_DETAIL_NOT_A_LAYER                                                                            \
+  "devplace: a type in this network is not a layer: it must be an empty type with `template <class In> using " \
+  "output`, static void forward(const auto& c) and backward(const auto& c), and an initialisation of each "    \
+  "parameter; see nn/layer.hpp."
+
+namespace devplace::nn::detail {
+
+/// A layer whose passes can be called in precision P, as far as their declarations say.
+template <class Layer, class In, class X, class P>
+concept has_passes = requires(const forward_call<Layer, In, P, backend::cpu, X>& forward,
+                              const backward_call<Layer, In, P, backend::cpu, X>& backward) {
+  { Layer::forward(forward) } -> std::same_as<void>;
+  { Layer::backward(backward) } -> std::same_as<void>;
+};
+
+template <class Table>
+constexpr bool all_initialised(const Table& table) {
+  bool all = true;
+  for (const parameter& p : table)
+    all = all && p.init.kind != initialization::distribution::missing;
+  return all;
+}
+
+/// Whether a type has all that a layer needs, for samples of extents `In`.
+template <class Layer, class In>
+constexpr bool is_whole_layer() {
+  if constexpr (layer_for<Layer, In>) {
+    constexpr bool passes = has_passes<Layer, In, own_element_t<Layer, float>, float> ||
+                            has_passes<Layer, In, own_element_t<Layer, double>, double>;
+    return passes && all_initialised(table_of<Layer, false>()) && all_initialised(table_of<Layer, true>());
+  } else {
+    return false;
+  }
+}
+
+/// Stands for a type that is no layer, so that no other errors follow; never called.
+template <class Output>
+struct any_layer {
+  template <class In>
+  using output = Output;
+  static void forward(const auto&) {}
+  static void backward(const auto&) {}
+};
+
+template <class Layer, class In>
+struct stand_in {
+  using type = any_layer<In>;
+};
+template <class Layer, class In>
+  requires layer_for<Layer, In>
+struct stand_in<Layer, In> {
+  using type = any_layer<output_t<Layer, In>>;
+};
+
+/// `WrongLayer` is a plan's; the compiler's message names it.
+template <class WrongLayer>
+inline constexpr bool is_layer = std::is_void_v<WrongLayer>;
+
+}  // namespace devplace::nn::detail
