@@ -173,10 +173,10 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(ITEM_OF_SUMMANDS)  // expect: REDUCE_IT_FIRST_WITH_reduce_on_cpu
   dp::item(summands);
 #endif
-#if defined(COPY_TO_PARTS)  // expect: COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE
+#if defined(COPY_TO_PARTS)  // expect: GIVE_TENSORS_OR_VIEWS_COPY|copy: give tensors or views on one place
   dp::copy(parts, whole);
 #endif
-#if defined(COPY_FROM_COPIES)  // expect: COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE
+#if defined(COPY_FROM_COPIES)  // expect: GIVE_TENSORS_OR_VIEWS_COPY|copy: give tensors or views on one place
   dp::copy(whole, copies);
 #endif
 #if defined(PART_OF_A_PLACE_THAT_HAS_NONE)  // expect: devplace: local: the tensor has no part on this place

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <devplace/data/idx.hpp>
+#include <devplace/data/labelled_images.hpp>
 #include <devplace/io/npy.hpp>
 
 namespace dp = devplace;
@@ -18,6 +19,15 @@ void files(const matrix& x) {
 #endif
 #if defined(NPY_WITHOUT_EXTENTS)  // expect: devplace: read_npy: the file's element type and extents are the template
   auto a = dp::read_npy<float>("x.npy");
+#endif
+#if defined(NPY_RANK_AS_A_NUMBER)  // expect: WRITE_dextents_OF_THE_RANK|read_npy: a rank is given as extents
+  auto a = dp::read_npy<float, 2>("x.npy");
+#endif
+#if defined(IDX_RANK_AS_A_NUMBER)  // expect: WRITE_dextents_OF_THE_RANK|read_idx: a rank is given as extents
+  auto a = dp::read_idx<std::uint8_t, 3>("images");
+#endif
+#if defined(IMAGES_WITHOUT_LABELS)  // expect: GIVE_THE_FILE_OF_IMAGES|read_image_set: give the names of two files
+  auto a = dp::read_image_set("images");
 #endif
 #if defined(NPY_ON_A_PLACE)  // expect: devplace: read_npy: the file's element type and extents are the template
   auto a = dp::read_npy<float, dp::extents<2, 3>, dp::on<dp::cpu>>("x.npy");

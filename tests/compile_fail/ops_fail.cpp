@@ -36,22 +36,35 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SUM_MORE_NUMBERS_THAN_AXES)  // expect: devplace: more axes are reduced than the array has
   dp::sum(a, 0, 1, 2);
 #endif
-#if defined(SUM_OF_A_VECTOR)  // expect: GIVE_A_TENSOR_AND_AXES_AS_IN_sum_x_axis_0
+#if defined(SUM_OF_A_VECTOR)  // expect: GIVE_ONE_TENSOR_AND_AXES|sum: give one tensor, view or expression
   dp::sum(std::vector<float>{1, 2});
 #endif
-#if defined(SUM_AXIS_AS_TEMPLATE_ARGUMENT)  // expect: WRITE_sum_x_axis_0
-  dp::sum<0>(a);
+#if defined(MEAN_AXIS_AS_TEMPLATE_ARGUMENT)  // expect: GIVE_ONE_TENSOR_AND_AXES|mean: give one tensor, view or
+                                             // expression
+  dp::mean<0>(a);
 #endif
-#if defined(MAX_OF_TWO_TENSORS)  // expect: GIVE_A_TENSOR_AND_AXES_OR_USE_maximum_FOR_TWO_TENSORS
+#if defined(MAX_OF_TWO_TENSORS)  // expect: GIVE_ONE_TENSOR_AND_AXES|max: give one tensor, view or expression
   dp::max(a, a);
 #endif
-#if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed
+#if defined(SOFTMAX_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_THE_AXIS_IS|softmax and log_softmax: give one
   dp::softmax(a, dp::axis<0>{});
+#endif
+#if defined(MATMUL_INTO_INTEGERS)  // expect: GIVE_THE_RESULT_AND_TWO_TENSORS|matmul_into: give the result and two
+  dp::matmul_into(classes.clone(), classes, classes);
+#endif
+#if defined(SCALAR_PRODUCT)  // expect: WRITE_sum_OF_a_TIMES_b|dot: write sum
+  dp::tensor product = dp::dot(a, a);
+#endif
+#if defined(COPY_OF_A_VECTOR)  // expect: GIVE_TENSORS_OR_VIEWS_COPY|copy: give tensors or views on one place
+  dp::copy(a, std::vector<float>(6));
+#endif
+#if defined(REFUSED_AND_STORED)  // expect: devplace: matmul: the columns of the first operand
+  dp::tensor product = dp::matmul(a, a);
 #endif
 #if defined(MATMUL_OF_AN_EXPRESSION)  // expect: GIVE_TWO_TENSORS_OR_VIEWS|matmul: give two tensors or views
   dp::matmul(a + a, dp::transposed(a));
 #endif
-#if defined(ROWS_BY_A_VECTOR)  // expect: GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES
+#if defined(ROWS_BY_A_VECTOR)  // expect: GIVE_TWO_TENSORS_AND_wrap|take_rows: give two tensors or views
   dp::take_rows(a, std::vector<int>{0, 1});
 #endif
 #if defined(WHERE_WITHOUT_CHOICES)  // expect: WRITE_where_condition_a_b|where: write where.condition, a, b.
@@ -60,10 +73,10 @@ void operations(matrix& a, const labels& classes) {
 #if defined(PERMUTATION_SWAPPED)  // expect: (WRITE_permutation_OF_A_NUMBER|permutation.n, seed)
   dp::permutation(dp::seed{1}, 10);
 #endif
-#if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather
+#if defined(SORT_BY_A_FUNCTION)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE|sort: give a tensor or view on one place
   dp::sort(a, std::greater<>{});
 #endif
-#if defined(CUMSUM_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST
+#if defined(CUMSUM_ALONG_AN_AXIS)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE|cumsum: give one operand of one axis
   dp::cumsum(a, 0);
 #endif
 #if defined(SUM_AXES_AND_NUMBERS)  // expect: devplace: a reduction takes its axes either as axis<N>
@@ -85,7 +98,7 @@ void operations(matrix& a, const labels& classes) {
                                      // leading extents differ
   dp::matmul(a.reshape(dp::extents<3, 2, 1>{}), a.reshape(dp::extents<2, 1, 3>{}));
 #endif
-#if defined(MATMUL_RESULT_EXTENTS)  // expect: devplace: matmul: the result must have the rows of the first operand
+#if defined(MATMUL_RESULT_EXTENTS)  // expect: devplace: matmul: the result, which is the first argument, must have
   dp::matmul_into(a, a, dp::transposed(a));
 #endif
 #if defined(MATMUL_ELEMENT_TYPES)  // expect: devplace: matmul: the operands have different element types

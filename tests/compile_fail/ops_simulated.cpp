@@ -45,7 +45,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(INDICES_ON_ANOTHER_PLACE)  // expect: devplace: take_rows: the operand and the indices live on different
   dp::take_rows(b, labels<dp::cpu>{0, 1, 2});
 #endif
-#if defined(SORT_OVER_PLACES)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather
+#if defined(SORT_OVER_PLACES)  // expect: GIVE_A_TENSOR_ON_ONE_PLACE|give a tensor or view on one place
   {
     dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::sort(parts);
@@ -57,7 +57,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
     dp::permutation_into(copies, dp::seed{1});
   }
 #endif
-#if defined(CUMSUM_OVER_PLACES)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST
+#if defined(CUMSUM_OVER_PLACES)  // expect: GIVE_ONE_TENSOR_ON_ONE_PLACE|cumsum: give one operand of one axis
   {
     dp::tensor<float, dp::extents<4>, dp::sharded<dp::axis<0>, 0, 1>> parts(dp::extents<4>{});
     dp::cumsum(parts);

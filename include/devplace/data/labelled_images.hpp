@@ -13,6 +13,7 @@
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/data/shuffle_seed.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
@@ -59,6 +60,11 @@ inline image_set read_image_set(const std::string& images_path, const std::strin
                      " holds " + std::to_string(set.labels.extent(0)) + " labels; give the two files of one set.");
   return set;
 }
+
+/// Other arguments, such as the name of one file.
+template <class... GIVE_THE_FILE_OF_IMAGES_AND_THE_FILE_OF_LABELS>
+detail::refusal read_image_set(...) DEVPLACE_REFUSED(
+    "read_image_set: give the names of two files, the images and their labels: read_image_set(images, labels).");
 
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component

@@ -16,6 +16,13 @@
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
 
+namespace devplace {
+
+/// Appears in the compiler's message for a file that is read with a number in place of extents.
+struct WRITE_dextents_OF_THE_RANK;
+
+}  // namespace devplace
+
 namespace devplace::detail {
 
 /// Throws file_error unless `rest` can be the elements of the array, and unless they fit this machine's memory.

@@ -103,7 +103,7 @@ auto make_distributed_product(const A& a, const B& b) {
     if constexpr (rules_of<typename of_a::placement>::split && rules_of<typename of_b::placement>::split)
       require_same_split("matmul", of_a::matrix(a), of_b::matrix(b));
     auto c = make_like<value, typename rule::type>(whole, split_operand(of_a::matrix(a), of_b::matrix(b)));
-    using own = std::conditional_t<std::is_void_v<P>, value, P>;
+    using own = own_precision<P, value>;
     for (std::size_t k = 0; k != c.places; ++k)
       matmul_into(c.only_on(k), of_a::part(a, k), of_b::part(b, k), matmul_options<own>{});
     return c;

@@ -60,36 +60,45 @@ concept multipliable_places = on_one_device<A, B>;
 template <precision P>
 inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
 
+/// The precision of a product of elements `T`.
+template <class P, class T>
+using own_precision = std::conditional_t<std::is_void_v<P>, T, P>;
+
 /// The element type of a product's operands.
 template <matrix_operand A>
 using matrix_element_t = operand_element_t<A>;
 
-template <class P, class T>
-constexpr void check_matmul_precision() {
-  static_assert(std::is_same_v<element_of_t<P>, T>,
-                "devplace: matmul: the operands' elements are not those of the precision: tf32 is for float, and float "
-                "and double each for their own; convert with cast<float>(x) first.");
-}
-
-template <class A, class B>
-constexpr void check_matmul_operands() {
-  using a_extents = operand_extents_t<A>;
-  using b_extents = operand_extents_t<B>;
-  static_assert(std::is_same_v<operand_element_t<A>, operand_element_t<B>>,
+/// Whether the types allow a product; called by functions that programs call, so that compilers need few lines to show
+/// the user's.
+template <class P, class A, class B>
+constexpr bool check_product() {
+  using a = operand_extents_t<A>;
+  using b = operand_extents_t<B>;
+  using value = operand_element_t<A>;
+  constexpr bool same = std::is_same_v<value, operand_element_t<B>>, floating = !same || is_floating<value>,
+                 of_matrices = a::rank >= 2 && b::rank >= 2;
+  static_assert(same,
                 "devplace: matmul: the operands have different element types; convert one with cast<T>(x) first.");
-  static_assert(detail::is_floating<operand_element_t<A>>,
-                "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
-  static_assert(a_extents::rank >= 2 && b_extents::rank >= 2,
+  static_assert(floating, "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
+  static_assert(of_matrices,
                 "devplace: matmul: both operands must be matrices, or arrays of matrices, of rank 2 or more; reshape "
                 "other arrays first.");
-  if constexpr (a_extents::rank >= 2 && b_extents::rank >= 2) {
-    static_assert(compatible<extents<columns_in<a_extents>>, extents<rows_in<b_extents>>>,
+  if constexpr (same && floating && of_matrices) {
+    constexpr bool precise = std::is_same_v<element_of_t<own_precision<P, value>>, value>,
+                   inner = compatible<extents<columns_in<a>>, extents<rows_in<b>>>,
+                   leading = broadcast_pair<leading_extents_t<a>, leading_extents_t<b>>::fits;
+    static_assert(precise,
+                  "devplace: matmul: the operands' elements are not those of the precision: tf32 is for float, and "
+                  "float and double each for their own; convert with cast<float>(x) first.");
+    static_assert(inner,
                   "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
                   "transposed(x) for an operand that is stored the other way round.");
-    static_assert(
-        broadcast_pair<leading_extents_t<a_extents>, leading_extents_t<b_extents>>::fits,
-        "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an axis "
-        "in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
+    static_assert(leading,
+                  "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an "
+                  "axis in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
+    return precise && inner && leading;
+  } else {
+    return false;
   }
 }
 
@@ -224,44 +233,26 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
 template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
-  using c_view = detail::operand_view_t<C>;
-  using value = detail::matrix_element_t<A>;
-  using a_extents = detail::operand_extents_t<A>;
-  using b_extents = detail::operand_extents_t<B>;
-  detail::check_matmul_operands<A, B>();
-  detail::check_matmul_precision<P, value>();
-  static_assert(detail::on_one_device<C, A, B>,
-                "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
-  static_assert(detail::writable<C>, "devplace: matmul: the result's elements are const.");
-  static_assert(std::is_same_v<typename c_view::value_type, value>,
-                "devplace: matmul: the result's element type is not that of the operands.");
-  using product = detail::product_extents_t<a_extents, b_extents>;
-  static_assert(detail::compatible<typename c_view::extents_type, product>,
-                "devplace: matmul: the result must have the rows of the first operand and the columns of the second.");
-  detail::multiply(detail::with_dynamic_extents(detail::as_window(c).erased()),
-                   detail::with_dynamic_extents(detail::as_window(a).erased()),
-                   detail::with_dynamic_extents(detail::as_window(b).erased()), options);
+  using c_extents = detail::operand_extents_t<C>;
+  if constexpr (detail::check_product<P, A, B>()) {
+    using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
+    constexpr bool together = detail::on_one_device<C, A, B>, written = detail::writable<C>,
+                   same = std::is_same_v<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
+                   fits = detail::compatible<c_extents, product>;
+    static_assert(
+        together,
+        "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
+    static_assert(written, "devplace: matmul: the result's elements are const.");
+    static_assert(same, "devplace: matmul: the result's element type is not that of the operands.");
+    static_assert(fits,
+                  "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
+                  "and the columns of the second.");
+    if constexpr (together && written && same && fits)
+      detail::multiply(detail::with_dynamic_extents(detail::as_window(c).erased()),
+                       detail::with_dynamic_extents(detail::as_window(a).erased()),
+                       detail::with_dynamic_extents(detail::as_window(b).erased()), options);
+  }
 }
-
-}  // namespace devplace::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
-
-template <class P, class A, class B>
-auto make_product(const A& a, const B& b) {
-  using value = operand_element_t<A>;
-  using own = std::conditional_t<std::is_void_v<P>, value, P>;
-  check_matmul_precision<own, value>();
-  check_matmul_operands<A, B>();
-  const auto extents = product_extents(a.extents(), b.extents());
-  result_beside_t<A, value, std::remove_const_t<decltype(extents)>> c(extents);
-  matmul_into(c, a, b, matmul_options<own>{});
-  return c;
-}
-
-}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
-
-namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The matrix product a b as a new tensor on the operands' place. Shapes: a [..., m, k], b [..., k, n], the result
 /// [..., m, n]; a and b may be views with strides, such as transposed(x). In the precision of the operands' element
@@ -269,7 +260,15 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 template <detail::precision_or_own P = void, matrix_operand A, matrix_operand B>
   requires(detail::multipliable_places<A, B>)
 auto matmul(const A& a, const B& b) {
-  return detail::make_product<P>(a, b);
+  if constexpr (detail::check_product<P, A, B>()) {
+    using value = detail::matrix_element_t<A>;
+    const auto extents = detail::product_extents(a.extents(), b.extents());
+    detail::result_beside_t<A, value, std::remove_const_t<decltype(extents)>> c(extents);
+    matmul_into(c, a, b, matmul_options<detail::own_precision<P, value>>{});
+    return c;
+  } else {
+    return detail::refusal{};
+  }
 }
 
 /// Operands on different places: move one to the other's placement first, with to<placement_of_A>(b).
@@ -280,6 +279,9 @@ DEVPLACE_REFUSED(
     "matmul: the operands are on different places; move one to the other's placement first, with "
     "to<placement>(x).");
 /// Other arguments, such as numbers and expressions.
+template <class... GIVE_THE_RESULT_AND_TWO_TENSORS_OR_VIEWS_OF_float_OR_double>
+detail::refusal matmul_into(...) DEVPLACE_REFUSED(
+    "matmul_into: give the result and two tensors or views of float or double elements: matmul_into(c, a, b).");
 template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
 detail::refusal matmul(...) DEVPLACE_REFUSED(
     "matmul: give two tensors or views; store an expression in a tensor first: dp::tensor sum = a + b;");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
@@ -18,6 +19,8 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/algebra.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace {
@@ -94,7 +97,6 @@ auto reduced_on_place(const X& operand, Axes... axes) {
   using view_type = std::remove_const_t<decltype(window)>;
   using value = typename view_type::value_type;
   constexpr std::size_t rank = view_type::rank;
-  Operation::template check<value>();
   const std::array<bool, rank> reduced = reduced_axes<rank>(axes...);
   using remaining = decltype(remaining_extents(x.extents(), reduced, axes...));
   result_beside_t<view_type, typename Operation::template result<value>, remaining> result(
@@ -124,8 +126,6 @@ struct sum_operation {
   template <class T>
   using result = sum_result_t<T>;
   template <class T>
-  static auto check() {}
-  template <class T>
   static auto reducer(sum_result_t<T>* result, std::size_t) {
     return sum_reducer<T>{result, 0};
   }
@@ -134,11 +134,6 @@ struct mean_operation {
   static constexpr reducing kind = reducing::mean;
   template <class T>
   using result = T;
-  template <class T>
-  static auto check() {
-    static_assert(detail::is_floating<T>,
-                  "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
-  }
   template <class T>
   static auto reducer(T* result, std::size_t count) {
     return mean_reducer<T>{result, static_cast<double>(count)};
@@ -150,8 +145,6 @@ struct extremum_operation {
   template <class T>
   using result = T;
   template <class T>
-  static auto check() {}
-  template <class T>
   static auto reducer(T* result, std::size_t count) {
     require_elements(Largest ? "max" : "min", count);
     return extremum_reducer<T, Largest>{result};
@@ -162,8 +155,6 @@ struct position_operation {
   static constexpr reducing kind = reducing::position;
   template <class T>
   using result = std::int64_t;
-  template <class T>
-  static auto check() {}
   template <class T>
   static auto reducer(std::int64_t* result, std::size_t count) {
     require_elements(Largest ? "argmax" : "argmin", count);
@@ -180,20 +171,12 @@ constexpr T extremum_of_nothing() {
     return Largest ? lowest_number<T> : highest_number<T>;
 }
 
-template <class... Axes>
-constexpr void check_one_axis() {
-  static_assert(sizeof...(Axes) <= 1,
-                "devplace: argmax and argmin: a position is one along one axis, or in the whole "
-                "array; name one axis, or reshape those that belong together to one.");
-}
-
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// Each place reduces its local tensor.
 template <class Operation, class T, class E, class Where, std::size_t... N>
 auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   using rule = reduction_result<Operation::kind, Where, N...>;
-  Operation::template check<T>();
   constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
   if constexpr (common_result<rule>::value) {
     using result_element = typename Operation::template result<T>;
@@ -214,23 +197,37 @@ auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
   }
 }
 
+/// Messages are here, one call below the functions that programs call, so that compilers need few lines to show the
+/// user's. `X` is deduced from a forwarding reference.
 template <class Operation, class X, class... Axes>
-auto reduced(const X& x, Axes... axes) {
-  static_assert((is_axis<Axes> && ...) || (std::integral<Axes> && ...),
-                "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
-  if constexpr (!distributed_operand<const X&>) {
+auto reduced(X&& x, Axes... axes) {
+  constexpr std::size_t rank = std::remove_cvref_t<X>::rank;
+  constexpr bool types = (is_axis<Axes> && ...), distributed = distributed_operand<X>, stored = no_named_expressions<X>,
+                 one_kind = types || (std::integral<Axes> && ...), named = types || !distributed,
+                 exist = axes_exist<rank, Axes...>, differ = axes_differ<Axes...>,
+                 enough = types || sizeof...(Axes) <= rank,
+                 floating = !std::is_same_v<Operation, mean_operation> || is_floating<value_type_of<X>>,
+                 one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
+  static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
+  static_assert(named,
+                "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
+                "as in sum(x, axis<1>{}).");
+  static_assert(exist, "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
+  static_assert(differ, "devplace: an axis is reduced twice; name each axis once.");
+  static_assert(enough, "devplace: more axes are reduced than the array has.");
+  static_assert(floating, "devplace: mean: the mean of integers is not an integer; convert with cast<float>(x) first.");
+  static_assert(one_axis,
+                "devplace: argmax and argmin: a position is one along one axis, or in the whole array; name one axis, "
+                "or reshape those that belong together to one.");
+  if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis))
+    return refusal{};
+  else if constexpr (!distributed)
     return reduced_on_place<Operation>(x, axes...);
-  } else {
-    constexpr bool named = (is_axis<Axes> && ...);
-    static_assert(
-        named,
-        "devplace: the placement of a distributed operand's reduction depends on the axis; name it by a type, "
-        "as in sum(x, axis<1>{}).");
-    if constexpr (named && tensor_like<X>)
-      return reduced_on_places<Operation>(x, axes...);
-    else if constexpr (named)
-      return reduced_on_places<Operation>(evaluated(x), axes...);
-  }
+  else if constexpr (tensor_like<X>)
+    return reduced_on_places<Operation>(x, axes...);
+  else
+    return reduced_on_places<Operation>(evaluated(x), axes...);
 }
 
 }  // namespace DEVPLACE_CONFIGURATION
@@ -239,69 +236,43 @@ auto reduced(const X& x, Axes... axes) {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
+// Defines a reduction, and refuses other arguments.
+#define DEVPLACE_DETAIL_REDUCTION(name, function)                                  \
+  template <reducible X, axis_argument... Axes>                                    \
+  auto name(X&& x, Axes... axes) {                                                 \
+    return function(std::forward<X>(x), axes...);                                  \
+  }                                                                                \
+  template <auto... GIVE_ONE_TENSOR_AND_AXES_AS_IN_sum_x_axis_0_OR_maximum_OF_TWO> \
+  detail::refusal name(...)
+#define DEVPLACE_DETAIL_ONE_OPERAND                                                                              \
+  ": give one tensor, view or expression and the axes, as in sum(x, axis<0>{}); the larger elements of two are " \
+  "maximum(a, b)."
+
 /// Sums, of x's element type, or int64 for integers. 0 without elements.
-template <reducible X, axis_argument... Axes>
-auto sum(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  return detail::reduced<detail::sum_operation>(x, axes...);
-}
-
+DEVPLACE_DETAIL_REDUCTION(sum, detail::reduced<detail::sum_operation>)
+DEVPLACE_REFUSED("sum" DEVPLACE_DETAIL_ONE_OPERAND);
 /// Means of float or double elements. NaN without elements.
-template <reducible X, axis_argument... Axes>
-auto mean(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  return detail::reduced<detail::mean_operation>(x, axes...);
-}
-
+DEVPLACE_DETAIL_REDUCTION(mean, detail::reduced<detail::mean_operation>)
+DEVPLACE_REFUSED("mean" DEVPLACE_DETAIL_ONE_OPERAND);
 /// Largest elements; NaN if any element is NaN. Throws argument_error without elements.
-template <reducible X, axis_argument... Axes>
-auto max(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  return detail::reduced<detail::extremum_operation<true>>(x, axes...);
-}
-
+DEVPLACE_DETAIL_REDUCTION(max, detail::reduced<detail::extremum_operation<true>>)
+DEVPLACE_REFUSED("max" DEVPLACE_DETAIL_ONE_OPERAND);
 /// Smallest elements; NaN if any element is NaN. Throws argument_error without elements.
-template <reducible X, axis_argument... Axes>
-auto min(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  return detail::reduced<detail::extremum_operation<false>>(x, axes...);
-}
-
+DEVPLACE_DETAIL_REDUCTION(min, detail::reduced<detail::extremum_operation<false>>)
+DEVPLACE_REFUSED("min" DEVPLACE_DETAIL_ONE_OPERAND);
 /// Position of the largest element, as int64: in the whole array in row-major order, or along one axis, as in
 /// `argmax(logits, axis<1>{})`, the class of each row. The first of equal ones; a NaN counts as largest. Throws
 /// argument_error without elements.
-template <reducible X, axis_argument... Axes>
-auto argmax(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  detail::check_one_axis<Axes...>();
-  return detail::reduced<detail::position_operation<true>>(x, axes...);
-}
-
+DEVPLACE_DETAIL_REDUCTION(argmax, detail::reduced<detail::position_operation<true>>)
+DEVPLACE_REFUSED("argmax" DEVPLACE_DETAIL_ONE_OPERAND);
 /// Position of the smallest element, otherwise as argmax.
-template <reducible X, axis_argument... Axes>
-auto argmin(X&& x, Axes... axes) {
-  static_assert(detail::no_named_expressions<X>, DEVPLACE_DETAIL_NAMED_EXPRESSION);
-  detail::check_one_axis<Axes...>();
-  return detail::reduced<detail::position_operation<false>>(x, axes...);
-}
+DEVPLACE_DETAIL_REDUCTION(argmin, detail::reduced<detail::position_operation<false>>)
+DEVPLACE_REFUSED("argmin" DEVPLACE_DETAIL_ONE_OPERAND);
 
-/// Other arguments.
-///@{
-template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_sum_x_axis_0>
-void sum(...) = delete;
-template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_mean_x_axis_0>
-void mean(...) = delete;
-template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_argmax_x_axis_0>
-void argmax(...) = delete;
-template <class... GIVE_A_TENSOR_AND_AXES_AS_IN_argmin_x_axis_0>
-void argmin(...) = delete;
-template <class... GIVE_A_TENSOR_AND_AXES_OR_USE_maximum_FOR_TWO_TENSORS>
-void max(...) = delete;
-template <class... GIVE_A_TENSOR_AND_AXES_OR_USE_minimum_FOR_TWO_TENSORS>
-void min(...) = delete;
-template <auto... WRITE_sum_x_axis_0>
-  requires(sizeof...(WRITE_sum_x_axis_0) > 0)
-void sum(...) = delete;
-///@}
+#undef DEVPLACE_DETAIL_REDUCTION
+
+/// Refused: the scalar product by its name in numpy.
+template <class... WRITE_sum_OF_a_TIMES_b_OR_matmul>
+detail::refusal dot(...) DEVPLACE_REFUSED("dot: write sum(a * b), and matmul(a, b) for matrices.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -10,6 +10,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/scan_plan.hpp>
 #include <devplace/ops/for_each.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace::detail {
@@ -103,9 +104,12 @@ auto cumsum(const X& x) {
 /// Other arguments, such as tensors over several places.
 ///@{
 template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
-void cumsum_into(...) = delete;
+detail::refusal cumsum_into(...) DEVPLACE_REFUSED(
+    "cumsum_into: give the result and an operand of one axis on one place; of one over several, x.local(k) or "
+    "gather(x).");
 template <class... GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST>
-void cumsum(...) = delete;
+detail::refusal cumsum(...) DEVPLACE_REFUSED(
+    "cumsum: give one operand of one axis on one place, such as a row; of one over several, x.local(k) or gather(x).");
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/placement_check.hpp>
 #include <devplace/ops/detail/row_loops.hpp>
 #include <devplace/ops/for_each_row.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 
 namespace devplace::detail {
@@ -88,41 +89,51 @@ struct log_softmax_backward_row {
 
 }  // namespace devplace::detail
 
+#define DEVPLACE_DETAIL_SOFTMAX_ELEMENTS \
+  "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first."
+
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The common part of the four functions below: applies `Row` to every row of the result y and its operands.
 /// `auto`: instantiated where it is called, so that the compiler shows the user's line.
 template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
+  constexpr bool together = on_one_device<Y, X...>, written = writable<Y>,
+                 same = (std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
+                 floating = is_floating<operand_element_t<Y>>,
+                 fits = (compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...);
   static_assert(
-      on_one_device<Y, X...>,
+      together,
       "devplace: softmax: the operands live on different places; move them to one with to<on<...>>(x) first.");
-  static_assert(writable<Y>, "devplace: softmax: the result's elements are const; pass a tensor or view to write to.");
-  static_assert((std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
-                "devplace: softmax: the operands have different element types; convert with cast<T>(x) first.");
-  static_assert(detail::is_floating<operand_element_t<Y>>,
-                "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first.");
-  static_assert((compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...),
-                "devplace: softmax: result and operands must have the same extents.");
-  const auto result = as_window(y);
-  require_one_device(operation, result, as_window(x)...);
-  (require_same_extents(operation, "the result", result, "an operand", as_window(x)), ...);
-  if constexpr (!operand_view_t<Y>::is_row_major) {
-    const auto rows = packed_beside(result);
-    for_rows_of<Row>(operation, rows.view, x...);
-    assign(result.erased(), rows.view.erased());
-  } else {
-    const row_shape shape = rows_of(result.extents());
-    for_each_row<operand_backend_t<Y>>(
-        result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
-        Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_window(x)).view)..., shape.columns});
+  static_assert(written, "devplace: softmax: the result's elements are const; pass a tensor or view to write to.");
+  static_assert(same, "devplace: softmax: the operands have different element types; convert with cast<T>(x) first.");
+  static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
+  static_assert(fits, "devplace: softmax: result and operands must have the same extents.");
+  if constexpr (together && written && same && floating && fits) {
+    const auto result = as_window(y);
+    require_one_device(operation, result, as_window(x)...);
+    (require_same_extents(operation, "the result", result, "an operand", as_window(x)), ...);
+    if constexpr (!operand_view_t<Y>::is_row_major) {
+      const auto rows = packed_beside(result);
+      for_rows_of<Row>(operation, rows.view, x...);
+      assign(result.erased(), rows.view.erased());
+    } else {
+      const row_shape shape = rows_of(result.extents());
+      for_each_row<operand_backend_t<Y>>(
+          result.ordinal(), shape.rows, shape.columns, row_grain(shape.columns, 8),
+          Row<operand_element_t<Y>>{raw_data(result), raw_data(packed(as_window(x)).view)..., shape.columns});
+    }
   }
 }
 
 /// The result for every row of x as a new tensor, which is distributed like x.
 template <template <class> class Row, class X>
 auto with_rows_of(const char* operation, const X& x) {
-  if constexpr (distributed_tensor<X>) {
+  constexpr bool floating = is_floating<typename X::value_type>;
+  static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
+  if constexpr (!floating) {
+    return refusal{};
+  } else if constexpr (distributed_tensor<X>) {
     using extents_type = typename X::extents_type;
     static_assert(extents_type::rank > 0, "devplace: this operation works along an axis; a scalar has none.");
     using rule = row_function_result<extents_type::rank - 1, typename X::placement_type>;
@@ -185,12 +196,15 @@ auto log_softmax(const X& x) {
   return detail::with_rows_of<detail::log_softmax_row>("log_softmax", x);
 }
 
+#define DEVPLACE_DETAIL_SOFTMAX_OPERAND \
+  "softmax and log_softmax: give one tensor or view; the axis is the last, and another one is softmax(transposed(x))."
+
 /// Other arguments. For another axis: softmax(transposed(x)), or x.permute(...).
 ///@{
 template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
-void softmax(...) = delete;
+detail::refusal softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
 template <class... GIVE_ONE_TENSOR_THE_AXIS_IS_THE_LAST_SEE_transposed>
-void log_softmax(...) = delete;
+detail::refusal log_softmax(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_SOFTMAX_OPERAND);
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -14,6 +14,7 @@
 #include <devplace/ops/detail/sort_plan.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/ops/sorted_elements.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -140,18 +141,23 @@ auto top_k(const X& x, std::size_t k) {
   return sorted_elements<decltype(values), decltype(positions)>{std::move(values), std::move(positions)};
 }
 
+#define DEVPLACE_DETAIL_SORTED                                                                                    \
+  ": give a tensor or view on one place, and sort_order::descending if the largest come first; of a tensor over " \
+  "several places, x.local(k) or gather(x)."
+
 /// Other arguments, such as tensors over several places.
 ///@{
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-void sort_into(...) = delete;
+detail::refusal sort_into(...) DEVPLACE_REFUSED("sort_into" DEVPLACE_DETAIL_SORTED);
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-void argsort_into(...) = delete;
+detail::refusal argsort_into(...) DEVPLACE_REFUSED("argsort_into" DEVPLACE_DETAIL_SORTED);
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-void sort(...) = delete;
+detail::refusal sort(...) DEVPLACE_REFUSED("sort" DEVPLACE_DETAIL_SORTED);
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR_gather>
-void argsort(...) = delete;
+detail::refusal argsort(...) DEVPLACE_REFUSED("argsort" DEVPLACE_DETAIL_SORTED);
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_NUMBER_OR_USE_x_local_OR_gather>
-void top_k(...) = delete;
+detail::refusal top_k(...) DEVPLACE_REFUSED(
+    "top_k: give a tensor or view on one place and a number; of one over several, x.local(k) or gather(x).");
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

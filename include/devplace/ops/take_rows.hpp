@@ -9,6 +9,7 @@
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/row_taker.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 
@@ -16,14 +17,15 @@ namespace devplace::detail {
 
 template <class X, class Indices>
 struct taken_rows {
-  static_assert(operand_extents_t<X>::rank > 0,
-                "devplace: take_rows: a scalar has no rows; pass an operand of rank 1 or more.");
-  static_assert(operand_extents_t<Indices>::rank == 1,
-                "devplace: take_rows: the indices must have rank 1; reshape them first.");
-  static_assert(!detail::is_floating<operand_element_t<Indices>>,
+  static constexpr bool has_rows = operand_extents_t<X>::rank > 0, one_axis = operand_extents_t<Indices>::rank == 1,
+                        whole = !is_floating<operand_element_t<Indices>>, together = on_one_device<X, Indices>;
+  static constexpr bool allowed = has_rows && one_axis && whole && together;
+  static_assert(whole,
                 "devplace: take_rows: the indices must be integers, int64, int32 or uint8; convert them with "
                 "cast<std::int64_t>(x).");
-  static_assert(on_one_device<X, Indices>,
+  static_assert(has_rows || !whole, "devplace: take_rows: a scalar has no rows; pass an operand of rank 1 or more.");
+  static_assert(one_axis || !whole, "devplace: take_rows: the indices must have rank 1; reshape them first.");
+  static_assert(together,
                 "devplace: take_rows: the operand and the indices live on different places; move one with "
                 "to<on<...>>(x).");
   using with_first = with_axis<operand_extents_t<X>, 0, operand_extents_t<Indices>::static_extent(0)>;
@@ -85,14 +87,19 @@ void take_rows_into(Y&& y, const X& x, const Indices& indices) {
 template <tensor_like X, tensor_like Indices>
 auto take_rows(const X& x, const Indices& indices) {
   using result = detail::taken_rows<X, Indices>;
-  detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
-      result::with_first::with(detail::as_view(indices).size(), detail::as_view(x).extents()));
-  take_rows_into(y, x, indices);
-  return y;
+  if constexpr (result::allowed) {
+    detail::result_beside_t<X, detail::operand_element_t<X>, typename result::extents_type> y(
+        result::with_first::with(detail::as_view(indices).size(), detail::as_view(x).extents()));
+    take_rows_into(y, x, indices);
+    return y;
+  } else {
+    return detail::refusal{};
+  }
 }
 /// Other arguments.
 template <class... GIVE_TWO_TENSORS_AND_wrap_A_VECTOR_OF_INDICES>
-void take_rows(...) = delete;
+detail::refusal take_rows(...) DEVPLACE_REFUSED(
+    "take_rows: give two tensors or views, the rows and their indices; wrap(v, extents(n)) makes a view of a vector.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
 

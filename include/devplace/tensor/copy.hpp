@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/packed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -111,12 +112,11 @@ void copy(To&& destination, const From& source) {
   }
 }
 
-/// Appears in the compiler's message for a `copy` of a tensor over several places.
-struct COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE;
-template <class FIX = COPY_ITS_PARTS_WITH_x_local_OR_USE_A_COLLECTIVE, tensor_like To, tensor_like From>
-  requires(detail::form_of_tensor<To> != detail::form::one_place ||
-           detail::form_of_tensor<From> != detail::form::one_place)
-void copy(To&&, const From&) = delete;
+/// Other arguments, such as vectors and tensors over several places.
+template <class... GIVE_TENSORS_OR_VIEWS_COPY_PARTS_WITH_x_local_AND_wrap_VECTORS>
+detail::refusal copy(...) DEVPLACE_REFUSED(
+    "copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a view of a vector, and "
+    "of a tensor over several places there are x.local(k) and collectives.");
 
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already on
 /// `Where` is moved, everything else copied. Complete when the call returns. Tensors over several places are

@@ -23,6 +23,18 @@ inline constexpr bool is_axis = false;
 template <std::size_t N>
 inline constexpr bool is_axis<axis<N>> = true;
 
+/// Whether axes that are given by types exist in an array of rank `Rank`, and whether each is given once.
+///@{
+template <std::size_t Rank, class... Axes>
+inline constexpr bool axes_exist = true;
+template <std::size_t Rank, std::size_t... N>
+inline constexpr bool axes_exist<Rank, axis<N>...> = ((N < Rank) && ...);
+template <class... Axes>
+inline constexpr bool axes_differ = true;
+template <std::size_t... N>
+inline constexpr bool axes_differ<axis<N>...> = all_different<N...>();
+///@}
+
 [[noreturn]] inline void throw_reduced_axis(long long axis, std::size_t rank) {
   throw argument_error("the reduced axis " + std::to_string(axis) +
                        " does not exist, or is named twice; an array of rank " + std::to_string(rank) +
@@ -32,8 +44,6 @@ inline constexpr bool is_axis<axis<N>> = true;
 /// For every axis of an array whether it is reduced; without arguments all are.
 template <std::size_t Rank, std::size_t... N>
 constexpr auto reduced_axes(axis<N>...) {
-  static_assert(((N < Rank) && ...), "devplace: the reduced axis does not exist; axes count from 0 to rank - 1.");
-  static_assert(all_different<N...>(), "devplace: an axis is reduced twice; name each axis once.");
   std::array<bool, Rank> result{};
   for (std::size_t which = 0; which != Rank; ++which)
     result[which] = sizeof...(N) == 0 || (... || (which == N));
@@ -42,7 +52,6 @@ constexpr auto reduced_axes(axis<N>...) {
 template <std::size_t Rank, std::integral... N>
   requires(sizeof...(N) > 0)
 auto reduced_axes(N... axes) {
-  static_assert(sizeof...(N) <= Rank, "devplace: more axes are reduced than the array has.");
   std::array<bool, Rank> result{};
   for (long long which : {static_cast<long long>(axes)...}) {
     const auto found = static_cast<std::size_t>(which < 0 ? which + static_cast<long long>(Rank) : which);
