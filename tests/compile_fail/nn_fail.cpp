@@ -101,7 +101,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
   { dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
-#if defined(PRECISION_OF_A_MODEL)  // expect: (constraint|precision)
+#if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, where it lies, and
   { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
 #endif
 #if defined(BATCH_FOR_A_TF32_MODEL)  // expect: devplace: the batch's element type is not the model's
@@ -110,7 +110,8 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     fast.predict(dp::tensor<double, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
   }
 #endif
-#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: (no matching|no member|no instance)
+#if defined(SAVED_IN_ANOTHER_PRECISION)  // expect: WRITE_model_backward|devplace: backward: it takes what this model's
+                                         // forward saved
   {
     dp::model<net, on_cpu, dp::tf32> fast{dp::seed{1}};
     auto pass = model.forward(x);
@@ -181,7 +182,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     mixed.predict(dp::tensor<dp::bf16, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
   }
 #endif
-#if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved
+#if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward|devplace: backward: it uses up what forward saved
   model.backward(saved, gradient);
 #endif
 #if defined(COPIED_SAVED)  // expect: (deleted|cannot be referenced)
@@ -200,7 +201,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     lookup.backward_to_input(std::move(kept), nn::output_gradient(std::move(rows)));
   }
 #endif
-#if defined(INPUT_GRADIENT_WITHOUT_MOVE)  // expect: SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved
+#if defined(INPUT_GRADIENT_WITHOUT_MOVE)  // expect: SAVED_IS_USED_UP|devplace: backward_to_input: it uses up
   model.backward_to_input(saved, gradient);
 #endif
 #if defined(PREDICT_INTO_CONST)  // expect: devplace: predict_into: the result's elements are const
@@ -241,7 +242,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
     optimizer.step(other, model.backward(std::move(pass.saved), gradient));
   }
 #endif
-#if defined(COPY_ASSIGNED_MODEL)  // expect: USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign
+#if defined(COPY_ASSIGNED_MODEL)  // expect: USE_to_OF_ITS_PLACE_TO_COPY|devplace: models are not copied by =
   {
     cpu_model other{dp::seed{2}};
     other = model;
@@ -252,6 +253,29 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(NUMBER_FOR_THE_SEED)  // expect: GIVE_A_SEED_AS_IN_seed_1
   { cpu_model wrong{1}; }
+#endif
+#if defined(PREDICT_WITH_TARGETS)  // expect: GIVE_THE_SAMPLES_ALONE|devplace: predict: it takes the samples alone
+  auto predicted = model.predict(x, y);
+#endif
+#if defined(PARAMETER_BY_NAME)  // expect: CHOOSE_BY_A_CONSTANT|devplace: parameter: its type depends on the index
+  auto weight = model.parameter("0.weight");
+#endif
+#if defined(PARAMETER_BEYOND_THE_LAST)  // expect: THE_NETWORK_HAS_FEWER|devplace: parameter: the network has fewer
+  auto weight = model.parameter<4>();
+#endif
+#if defined(MODEL_OF_ANOTHER_NETWORK)  // expect: ASSIGN_A_MODEL_OF_THE_SAME|devplace: assign: the other model has
+                                       // another
+  model.assign(dp::model<nn::linear<6, 3>, on_cpu>{dp::seed{1}});
+#endif
+#if defined(EVAL)  // expect: LEAVE_train_AND_eval_OUT|devplace: predict computes as after eval
+  model.eval();
+#endif
+#if defined(PARAMETERS)  // expect: USE_for_each_parameter|devplace: parameters have different types
+  for (auto& parameter : model.parameters())
+    static_cast<void>(parameter);
+#endif
+#if defined(MODEL_AS_A_NUMBER)  // expect: A_MODEL_IS_NO_NUMBER|devplace: a model is no number
+  dp::optim::sgd rule{model};
 #endif
 #if defined(VECTOR_AS_A_BATCH)  // expect: devplace: a batch is a tensor or a view of one
   {

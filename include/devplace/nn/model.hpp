@@ -4,14 +4,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <devplace/nn/detail/backward.hpp>
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/loss.hpp>
+#include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/place/detail/host_memory.hpp>
@@ -28,11 +27,23 @@
 
 namespace devplace {
 
-/// Appear in the compiler's message when a model is copied or made without a seed.
-///@{
-struct USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign;
-struct GIVE_A_SEED_AS_IN_seed_1;
-///@}
+/// Refuses other arguments.
+template <class Net, class Where, class P>
+class model {
+  static_assert(detail::accepted<Net>,
+                "devplace: model: its arguments are a network, where it lies, and, unless it is float, a precision "
+                "(double, tf32, mixed<bf16>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
+
+ public:
+  /// Take what the assertion has rejected.
+  ///@{
+  template <class... Any>
+  explicit model(const Any&...) {}
+  detail::refusal parameter_count() const;
+  template <class... Any>
+  detail::refusal predict(const Any&...) const;
+  ///@}
+};
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
 /// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
@@ -40,18 +51,24 @@ struct GIVE_A_SEED_AS_IN_seed_1;
 /// placement. Move-only. Several threads may call predict and read parameters of a const model at once. What trains or
 /// changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at once throw.
 template <class Net, placement Where, precision P>
-class model {
-  using roles = precision_traits<P>;
-  using T = typename roles::parameter;
-  using backend_type = placement_backend_t<Where>;
+  requires std::is_class_v<Net>
+class model<Net, Where, P> : public model_parameters<Net, Where, P> {
+  using base = model_parameters<Net, Where, P>;
+  using base::live;
+  using base::state_;
+  using typename base::backend_type;
+  using typename base::plan;
+  using typename base::roles;
   using mesh = detail::mesh_of<Where>;
   static_assert(std::is_same_v<typename placement_traits<Where>::kind, copies>,
                 "devplace: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   static_assert(mesh::one_backend, "devplace: the places of one model must be of one kind, all cpu or all cuda.");
   static_assert(devplace::detail::computes<backend_type>,
                 "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
-  using plan = runtime::network_plan<Net>;
   static_assert(nn::detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
+  static_assert(nn::detail::layers_fit<typename plan::first_misfit>,
+                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
+                "in this message name the layer (counted from 0) and both sizes.");
 
  public:
   /// The template's arguments.
@@ -62,12 +79,10 @@ class model {
   ///@}
   /// The element types of parameters, batches and outputs.
   ///@{
-  using value_type = T;
+  using value_type = typename roles::parameter;
   using input_type = typename plan::template input_element<P>;
   using output_type = typename plan::template output_element<P>;
   ///@}
-  /// The run-time state of a model.
-  using state_type = runtime::model_state<typename roles::storage>;
   /// Extents of one sample at the network's input and output.
   ///@{
   using input_extents = typename plan::input;
@@ -83,7 +98,7 @@ class model {
   /// throws earlier failures of them.
   template <detail::configured = detail::configuration>
   explicit model(seed start)
-      : state_(detail::naming_bad_alloc("the model", [&] {
+      : base(detail::naming_bad_alloc("the model", [&] {
           return nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value);
         })) {}
 
@@ -91,75 +106,17 @@ class model {
   /// another one throws from then on; assign() copies instead.
   ///@{
   model(model&&) noexcept = default;
-  model& operator=(model&& other) noexcept {
-    if (state_ != nullptr && state_ != other.state_) state_->replaced = true;
-    state_ = std::move(other.state_);
-    return *this;
-  }
+  model& operator=(model&&) noexcept = default;
   ///@}
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
   model(const model&, USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign* = nullptr) = delete;
   model& operator=(const volatile model&) const volatile&& = delete;
   template <class FIX = USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign>
-  void operator=(const model&) = delete;
+  detail::refusal operator=(const model&) DEVPLACE_REFUSED(
+      "models are not copied by =; best.assign(model) copies the parameters into a model that exists.");
   template <class... Number, class FIX = GIVE_A_SEED_AS_IN_seed_1>
     requires(sizeof...(Number) <= 1 && (std::is_arithmetic_v<Number> && ...))
   explicit model(Number...) = delete;
-
-  /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
-  /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
-  template <class From, detail::configured = detail::configuration>
-  void assign(const model<Net, From, P>& other) {
-    auto& state = *live();
-    const runtime::sole_use use(state);
-    runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
-  }
-
-  /// Number of trained elements.
-  static constexpr std::size_t parameter_count() { return plan::parameters; }
-
-  /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
-  static std::vector<std::string> parameter_names() {
-    std::vector<std::string> names;
-    plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
-    return names;
-  }
-
-  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
-  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them.
-  /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
-  ///@{
-  template <std::size_t Index>
-  auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
-    if constexpr (single_place<Where>)
-      return parameter_only_on<Index>(k);
-    else
-      return window<const T, Index>(k);
-  }
-  template <std::size_t Index>
-  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND {
-    return window<const T, Index>(k);
-  }
-  ///@}
-  /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
-  template <std::size_t Index>
-  auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
-    live()->working_copies_are_old = true;
-    return window<T, Index>(k);
-  }
-
-  /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
-  ///@{
-  template <class F>
-  void for_each_parameter(F&& f, std::size_t k = 0) {
-    if constexpr (single_place<Where>) live()->working_copies_are_old = true;
-    visit<std::conditional_t<single_place<Where>, T, const T>>(f, k);
-  }
-  template <class F>
-  void for_each_parameter(F&& f, std::size_t k = 0) const {
-    visit<const T>(f, k);
-  }
-  ///@}
 
   /// The outputs for a batch; saves nothing for backward and switches random layers off. The batch is [n, input
   /// extents...] of input_type (axes after the first may be flattened differently), on one place a view of any layout;
@@ -271,7 +228,7 @@ class model {
     static_assert(std::is_same_v<EarlierWhere, gradient_placement_from_t<Where, Batch>>,
                   "devplace: backward: whole gradients and summands cannot be added: a sharded batch adds to the "
                   "gradients of sharded batches before synchronize, a replicated batch to whole ones.");
-    check_lease(earlier);
+    this->check_lease(earlier);
     const runtime::sole_use use(*live());
     if (earlier.how() != loss.how)
       throw error("backward: gradients of a mean and of a sum cannot be added; use one reduction for both losses.");
@@ -279,66 +236,28 @@ class model {
     return std::move(earlier);
   }
 
-  /// backward consumes what forward saved: move it in.
+  /// backward consumes what forward saved: move it in. Other arguments are refused, too.
   ///@{
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
-  void backward(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
+  detail::refusal backward(nn::saved<Net, Where, P, Batch, Held>&, const Rest&...)
+      DEVPLACE_REFUSED("backward: it uses up what forward saved; move that in: backward(std::move(saved), gradient).");
   template <class FIX = nn::SAVED_IS_USED_UP_BY_backward_WRITE_std_move_saved, class Batch, class Held, class... Rest>
-  void backward_to_input(nn::saved<Net, Where, P, Batch, Held>&, Rest&&...) = delete;
+  detail::refusal backward_to_input(nn::saved<Net, Where, P, Batch, Held>&, const Rest&...) DEVPLACE_REFUSED(
+      "backward_to_input: it uses up what forward saved; move that in: backward_to_input(std::move(saved), gradient).");
+  template <class... Wrong, class FIX = WRITE_model_backward_std_move_saved_gradient>
+  detail::refusal backward(const Wrong&...) DEVPLACE_REFUSED(
+      "backward: it takes what this model's forward saved and then the gradient of a loss, not its whole result: "
+      "auto [loss, gradient] = nn::cross_entropy{}(output, labels); model.backward(std::move(saved), gradient).");
+  template <class... Wrong, class FIX = GIVE_THE_SAMPLES_ALONE_AS_IN_model_predict_x>
+    requires(sizeof...(Wrong) != 1)
+  detail::refusal predict(const Wrong&...)
+  const DEVPLACE_REFUSED(
+      "predict: it takes the samples alone: model.predict(samples); a trainer's step takes targets.");
   ///@}
-
-  /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
-  /// moved.
-  ///@{
-  state_type& state() { return *live(); }
-  const state_type& state() const { return *live(); }
-  std::shared_ptr<state_type> shared_state() { return live(); }
-  std::shared_ptr<const state_type> shared_state() const { return live(); }
-  ///@}
-
-  /// Throws unless the lease is of this model's gradients and the model can be used.
-  template <class Lease>
-  void check_lease(const Lease& lease) const {
-    if (&lease.arena() != state_.get())
-      throw error(
-          "these gradients belong to another model; each model's optimizer takes the gradients that the "
-          "model's own backward returned.");
-    static_cast<void>(live());
-  }
-
  private:
   friend struct nn::detail::model_access;
   using typical_output = tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>;
-  explicit model(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
-
-  /// The state of a usable model. Throws a new failure of one of its devices.
-  const std::shared_ptr<state_type>& live() const {
-    if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
-    state_->settle_after_failures(*state_);
-    return state_;
-  }
-
-  /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
-  template <class Element, class Extents>
-  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
-    const auto& r = runtime::replica_at(*live(), k);
-    Element* const data = r.parameter_data() + offset;
-    if constexpr (single_place<Where>)
-      return view<Element, Extents, Where>{data, e};
-    else
-      return detail::view_at<backend_type>(r.ordinal, data, e);
-  }
-  template <class Element, std::size_t Index>
-  auto window(std::size_t k) const {
-    using entry = typename plan::template parameter_at<Index>;
-    return view_of<Element>(k, entry::offset, typename entry::extents{});
-  }
-  template <class Element, class F>
-  void visit(F&& f, std::size_t k) const {
-    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
-      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
-    });
-  }
+  explicit model(std::shared_ptr<typename base::state_type> state) : base(std::move(state)) {}
 
   /// Uninitialised outputs, with the batch's placement and split.
   template <class Batch, detail::configured = detail::configuration>
@@ -346,8 +265,6 @@ class model {
     return detail::make_like<output_type, typename Batch::placement_type>(
         runtime::batch_extents<output_extents>(samples.extent(0)), samples);
   }
-
-  std::shared_ptr<state_type> state_;
 };
 
 namespace detail {

@@ -48,18 +48,12 @@ struct receives;
 
 namespace detail {
 
+/// A layer that does not take what the one before it gives; a plan holds the first.
 template <class Position, class Layer, class Expects, class Receives>
-inline constexpr bool fits = false;
-template <class Position, class Layer, class Same>
-inline constexpr bool fits<Position, Layer, expects<Same>, receives<Same>> = true;
-
-template <class Position, class Layer, class Expects, class Receives>
-struct check_layer_input {
-  static_assert(fits<Position, Layer, Expects, Receives>,
-                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
-                "in this message name the layer (counted from 0) and both sizes.");
-  static constexpr bool checked = true;
-};
+struct misfit;
+/// `First` is a plan's first misfit, which the compiler's message names.
+template <class First>
+inline constexpr bool layers_fit = std::is_void_v<First>;
 
 template <class Layer>
 concept fixes_input = requires {
@@ -74,27 +68,32 @@ struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
   using output = In;
   using wrong_layer = void;
+  using first_misfit = void;
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
-  static constexpr bool check() {
-    if constexpr (fixes_input<Layer> && (is_layer<typename Done::wrong_layer> && ...))
-      return check_layer_input<position<Index>, Layer, expects<typename Layer::input_extents>, receives<In>>::checked;
+  static constexpr auto taken() {
+    if constexpr (fixes_input<Layer>)
+      return typename Layer::input_extents{};
     else
-      return true;
+      return In{};
   }
-  static_assert(check());
-  using plan = layer_plan<Layer, In>;
+  using plan = layer_plan<Layer, decltype(taken())>;
   using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
   using type = typename next::type;
   using output = typename next::output;
   using wrong_layer =
       std::conditional_t<is_layer<typename plan::wrong_layer>, typename next::wrong_layer, typename plan::wrong_layer>;
+  using first_misfit = std::conditional_t<std::is_same_v<decltype(taken()), In>,
+                                          std::conditional_t<layers_fit<typename plan::first_misfit>,
+                                                             typename next::first_misfit, typename plan::first_misfit>,
+                                          misfit<position<Index>, Layer, expects<decltype(taken())>, receives<In>>>;
 };
 
 template <class In, class... Layers>
 struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {
   using wrong_layer = typename chain_plans<0, In, std::tuple<>, Layers...>::wrong_layer;
+  using first_misfit = typename chain_plans<0, In, std::tuple<>, Layers...>::first_misfit;
 };
 
 template <class Net>

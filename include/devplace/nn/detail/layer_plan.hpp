@@ -40,6 +40,7 @@ template <class Layer, class In>
 struct layer_plan {
   using layer_type = Layer;
   using wrong_layer = void;  ///< the first that is no layer, for which another stands
+  using first_misfit = void;
   using output = output_t<Layer, In>;
   static constexpr keep keeps = keeps_of<Layer>();
   static constexpr bool in_place = in_place_of<Layer>();

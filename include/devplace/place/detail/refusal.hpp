@@ -21,6 +21,8 @@ struct refusal {
   friend refusal operator+=(const X&, refusal);
   template <class X>
   friend refusal operator-=(const X&, refusal);
+  const refusal* begin() const;
+  const refusal* end() const;
 };
 
 /// False for every type: the condition of an assertion that fails whenever its template is used.

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/config.hpp>
+#include <devplace/place/detail/refusal.hpp>
+
+namespace devplace {
+
+/// Appear in the compiler's message for a model that is copied or made without a seed, for wrong arguments of its
+/// functions, and for what PyTorch's modules have.
+///@{
+struct USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign;
+struct GIVE_A_SEED_AS_IN_seed_1;
+struct ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION;
+struct THE_NETWORK_HAS_FEWER_PARAMETERS;
+struct CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter;
+struct WRITE_model_backward_std_move_saved_gradient;
+struct GIVE_THE_SAMPLES_ALONE_AS_IN_model_predict_x;
+struct A_MODEL_IS_NO_NUMBER_THE_TRAINER_TAKES_MODEL_AND_RULE;
+struct LEAVE_train_AND_eval_OUT;
+struct USE_for_each_parameter_OR_parameter_0;
+///@}
+
+namespace nn::detail {
+
+/// What is refused of models.
+template <class FIX = A_MODEL_IS_NO_NUMBER_THE_TRAINER_TAKES_MODEL_AND_RULE>
+struct refused_of_models {
+  operator double() const DEVPLACE_REFUSED(
+      "a model is no number; a rule takes hyperparameters, optim::adam{.learning_rate = 1e-3}, and a trainer takes "
+      "model "
+      "and rule: trainer step{model, loss, rule}.");
+  template <class FIX_EVAL = LEAVE_train_AND_eval_OUT>
+  devplace::detail::refusal eval()
+      DEVPLACE_REFUSED("predict computes as after eval(), and a trainer's step as after train(); leave these out.");
+  template <class FIX_TRAIN = LEAVE_train_AND_eval_OUT, class... Any>
+  devplace::detail::refusal train(const Any&...)
+      DEVPLACE_REFUSED("predict computes as after eval(), and a trainer's step as after train(); leave these out.");
+  template <class FIX_PARAMETERS = USE_for_each_parameter_OR_parameter_0>
+  devplace::detail::refusal parameters() const DEVPLACE_REFUSED(
+      "parameters have different types: model.for_each_parameter(f) calls f(name, view) for all, and "
+      "model.parameter<0>() is one; rules take none of them.");
+};
+
+}  // namespace nn::detail
+}  // namespace devplace

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/nn/detail/refused_of_models.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/state.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+/// The parameters of a model, which inherits this: their memory on each place, their names and views.
+template <class Net, placement Where, precision P>
+class model_parameters : public nn::detail::refused_of_models<> {
+ protected:
+  using roles = precision_traits<P>;
+  using T = typename roles::parameter;
+  using backend_type = placement_backend_t<Where>;
+  using plan = runtime::network_plan<Net>;
+
+ public:
+  /// The run-time state of a model.
+  using state_type = runtime::model_state<typename roles::storage>;
+
+  /// Copies parameters and buffers of a model on any placement (of several replicas the first's) to every place of this
+  /// one, whose trainers and optimizers continue with them. Seed and step count stay. Complete when it returns.
+  template <class From, detail::configured = detail::configuration>
+  void assign(const model<Net, From, P>& other) {
+    auto& state = *live();
+    const runtime::sole_use use(state);
+    runtime::copy_parameters<backend_type, placement_backend_t<From>>(state, other.state());
+  }
+
+  /// Other models have other parameters.
+  template <class Other, class FIX = ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
+  detail::refusal assign(const Other&)
+      DEVPLACE_REFUSED("assign: the other model has another network or precision, and so other parameters.");
+
+  /// Number of trained elements.
+  static constexpr std::size_t parameter_count() { return plan::parameters; }
+
+  /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
+  static std::vector<std::string> parameter_names() {
+    std::vector<std::string> names;
+    plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+    return names;
+  }
+
+  /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
+  /// and on several places, whose replicas must stay equal: `assign(other)` writes to all of them.
+  /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
+  ///@{
+  template <std::size_t Index>
+    requires(Index < plan::offsets.size())
+  auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
+    if constexpr (single_place<Where>)
+      return parameter_only_on<Index>(k);
+    else
+      return window<const T, Index>(k);
+  }
+  template <std::size_t Index>
+    requires(Index < plan::offsets.size())
+  auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND { return window<const T, Index>(k); }
+  ///@}
+  /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
+  template <std::size_t Index>
+    requires(Index < plan::offsets.size())
+  auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
+    live()->working_copies_are_old = true;
+    return window<T, Index>(k);
+  }
+
+  /// Parameters that the network does not have, and those chosen by a name or number at run time.
+  ///@{
+  template <std::size_t Index, class FIX = THE_NETWORK_HAS_FEWER_PARAMETERS>
+    requires(Index >= plan::offsets.size())
+  detail::refusal parameter(std::size_t = 0)
+  const DEVPLACE_REFUSED("parameter: the network has fewer parameters than this index; parameter_names() lists them.");
+  template <class... Which, class FIX = CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter>
+  detail::refusal parameter(const Which&...) const DEVPLACE_REFUSED(
+      "parameter: its type depends on the index, a constant: model.parameter<0>(); for_each_parameter(f) calls "
+      "f(name, view) for all.");
+  ///@}
+
+  /// Calls `f(name, view)` for every parameter on place k, writable as `parameter` is.
+  ///@{
+  template <class F>
+  void for_each_parameter(F&& f, std::size_t k = 0) {
+    if constexpr (single_place<Where>) live()->working_copies_are_old = true;
+    visit<std::conditional_t<single_place<Where>, T, const T>>(f, k);
+  }
+  template <class F>
+  void for_each_parameter(F&& f, std::size_t k = 0) const {
+    visit<const T>(f, k);
+  }
+  ///@}
+
+  /// The model's arenas, for optimizers, trainers and collectives; shared with those that use them after the model was
+  /// moved.
+  ///@{
+  state_type& state() { return *live(); }
+  const state_type& state() const { return *live(); }
+  std::shared_ptr<state_type> shared_state() { return live(); }
+  std::shared_ptr<const state_type> shared_state() const { return live(); }
+  ///@}
+
+  /// Throws unless the lease is of this model's gradients and the model can be used.
+  template <class Lease>
+  void check_lease(const Lease& lease) const {
+    if (&lease.arena() != state_.get())
+      throw error(
+          "these gradients belong to another model; each model's optimizer takes the gradients that the "
+          "model's own backward returned.");
+    static_cast<void>(live());
+  }
+
+ protected:
+  explicit model_parameters(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
+  model_parameters(model_parameters&&) noexcept = default;
+  model_parameters& operator=(model_parameters&& other) noexcept {
+    if (state_ != nullptr && state_ != other.state_) state_->replaced = true;
+    state_ = std::move(other.state_);
+    return *this;
+  }
+  ~model_parameters() = default;
+
+  /// The state of a usable model. Throws a new failure of one of its devices.
+  const std::shared_ptr<state_type>& live() const {
+    if (state_ == nullptr) throw error("this model was moved from; use the variable that it was moved to.");
+    state_->settle_after_failures(*state_);
+    return state_;
+  }
+
+  std::shared_ptr<state_type> state_;
+
+ private:
+  /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
+  template <class Element, class Extents>
+  auto view_of(std::size_t k, std::size_t offset, const Extents& e) const {
+    const auto& r = runtime::replica_at(*live(), k);
+    Element* const data = r.parameter_data() + offset;
+    if constexpr (single_place<Where>)
+      return view<Element, Extents, Where>{data, e};
+    else
+      return detail::view_at<backend_type>(r.ordinal, data, e);
+  }
+  template <class Element, std::size_t Index>
+  auto window(std::size_t k) const {
+    using entry = typename plan::template parameter_at<Index>;
+    return view_of<Element>(k, entry::offset, typename entry::extents{});
+  }
+  template <class Element, class F>
+  void visit(F&& f, std::size_t k) const {
+    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
+    });
+  }
+};
+
+}  // namespace devplace
