@@ -135,7 +135,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(TRANSPOSED_TEMPORARY)  // expect: devplace: transposed: a temporary tensor would be gone
   dp::matmul(a, dp::transposed(dp::softmax(a)));
 #endif
-#if defined(TRANSPOSED_RANK)  // expect: devplace: transposed: only matrices
+#if defined(TRANSPOSED_RANK)  // expect: (GIVE_A_MATRIX_OR_AN_ARRAY_OF_MATRICES|transposed: only matrices)
   dp::transposed(classes);
 #endif
 #if defined(SORT_POSITIONS_TYPE)  // expect: devplace: sort: the result has the wrong element type

@@ -24,6 +24,7 @@ struct distributed_transposed {
 
 /// x with rows and columns exchanged on every place, as an operand of matmul. Not a copy: x must outlive it.
 template <detail::distributed_tensor X>
+  requires detail::transposable<X>
 auto transposed(X&& x) {
   static_assert(std::is_lvalue_reference_v<X>,
                 "devplace: transposed: a temporary tensor would be gone before the product; give it a name first.");

@@ -66,6 +66,9 @@ inline constexpr bool addressable_if_static = addressable(std::array{(E == dyn ?
 
 }  // namespace detail
 
+/// Appears in the compiler's message for extents with another number of sizes than they have axes.
+struct GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn;
+
 /// The sizes of a tensor's axes, slowest first, each static or `dyn`: `extents<dyn, 28, 28>`. Static extents need no
 /// storage. `extents<>` is a scalar.
 template <std::size_t... E>
@@ -104,6 +107,12 @@ class extents {
     }
     require_addressable();
   }
+
+  /// Other numbers of sizes.
+  template <class... Size, class FIX = GIVE_THE_SIZE_OF_EVERY_AXIS_OR_OF_EVERY_dyn>
+    requires((std::is_convertible_v<Size, std::size_t> && ...) && sizeof...(Size) > 0 &&
+             sizeof...(Size) != dynamic_count && sizeof...(Size) != rank)
+  explicit extents(Size...) = delete;
 
   /// From extents of the same rank; throws shape_error if a static extent differs.
   template <std::size_t... Other>

@@ -128,6 +128,26 @@ constexpr std::size_t spanned(std::span<const std::size_t> extents, std::span<co
   return last + 1;
 }
 
+/// Whether the elements are contiguous in row-major order.
+constexpr bool is_contiguous(std::span<const std::size_t> extents, std::span<const std::size_t> strides) {
+  std::size_t step = 1;
+  bool contiguous = true;
+  for (std::size_t axis = extents.size(); axis-- != 0; step *= extents[axis])
+    contiguous = contiguous && (extents[axis] == 1 || strides[axis] == step);
+  return contiguous || step == 0;
+}
+
+/// Strides by which the elements are repeated to a shape of at least as many axes; false if they do not fit it.
+constexpr bool broadcast_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,
+                                 std::span<const std::size_t> shape, std::span<std::size_t> result) {
+  const std::size_t before = shape.size() - extents.size();
+  for (std::size_t axis = 0; axis != extents.size(); ++axis) {
+    if (extents[axis] != shape[before + axis] && extents[axis] != 1) return false;
+    result[before + axis] = extents[axis] == 1 ? 0 : strides[axis];
+  }
+  return true;
+}
+
 /// Strides for the elements described by `extents` and `strides`, in the same order, in another shape of equal size;
 /// false if there are none.
 constexpr bool reshape_strides(std::span<const std::size_t> extents, std::span<const std::size_t> strides,

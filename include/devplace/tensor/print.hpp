@@ -94,7 +94,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, P>& x) {
 /// notation (`cuda:1 has [3:6]`); for a partial one the part is its summand. Copies that are bitwise equal are printed
 /// once, with a note.
 template <class T, class Extents, class Where>
-  requires(!single_place<Where>)
+  requires(placement<Where> && !single_place<Where>)
 std::ostream& operator<<(std::ostream& out, const tensor<T, Extents, Where>& x) {
   using kind = typename placement_traits<Where>::kind;
   using backend_type = typename tensor<T, Extents, Where>::backend_type;

@@ -7,7 +7,7 @@
 #include <devplace/config.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/any_tensor.hpp>
-#include <devplace/tensor/detail/view_errors.hpp>
+#include <devplace/tensor/detail/refused_uses.hpp>
 
 namespace devplace {
 

@@ -20,24 +20,19 @@ class stream;
 
 namespace detail {
 
-/// Converts integers to indices; other arguments are returned unchanged.
-template <class X>
-constexpr auto as_index(const X& x) {
-  if constexpr (std::is_integral_v<X>)
-    return static_cast<std::size_t>(x);
-  else
-    return x;
-}
-
 struct leading_extent;
 struct distributed_access;
 struct block_access;
 
 }  // namespace detail
 
+#define DEVPLACE_DETAIL_OUTLIVED "a view of a temporary tensor would outlive its memory; keep the tensor in a variable."
+
 /// A tensor on one place.
 template <element T, extents_like Extents, single_place P>
-class DEVPLACE_NODISCARD tensor<T, Extents, P> {
+class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Extents::rank, host_accessible<P>> {
+  using refused_uses = detail::refused_uses<Extents::rank, host_accessible<P>>;
+
  public:
   /// The properties given by the type: element type, extents, placement, backend.
   ///@{
@@ -74,12 +69,15 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   template <class... Value, detail::configured = detail::configuration>
     requires(sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...))
   tensor(Value... values) : tensor(Extents{}) {
-    static_assert(rank < 2 && Extents::is_static,
+    constexpr bool one_axis = rank < 2 && Extents::is_static;
+    constexpr bool fits = !one_axis || sizeof...(Value) == Extents{}.size();
+    constexpr bool exact = std::is_floating_point_v<T> || (std::is_integral_v<Value> && ...);
+    static_assert(one_axis,
                   "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
                   "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");
-    static_assert(rank > 1 || !Extents::is_static || sizeof...(Value) == Extents{}.size(),
+    static_assert(fits,
                   "devplace: the list does not have the tensor's extents; give exactly as many values as the extent.");
-    static_assert(std::is_floating_point_v<T> || (std::is_integral_v<Value> && ...),
+    static_assert(exact,
                   "devplace: the list has floating-point values and the tensor integer elements, which would cut off "
                   "their fractions; write integers.");
     const T list[] = {static_cast<T>(values)...};
@@ -91,8 +89,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   template <std::size_t... Columns, detail::configured = detail::configuration>
     requires(sizeof...(Columns) > 0)
   tensor(const T (&... rows)[Columns]) : tensor(detail::lists<Columns...>::template extents_for<Extents>()) {
-    static_assert(rank == 2, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
-    static_assert(rank != 2 || detail::lists<Columns...>::template fit<Extents>,
+    constexpr bool matrix = rank == 2, fits = !matrix || detail::lists<Columns...>::template fit<Extents>;
+    static_assert(matrix, "devplace: nested lists make a matrix; a tensor of one axis takes a list, {1, 2, 3}.");
+    static_assert(fits,
                   "devplace: the nested list does not have the tensor's extents; give extents<rows, columns> as many "
                   "rows, each with as many values, as it says.");
     std::size_t row = 0;
@@ -123,7 +122,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   tensor(const tensor&, USE_clone_TO_COPY_A_TENSOR* = nullptr) = delete;
   tensor& operator=(const volatile tensor&) const volatile&& = delete;
   template <class FIX = USE_clone_TO_COPY_A_TENSOR>
-  void operator=(const tensor&) = delete;
+  detail::refusal operator=(const tensor&)
+      DEVPLACE_REFUSED("a tensor is not copied by =; x = other.clone() makes a copy, copy(x, other) copies elements.");
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the tensor's.
   template <class Expression, detail::configured = detail::configuration>
@@ -142,14 +142,11 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     return *this;
   }
   /// All else is refused by a sentence.
-  template <class X>
+  template <class X, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
     requires(!detail::tensor_argument<X, Extents>)
-  void operator=(const X&) {
-    static_assert(
-        sizeof(X*) == 0,
-        "devplace: a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
-        "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
-  }
+  detail::refusal operator=(const X&) DEVPLACE_REFUSED(
+      "a tensor is assigned an expression, a number, or a tensor of the same type by std::move; "
+      "copy(x, other) copies elements, also from another place, and to<Where>(other) makes a tensor there.");
 
   /// A new tensor with the same elements on the same place.
   template <detail::configured = detail::configuration>
@@ -185,7 +182,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
   view_type view() & DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   const_view_type view() const& DEVPLACE_LIFETIMEBOUND { return {memory<true>(), extents_}; }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  void view() const&& = delete;
+  detail::refusal view() const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);
   ///@}
 
   /// The same where a view of other extents, of const elements or with strides is wanted, as a function's argument.
@@ -226,36 +223,34 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> {
     return const_view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   ///@}
-  template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
-    requires(detail::is_index_list<rank, Index...> && !host_accessible<P>)
-  void operator()(Index...) const = delete;
-  template <class FIX = GIVE_ONE_INTEGER_FOR_EACH_AXIS, class... Index>
-    requires(!detail::is_index_list<rank, Index...>)
-  void operator()(Index...) const = delete;
+  using refused_uses::operator();
 
   /// Views of parts of the elements, or with another order or shape, as from view() (tensor/view.hpp). Deleted for
   /// temporaries, whose memory the view would outlive.
   ///@{
   auto operator[](std::size_t index) & DEVPLACE_LIFETIMEBOUND { return view()[index]; }
   auto operator[](std::size_t index) const& DEVPLACE_LIFETIMEBOUND { return view()[index]; }
-  void operator[](std::size_t) const&& = delete;
-#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                               \
-  template <class... Arguments>                                            \
-  auto name(const Arguments&... arguments)& DEVPLACE_LIFETIMEBOUND {       \
-    return view().name(detail::as_index(arguments)...);                    \
-  }                                                                        \
-  template <class... Arguments>                                            \
-  auto name(const Arguments&... arguments) const& DEVPLACE_LIFETIMEBOUND { \
-    return view().name(detail::as_index(arguments)...);                    \
-  }                                                                        \
-  template <class... Arguments>                                            \
-  void name(const Arguments&...) const&& = delete
+  template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
+  detail::refusal operator[](std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);
+#define DEVPLACE_DETAIL_VIEW_OF_TENSOR(name)                                                         \
+  template <class... X, class = decltype(detail::parts<Extents>::name(std::declval<const X&>()...))> \
+  auto name(const X&... arguments)& DEVPLACE_LIFETIMEBOUND {                                         \
+    return view().name(detail::as_index(arguments)...);                                              \
+  }                                                                                                  \
+  template <class... X, class = decltype(detail::parts<Extents>::name(std::declval<const X&>()...))> \
+  auto name(const X&... arguments) const& DEVPLACE_LIFETIMEBOUND {                                   \
+    return view().name(detail::as_index(arguments)...);                                              \
+  }                                                                                                  \
+  template <class... X, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>                                   \
+  detail::refusal name(const X&...) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_OUTLIVED);              \
+  using refused_uses::name
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(select);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(slice);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(permute);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(broadcast_to);
   DEVPLACE_DETAIL_VIEW_OF_TENSOR(reshape);
 #undef DEVPLACE_DETAIL_VIEW_OF_TENSOR
+#undef DEVPLACE_DETAIL_OUTLIVED
   ///@}
   /// The same for a temporary: a tensor that takes its memory.
   template <class Other>

@@ -11,6 +11,7 @@
 #include <devplace/place/axis.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
+#include <devplace/tensor/detail/refused_uses.hpp>
 #include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/dtype.hpp>
 #include <devplace/tensor/extents.hpp>
@@ -25,7 +26,9 @@ namespace devplace {
 /// for every axis (`strided`); docs/views.md describes which operations return and accept which.
 template <class T, extents_like Extents, view_placement Where, view_layout Layout = row_major>
   requires element<std::remove_const_t<T>>
-class DEVPLACE_NODISCARD view {
+class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_accessible<Where>> {
+  using refused_uses = detail::refused_uses<Extents::rank, host_accessible<Where>>;
+
  public:
   /// Properties given by the type: element type with and without const, extents, placement, layout, backend.
   ///@{
@@ -52,6 +55,8 @@ class DEVPLACE_NODISCARD view {
                  detail::device_of<Where> device = {}) requires(is_strided)
       : data_(data), extents_(extents), strides_{strides}, device_(device) {}
   ///@}
+  template <std::size_t Count, class FIX = GIVE_THE_SHAPE_AS_extents>
+  view(T*, const std::size_t (&)[Count]) = delete;
   /// Copies the reference.
   constexpr view(const view&) = default;
 
@@ -67,11 +72,11 @@ class DEVPLACE_NODISCARD view {
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
   view& operator=(const volatile view&) const volatile&& = delete;
   template <class FIX = USE_copy_TO_COPY_ELEMENTS>
-  void operator=(const view&) const = delete;
+  detail::refusal operator=(const view&) const DEVPLACE_REFUSED("copy(x, other) copies the elements of a view.");
 
   /// Assigns the elements of an expression; its extents must equal or broadcast to the view's.
   template <class Expression, detail::configured = detail::configuration>
-    requires(std::remove_cvref_t<Expression>::is_expression)
+    requires(std::remove_cvref_t<Expression>::is_expression && !std::is_const_v<T>)
   const view& operator=(Expression&& expression) const {
     assign(*this, std::forward<Expression>(expression));
     return *this;
@@ -79,7 +84,7 @@ class DEVPLACE_NODISCARD view {
 
   /// Sets every element to a number, as fill(x, value).
   template <class Number, detail::configured = detail::configuration>
-    requires std::is_arithmetic_v<Number>
+    requires(std::is_arithmetic_v<Number> && !std::is_const_v<T>)
   const view& operator=(Number value) const {
     static_assert(std::is_integral_v<Number> || !std::is_integral_v<value_type>,
                   "devplace: a number with a fraction is assigned to integer elements, which would cut it off.");
@@ -87,13 +92,20 @@ class DEVPLACE_NODISCARD view {
     return *this;
   }
   /// All else is refused by a sentence.
-  template <class X>
-    requires(!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; })
-  void operator=(const X&) const {
-    static_assert(sizeof(X*) == 0,
-                  "devplace: a view is assigned an expression or a number; copy(x, other) copies the elements of a "
-                  "tensor or view, also from another place.");
-  }
+  ///@{
+  template <class X, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
+    requires(std::is_const_v<T> ||
+             (!std::is_arithmetic_v<X> && !std::is_convertible_v<const X&, view> && !requires { X::is_expression; }))
+  detail::refusal operator=(const X&) const DEVPLACE_REFUSED(
+      "a view is assigned an expression or a number, if its elements are not const; copy(x, other) "
+      "copies the elements of a tensor or view, also from another place.");
+  template <std::size_t Count, class FIX = ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy>
+  detail::refusal operator=(const value_type (&)[Count]) const DEVPLACE_REFUSED(
+      "a view is not assigned a list; assign elements, x(i) = 7, or copy(x, wrap(values, extents<3>{})).");
+  ///@}
+
+  using refused_uses::operator(), refused_uses::select, refused_uses::slice, refused_uses::permute,
+      refused_uses::broadcast_to, refused_uses::reshape;
 
   /// Where it lies.
   static constexpr Where placement() { return {}; }
@@ -128,12 +140,7 @@ class DEVPLACE_NODISCARD view {
     return result;
   }
   /// Whether the elements are contiguous in row-major order, which is possible for a strided view too.
-  constexpr bool is_contiguous() const {
-    bool contiguous = true;
-    for (std::size_t axis = 0; axis != rank; ++axis)
-      contiguous = contiguous && (extent(axis) == 1 || stride(axis) == extents_.stride(axis));
-    return contiguous || size() == 0;
-  }
+  constexpr bool is_contiguous() const { return detail::is_contiguous(detail::sizes_of(extents_), strides()); }
   /// The device, to construct other views of this memory.
   constexpr detail::device_of<Where> device() const { return device_; }
   /// The device's ordinal within its backend.
@@ -157,17 +164,11 @@ class DEVPLACE_NODISCARD view {
     }
     return data_[offset(static_cast<std::size_t>(indices)...)];
   }
-  template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
-    requires(detail::is_index_list<rank, Index...> && !host_accessible<Where>)
-  void operator()(Index...) const = delete;
-  template <class FIX = GIVE_ONE_INTEGER_FOR_EACH_AXIS, class... Index>
-    requires(!detail::is_index_list<rank, Index...>)
-  void operator()(Index...) const = delete;
-
   /// Index `index` of an axis, which is removed; `x[index]` uses the first axis. Throw argument_error for an index out
   /// of range. Along the first axis of a row-major view the result is row-major, otherwise strided.
   ///@{
   template <std::size_t N>
+    requires(N < rank)
   constexpr auto select(axis<N>, std::size_t index) const {
     const detail::axes_without_t<rank, N> rest;
     require_index(index, N);
@@ -181,13 +182,13 @@ class DEVPLACE_NODISCARD view {
   /// layout, otherwise it is strided.
   ///@{
   template <std::size_t N>
+    requires(N < rank)
   constexpr auto slice(axis<N>, std::size_t first, std::size_t last, std::size_t step) const {
     return cut<N, strided>(first, last, step);
   }
   template <std::size_t N>
-  constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const {
-    return cut<N, along<N>>(first, last, 1);
-  }
+    requires(N < rank)
+  constexpr auto slice(axis<N>, std::size_t first, std::size_t last) const { return cut<N, along<N>>(first, last, 1); }
   constexpr auto slice(std::size_t first, std::size_t last) const requires(rank > 0) {
     return slice(axis<0>{}, first, last);
   }
@@ -196,26 +197,18 @@ class DEVPLACE_NODISCARD view {
   /// The axes in another order: axis k of the result is axis N[k] of the view. `x.permute(axis<2>{}, axis<0>{},
   /// axis<1>{})` of 2x3x4 is 4x2x3. Strided. transposed() (tensor/transposed.hpp) exchanges the last two.
   template <std::size_t... N>
-  constexpr auto permute(axis<N>...) const {
-    static_assert(sizeof...(N) == rank && ((N < rank) && ...) && detail::all_different<N...>(),
-                  "devplace: permute: name every axis of the view once, from 0 to rank - 1.");
-    return of_axes<strided>(data_, std::index_sequence<N...>{});
-  }
+    requires(detail::is_order_of_axes<rank, N...>)
+  constexpr auto permute(axis<N>...) const { return of_axes<strided>(data_, std::index_sequence<N...>{}); }
 
   /// The elements broadcast to another shape, as in numpy.broadcast_to: extents are aligned at the last axis; an axis
   /// that is missing or has extent 1 is repeated with stride 0. Strided and read-only, because several positions are
   /// the same element. Throws shape_error if run-time extents cannot be broadcast.
   template <extents_like Other>
+    requires(Other::rank >= rank)
   constexpr auto broadcast_to(const Other& shape) const {
-    constexpr std::size_t before = Other::rank < rank ? 0 : Other::rank - rank;
-    static_assert(Other::rank >= rank, "devplace: broadcast_to: the shape must have at least the view's axes.");
     std::array<std::size_t, Other::rank> by{};
-    bool fits = Other::rank >= rank;
-    for (std::size_t axis = 0; axis != rank && fits; ++axis) {
-      fits = extent(axis) == shape.extent(before + axis) || extent(axis) == 1;
-      by[before + axis] = extent(axis) == 1 ? 0 : stride(axis);
-    }
-    if (!fits) detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
+    if (!detail::broadcast_strides(detail::sizes_of(extents_), strides(), detail::sizes_of(shape), by))
+      detail::throw_no_broadcast(detail::sizes_of(extents_), detail::sizes_of(shape));
     return window<strided, const T>(data_, shape, {by}, device_);
   }
 
@@ -223,10 +216,8 @@ class DEVPLACE_NODISCARD view {
   /// otherwise strided. Static extents of other sizes do not compile. Throws shape_error if run-time sizes differ, and
   /// if no strides exist for the shape, as for some permuted views: make a row-major copy first, with to<on<...>>(x).
   template <extents_like Other>
+    requires(detail::may_be_reshaped<Extents, Other>)
   constexpr auto reshape(const Other& shape) const {
-    if constexpr (Extents::is_static && Other::is_static)
-      static_assert(Extents{}.size() == Other{}.size(),
-                    "devplace: reshape: the new shape has more or fewer elements than the view.");
     if (shape.size() != size()) detail::throw_reshape(detail::sizes_of(extents_), detail::sizes_of(shape));
     if constexpr (is_row_major) {
       return window<Layout>(data_, shape, {}, device_);
@@ -270,7 +261,6 @@ class DEVPLACE_NODISCARD view {
   /// A view of every `step`-th index of an axis from `first` on.
   template <std::size_t N, class L>
   constexpr auto cut(std::size_t first, std::size_t last, std::size_t step) const {
-    static_assert(N < rank, "devplace: the array has no such axis; axes count from 0 to rank - 1.");
     if (first > last || last > extent(N) || step == 0) detail::throw_no_slice(first, last, step, N, extent(N));
     detail::layout_strides<L, rank> by{};
     if constexpr (std::is_same_v<L, strided>) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -70,13 +71,15 @@ struct mover;
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
 /// Specialisations are for one place and for several; arguments that fit neither are refused here.
 template <class T, class Extents, class Where = void>
-class tensor {
-  static_assert(detail::is_element<T>,
+class tensor : public detail::refusal {
+  static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
+                        has_place = !has_element || !has_extents || detail::is_placement<Where>;
+  static_assert(has_element,
                 "devplace: the first argument of tensor is its element type: float, double, std::int32_t, "
                 "std::int64_t, std::uint8_t or, for storage, bf16.");
-  static_assert(detail::is_extents<Extents>,
+  static_assert(has_extents,
                 "devplace: the second argument of tensor is its extents, as in extents<3, 4> or extents<dyn, 4>.");
-  static_assert(!detail::is_extents<Extents> || detail::is_placement<Where>,
+  static_assert(has_place,
                 "devplace: the third argument of tensor is its placement, as in cpu, cuda<0> or "
                 "replicated<0, 1>.");
 
@@ -85,5 +88,10 @@ class tensor {
   template <class... X>
   explicit tensor(const X&...) {}
 };
+/// `tensor a{1.0f, 2.0f}`: a list does not say where the tensor lies.
+template <class... Number>
+  requires(sizeof...(Number) > 0 && (std::is_arithmetic_v<Number> && ...))
+tensor(Number...)
+->tensor<void, void>;
 
 }  // namespace devplace

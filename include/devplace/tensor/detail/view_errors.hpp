@@ -5,28 +5,22 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 
 namespace devplace {
 
-/// Appears in the compiler's message when the host accesses an element that it cannot reach.
-struct COPY_IT_FIRST_WITH_to_on_cpu;
+/// Appears in the compiler's message when a view is constructed from a pointer and sizes in braces.
+struct GIVE_THE_SHAPE_AS_extents;
 /// Appears in the compiler's message when a view is assigned to a view.
 struct USE_copy_TO_COPY_ELEMENTS;
-/// Appears in the compiler's message when an element is named by more or fewer indices than the array has axes: `x(i,
-/// j)` in a matrix, of which `x[i]` is a row and `x.select(axis<1>{}, j)` a column.
-struct GIVE_ONE_INTEGER_FOR_EACH_AXIS;
+/// Appears in the compiler's message when something else than an expression or a number is assigned.
+struct ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy;
 
 }  // namespace devplace
 
 namespace devplace::detail {
-
-/// Whether these name an element of an array: an integer for each axis.
-template <std::size_t Rank, class... Index>
-inline constexpr bool is_index_list = sizeof...(Index) == Rank && (std::is_integral_v<Index> && ...);
 
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
