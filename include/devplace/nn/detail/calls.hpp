@@ -184,27 +184,26 @@ template <class Layer, class In, class P, class Backend, class X, class Y>
 inline constexpr bool is_call<call<Layer, In, P, Backend, X, Y>> = true;
 template <class Layer, class In, class P, class Backend, class X>
 inline constexpr bool is_call<backward_call<Layer, In, P, Backend, X>> = true;
-template <class T>
-inline constexpr bool is_not_kept = false;
-template <class View>
-inline constexpr bool is_not_kept<not_kept<View>> = true;
+
+#define DEVPLACE_DETAIL_NOT_KEPT                                                                                  \
+  "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
+  "none, which keeps both."
 
 // Arithmetic with what is no operand. That with a call itself, as a layer of PyTorch has it with its argument, is only
 // declared, so that the layer is refused by what it returns.
-#define DEVPLACE_DETAIL_NO_OPERANDS(name)                                                                             \
-  template <class A, class B>                                                                                         \
-    requires(is_call<A> || is_call<B>)                                                                                \
-  READ_c_input_AND_WRITE_c_output name(const A&, const B&);                                                           \
-  template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>                                          \
-    requires(is_not_kept<A> || is_not_kept<B>)                                                                        \
-  devplace::detail::refusal name(const A&, const B&)                                                                  \
-  DEVPLACE_REFUSED(                                                                                                   \
-      "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
-      "none, which keeps both.")
+#define DEVPLACE_DETAIL_NO_OPERANDS(name)                                                                     \
+  template <class A, class B>                                                                                 \
+    requires(is_call<A> || is_call<B>)                                                                        \
+  READ_c_input_AND_WRITE_c_output name(const A&, const B&);                                                   \
+  template <class A, class View, class FIX = NAME_WHAT_backward_READS_IN_keeps>                               \
+  devplace::detail::refusal name(const A&, const not_kept<View>&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT); \
+  template <class View, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>                               \
+  devplace::detail::refusal name(const not_kept<View>&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT)
 DEVPLACE_DETAIL_NO_OPERANDS(operator+);
 DEVPLACE_DETAIL_NO_OPERANDS(operator-);
 DEVPLACE_DETAIL_NO_OPERANDS(operator*);
 DEVPLACE_DETAIL_NO_OPERANDS(operator/);
 #undef DEVPLACE_DETAIL_NO_OPERANDS
+#undef DEVPLACE_DETAIL_NOT_KEPT
 
 }  // namespace devplace::nn::detail
