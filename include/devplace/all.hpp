@@ -41,6 +41,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/data/idx.hpp>
+#include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/nn/loss.hpp>
