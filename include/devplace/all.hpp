@@ -41,6 +41,7 @@
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
 #include <devplace/data/idx.hpp>
+#include <devplace/data/shuffle_seed.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader.hpp>
 #include <devplace/io/npy.hpp>
@@ -54,10 +55,13 @@
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/predict.hpp>
+#include <devplace/nn/detail/refused_of_models.hpp>
+#include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/all_gather.hpp>
 #include <devplace/parallel/all_reduce.hpp>
@@ -77,6 +81,7 @@
 #include <devplace/train/progress.hpp>
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/step_loss.hpp>
+#include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/trainer.hpp>
 // clang-format on
 

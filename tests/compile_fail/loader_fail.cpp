@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iostream>
 #include <span>
+#include <vector>
 
 #include <devplace/data/loader.hpp>
 #include <devplace/nn/linear.hpp>
@@ -29,14 +30,14 @@ void train(const dp::image_set& data) {
 dp::sampler shuffled(10, dp::seed{1}, 64);
 #endif
 
-#if defined(EPOCH_FORGOTTEN)  // expect: LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER
+#if defined(EPOCH_FORGOTTEN)  // expect: LOOP_OVER_epoch_AND_GIVE|devplace: loader: give the epoch's number
 void forgets(dp::loader<where>& batches) {
   for (const auto& [images, labels] : batches.epoch())
     step(images);
 }
 #endif
 
-#if defined(LOOP_OVER_LOADER)  // expect: LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER
+#if defined(LOOP_OVER_LOADER)  // expect: devplace: loader: loop over an epoch
 void forgets(dp::loader<where>& batches) {
   for (const auto& [images, labels] : batches)
     step(images);
@@ -49,7 +50,7 @@ void nowhere(const dp::image_set& data) {
 }
 #endif
 
-#if defined(EPOCH_OF_TEMPORARY)  // expect: KEEP_THE_LOADER_IN_A_VARIABLE
+#if defined(EPOCH_OF_TEMPORARY)  // expect: KEEP_THE_LOADER_IN_A_VAR|devplace: loader: an epoch refers to its loader
 void dangles(const dp::image_set& data) {
   for (const auto& [images, labels] : dp::loader<where>{data, {.batch = 64}}.epoch(0))
     step(images);
@@ -68,7 +69,7 @@ void dangles() {
 }
 #endif
 
-#if defined(TEMPORARY_TENSOR)  // expect: KEEP_THE_DATA_IN_A_VARIABLE
+#if defined(TEMPORARY_TENSOR)  // expect: KEEP_THE_DATA_IN_A_VARIABLE|devplace: make_loader: a loader refers to its data
 void dangles(const dp::tensor<std::int64_t, dp::extents<4>, where>& labels) {
   auto batches =
       dp::make_loader<where>(dp::tensor<float, dp::extents<4, 2>, where>(dp::extents<4, 2>{}), labels, {.batch = 2});
@@ -145,7 +146,8 @@ double both(const dp::labelled_images& data, const small_model& model) {
 }
 #endif
 
-#if defined(ACCURACY_OF_A_TEMPORARY_LOADER)  // expect: KEEP_THE_LOADER_IN_A_VARIABLE
+#if defined(ACCURACY_OF_A_TEMPORARY_LOADER)  // expect: KEEP_THE_LOADER_IN_A_VAR|devplace: loader: an epoch refers to
+                                             // its
 double dangles(const dp::image_set& data, const small_model& model) {
   return dp::accuracy(model, dp::loader<where>{data, {.batch = 64}}.epoch(0));
 }
@@ -172,5 +174,17 @@ void renamed(const dp::image_set& data) {
 #if defined(SEED_AS_A_NUMBER)  // expect: devplace: a random order is chosen by a seed, not by true or a number
 auto parts(const dp::image_set& data) {
   return dp::hold_out(data, 100, 42);
+}
+#endif
+
+#if defined(PLACE_FORGOTTEN)  // expect: devplace: loader: say where it gives the batches
+void nowhere(const dp::image_set& data) {
+  dp::loader batches{data, {.batch = 64}};
+}
+#endif
+
+#if defined(LOADER_OF_VECTORS)  // expect: GIVE_A_PLACE_AND_TENSORS|devplace: make_loader: it takes where it gives the
+void untyped(const std::vector<float>& features, const std::vector<int>& labels) {
+  auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
 }
 #endif

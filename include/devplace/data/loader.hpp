@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -13,10 +12,12 @@
 #include <devplace/config.hpp>
 #include <devplace/data/detail/batch_maker.hpp>
 #include <devplace/data/detail/device_batches.hpp>
+#include <devplace/data/detail/epoch_range.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
 #include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -31,6 +32,29 @@ struct KEEP_THE_LOADER_IN_A_VARIABLE;
 struct KEEP_THE_DATA_IN_A_VARIABLE;
 /// Appears in the compiler's message for a loader of other data or without options.
 struct GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64;
+/// Appears in the compiler's message for make_loader without a place, or of what is no tensor.
+struct GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu;
+
+/// Refuses other arguments.
+template <class Where, class T = float, class Source = image_set>
+class loader {
+  static_assert(
+      detail::accepted<Where>,
+      "devplace: loader: say where it gives the batches, on the model's placement, and of which floating-point "
+      "type unless it is float: loader<on<cpu>> batches{data.train, {.batch = 64}}.");
+
+ public:
+  /// Take what the assertion has rejected.
+  ///@{
+  template <class... Any>
+  loader(const Source&, const loader_options&, const Any&...) {}
+  detail::refusal size() const;
+  detail::refusal epoch(int);
+  ///@}
+};
+/// A loader whose place was forgotten.
+template <class Data, class... Any>
+loader(const Data&, const loader_options&, const Any&...) -> loader<void, float, Data>;
 
 /// Yields batches where a model on `Where` needs them: on its place, or split along axis 0 over its places as the
 /// option `split` says.
@@ -51,8 +75,8 @@ struct GIVE_THE_DATA_AND_OPTIONS_AS_IN_data_train_batch_64;
 /// the loader was made. Only one epoch can be read at a time.
 ///
 /// One thread at a time; loaders of the same data may be used by different threads.
-template <placement Where, floating_element T = float, class Source = image_set>
-class loader {
+template <placement Where, floating_element T, class Source>
+class loader<Where, T, Source> {
   using source = detail::batch_source<Source>;
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
@@ -114,7 +138,7 @@ class loader {
 
   /// The batches of one epoch, a single-pass range; its destructor discards the batches that were not read.
   template <class Configuration>
-  class epoch_range;
+  using epoch_range = detail::epoch_range<loader, Configuration>;
 
   /// The batches of epoch `number`, which counts from 0 and chooses the random order. Throws argument_error for a
   /// negative number, and error while another epoch is being read.
@@ -124,13 +148,20 @@ class loader {
                                     [&] { return epoch_range<detail::configuration>(*this, number); });
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
-  epoch_range<detail::configuration> epoch(int) && = delete;
+      epoch_range<detail::configuration> epoch(int) &&
+      DEVPLACE_REFUSED(
+          "loader: an epoch refers to its loader, which would be destroyed before its batches; keep the loader in a "
+          "variable.");
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
-  void epoch() const = delete;
+  detail::refusal epoch() const DEVPLACE_REFUSED("loader: give the epoch's number: batches.epoch(0).");
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
-  void begin() const = delete;
-  template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
-  void end() const = delete;
+  const batch_type* begin() const {
+    // Not a refused overload, for which clang explains in addition why a loop calls begin().
+    static_assert(detail::accepted<FIX>,
+                  "devplace: loader: loop over an epoch: for (const auto& [images, labels] : batches.epoch(0)).");
+    return nullptr;
+  }
+  const batch_type* end() const { return nullptr; }
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }
@@ -140,6 +171,8 @@ class loader {
   std::size_t batch_capacity() const { return maker_.capacity(); }
 
  private:
+  template <class, class>
+  friend class detail::epoch_range;
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
 
   static detail::sample_transform<T> erased() { return {}; }
@@ -172,91 +205,6 @@ class loader {
       on_devices_;  // destroyed first: waits for its copies from the maker's memory
 };
 
-template <placement Where, floating_element T, class Source>
-template <class Configuration>
-class loader<Where, T, Source>::epoch_range {
- public:
-  /// An input iterator: the range has one position, which all copies share.
-  class iterator {
-   public:
-    /// What std::input_iterator asks for.
-    ///@{
-    using value_type = batch_type;
-    using difference_type = std::ptrdiff_t;
-    using iterator_concept = std::input_iterator_tag;
-    ///@}
-
-    /// The current batch; valid until the next one is requested.
-    ///@{
-    const batch_type& operator*() const { return *range_->current_; }
-    const batch_type* operator->() const { return range_->current_; }
-    ///@}
-    /// Throws what making the next batch threw; the batch after it can still be requested.
-    iterator& operator++() {
-      range_->advance();
-      return *this;
-    }
-    /// The same.
-    void operator++(int) { ++*this; }
-    /// Whether all batches have been read.
-    friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
-
-   private:
-    friend class epoch_range;
-    explicit iterator(epoch_range& range) : range_(&range) {}
-    epoch_range* range_;
-  };
-
-  /// Moves before the first batch was requested, as std::views do: `batches.epoch(0) | std::views::take(3)`.
-  ///@{
-  epoch_range(epoch_range&& other) noexcept
-      : loader_(std::exchange(other.loader_, nullptr)), number_(other.number_), current_(other.current_) {}
-  epoch_range& operator=(epoch_range&& other) noexcept {
-    if (this == &other) return *this;
-    if (loader_ != nullptr) loader_->maker_.stop();
-    loader_ = std::exchange(other.loader_, nullptr);
-    number_ = other.number_;
-    current_ = other.current_;
-    return *this;
-  }
-  ///@}
-  /// Discards the batches that were not read.
-  ~epoch_range() {
-    if (loader_ != nullptr) loader_->maker_.stop();
-  }
-
-  /// The first unread batch, which is made now. Throws what making it threw.
-  iterator begin() {
-    if (current_ == nullptr && number_ == 0) fetch();
-    return iterator(*this);
-  }
-  /// After the last batch.
-  std::default_sentinel_t end() const { return {}; }
-
-  /// Whether all batches have been read.
-  bool ended() const { return number_ >= loader_->size(); }
-  /// Number of batches.
-  std::size_t size() const { return loader_->size(); }
-
- private:
-  friend class loader;
-  epoch_range(loader& batches, int epoch) : loader_(&batches) { batches.maker_.start(epoch); }
-
-  void advance() {
-    current_ = nullptr;
-    loader_->maker_.release(number_);
-    ++number_;
-    fetch();
-  }
-  void fetch() {
-    if (!ended()) current_ = &loader_->template get<Configuration>(number_);
-  }
-
-  loader* loader_;
-  std::size_t number_ = 0;
-  const batch_type* current_ = nullptr;
-};
-
 /// A loader of samples and targets in two tensors (or views) on the CPU with the same first extent: features of float,
 /// double or uint8 with any further axes, and either one integer label for each sample or floating-point targets, which
 /// become `T`. The loader refers to the tensors, which must outlive it.
@@ -274,7 +222,17 @@ auto make_loader(Features&& features, Targets&& targets, const loader_options& o
 template <placement Where, floating_element T = float, tensor_like Features, tensor_like Targets, class... Transform,
           class FIX = KEEP_THE_DATA_IN_A_VARIABLE>
   requires(!(detail::outlives_the_call<Features> && detail::outlives_the_call<Targets>))
-void make_loader(Features&&, Targets&&, const loader_options&, const Transform&...) = delete;
+detail::refusal make_loader(Features&&, Targets&&, const loader_options&, const Transform&...)
+DEVPLACE_REFUSED(
+    "make_loader: a loader refers to its data, and a temporary is destroyed before the first batch; keep features and "
+    "targets in variables.");
+template <class Where = void, class T = float, class Features, class Targets, class... Transform,
+          class FIX = GIVE_A_PLACE_AND_TENSORS_AS_IN_make_loader_on_cpu>
+  requires(!(placement<Where> && floating_element<T> && tensor_like<Features> && tensor_like<Targets>))
+detail::refusal make_loader(const Features&, const Targets&, const loader_options&, const Transform&...)
+DEVPLACE_REFUSED(
+    "make_loader: it takes where it gives the batches and two tensors or views, features and targets: "
+    "make_loader<on<cpu>>(features, targets, {.batch = 64}); a std::vector is viewed by wrap.");
 
 namespace detail {
 

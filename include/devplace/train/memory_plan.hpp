@@ -10,6 +10,7 @@
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/engine.hpp>
 #include <devplace/runtime/predict.hpp>
@@ -74,9 +75,10 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// row-major batches and one call at a time.
 template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>>
 struct memory_plan {
-  static_assert(sizeof(Batch) == 0,
+  static_assert(detail::accepted<Batch>,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
+  static constexpr std::size_t bytes = 0;  ///< none
 };
 
 namespace train::detail {

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace devplace::detail {
+
+/// The batches of one epoch of `Loader`.
+template <class Loader, class Configuration>
+class epoch_range {
+  using batch_type = typename Loader::batch_type;
+
+ public:
+  /// An input iterator: the range has one position, which all copies share.
+  class iterator {
+   public:
+    /// What std::input_iterator asks for.
+    ///@{
+    using value_type = batch_type;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+    ///@}
+
+    /// The current batch; valid until the next one is requested.
+    ///@{
+    const batch_type& operator*() const { return *range_->current_; }
+    const batch_type* operator->() const { return range_->current_; }
+    ///@}
+    /// Throws what making the next batch threw; the batch after it can still be requested.
+    iterator& operator++() {
+      range_->advance();
+      return *this;
+    }
+    /// The same.
+    void operator++(int) { ++*this; }
+    /// Whether all batches have been read.
+    friend bool operator==(const iterator& at, std::default_sentinel_t) { return at.range_->ended(); }
+
+   private:
+    friend class epoch_range;
+    explicit iterator(epoch_range& range) : range_(&range) {}
+    epoch_range* range_;
+  };
+
+  /// Moves before the first batch was requested, as std::views do: `batches.epoch(0) | std::views::take(3)`.
+  ///@{
+  epoch_range(epoch_range&& other) noexcept
+      : loader_(std::exchange(other.loader_, nullptr)), number_(other.number_), current_(other.current_) {}
+  epoch_range& operator=(epoch_range&& other) noexcept {
+    if (this == &other) return *this;
+    if (loader_ != nullptr) loader_->maker_.stop();
+    loader_ = std::exchange(other.loader_, nullptr);
+    number_ = other.number_;
+    current_ = other.current_;
+    return *this;
+  }
+  ///@}
+  /// Discards the batches that were not read.
+  ~epoch_range() {
+    if (loader_ != nullptr) loader_->maker_.stop();
+  }
+
+  /// The first unread batch, which is made now. Throws what making it threw.
+  iterator begin() {
+    if (current_ == nullptr && number_ == 0) fetch();
+    return iterator(*this);
+  }
+  /// After the last batch.
+  std::default_sentinel_t end() const { return {}; }
+
+  /// Whether all batches have been read.
+  bool ended() const { return number_ >= loader_->size(); }
+  /// Number of batches.
+  std::size_t size() const { return loader_->size(); }
+
+ private:
+  friend Loader;
+  epoch_range(Loader& batches, int epoch) : loader_(&batches) { batches.maker_.start(epoch); }
+
+  void advance() {
+    current_ = nullptr;
+    loader_->maker_.release(number_);
+    ++number_;
+    fetch();
+  }
+  void fetch() {
+    if (!ended()) current_ = &loader_->template get<Configuration>(number_);
+  }
+
+  Loader* loader_;
+  std::size_t number_ = 0;
+  const batch_type* current_ = nullptr;
+};
+
+}  // namespace devplace::detail
