@@ -154,6 +154,8 @@ class loader<Where, T, Source> {
           "variable.");
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
   detail::refusal epoch() const DEVPLACE_REFUSED("loader: give the epoch's number: batches.epoch(0).");
+  /// Refused: a loop takes an epoch.
+  ///@{
   template <class FIX = LOOP_OVER_epoch_AND_GIVE_ITS_NUMBER>
   const batch_type* begin() const {
     // Not a refused overload, for which clang explains in addition why a loop calls begin().
@@ -162,6 +164,7 @@ class loader<Where, T, Source> {
     return nullptr;
   }
   const batch_type* end() const { return nullptr; }
+  ///@}
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }

@@ -18,6 +18,7 @@ struct shuffle_seed : std::optional<seed> {
   shuffle_seed(seed chosen) : std::optional<seed>(chosen) {}
   shuffle_seed(const std::optional<seed>& chosen) : std::optional<seed>(chosen) {}
   ///@}
+  /// Refused.
   template <class Number>
     requires std::is_arithmetic_v<Number> shuffle_seed(Number) {
       static_assert(detail::accepted<Number>,

@@ -26,11 +26,13 @@ namespace devplace {
 /// The parameters of a model, which inherits this: their memory on each place, their names and views.
 template <class Net, placement Where, precision P>
 class model_parameters : public nn::detail::refused_of_models<> {
+  /// @cond For the model.
  protected:
   using roles = precision_traits<P>;
   using T = typename roles::parameter;
   using backend_type = placement_backend_t<Where>;
   using plan = runtime::network_plan<Net>;
+  /// @endcond
 
  public:
   /// The run-time state of a model.
@@ -128,6 +130,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
     static_cast<void>(live());
   }
 
+  /// @cond For the model.
  protected:
   explicit model_parameters(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
   model_parameters(model_parameters&&) noexcept = default;
@@ -146,6 +149,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
 
   std::shared_ptr<state_type> state_;
+  /// @endcond
 
  private:
   /// On one place: a view there, so that element access works on the CPU. On several: a view with the place erased.
