@@ -221,16 +221,16 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(PARTS_OF_LIST)  // expect: MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast
   dp::tensor<float, dp::extents<4>, rows> list{1, 2, 3, 4};
 #endif
-#if defined(TO_WITHOUT_PLACE)  // expect: devplace: to: name the place in angle brackets, as in to<cuda<0>>
+#if defined(TO_WITHOUT_PLACE)  // expect: NAME_THE_PLACE_AS_IN_to_cuda_0|devplace: to: name the place in angle
   auto moved = dp::to(whole);
 #endif
-#if defined(TO_BY_NAME)  // expect: devplace: to: name the place in angle brackets, as in to<cuda<0>>
+#if defined(TO_BY_NAME)  // expect: NAME_THE_PLACE_AS_IN_to_cuda_0|devplace: to: name the place in angle
   auto moved = dp::to(whole, "cuda:0");
 #endif
-#if defined(TO_A_NUMBER)  // expect: devplace: to: a number is no place
+#if defined(TO_A_NUMBER)  // expect: NAME_THE_PLACE_AS_IN_to_cuda_0|devplace: to: a number is no place
   auto moved = dp::to<0>(whole);
 #endif
-#if defined(TO_OF_A_VECTOR)  // expect: devplace: to: the argument is no tensor, view or model
+#if defined(TO_OF_A_VECTOR)  // expect: WRAP_A_VECTOR_AND_COMPUTE|devplace: to: the argument is no tensor
   auto moved = dp::to<on_0>(std::vector<float>(3));
 #endif
 #if defined(SYNCHRONIZE_NOTHING)  // expect: devplace: synchronize: name the place to wait for
@@ -239,7 +239,17 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(TRIM_NOTHING)  // expect: devplace: trim_memory: name the place whose cache is freed
   dp::trim_memory();
 #endif
-#if defined(STATISTICS_OF_NOTHING)  // expect: devplace: memory_statistics: name the place
+#if defined(STATISTICS_OF_NOTHING)  // expect: NAME_THE_PLACE_AS_IN_memory_stat|devplace: memory_statistics: name the
+                                    // place
   dp::memory_statistics();
+#endif
+#if defined(STATISTICS_BY_NAME)  // expect: NAME_THE_PURPOSE_AS_IN|devplace: of: the purpose is an enumerator
+  dp::memory_statistics<dp::cpu>().of("parameters");
+#endif
+#if defined(STATISTICS_AS_A_NUMBER)  // expect: TAKE_A_NUMBER_OF_IT_SUCH_AS_allocated_OR_peak
+  std::size_t bytes = dp::memory_statistics<dp::cpu>();
+#endif
+#if defined(TABLE_OF_A_PLACE)  // expect: PRINT_memory_statistics_OF_ONE|devplace: memory_table\(\) is a table of all
+  dp::memory_table<dp::cpu>();
 #endif
 }

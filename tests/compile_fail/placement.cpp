@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <devplace/place/first_available.hpp>
 #include <devplace/place/select.hpp>
@@ -29,7 +30,8 @@ float* for_libraries(dp::view<float, dp::extents<3>, named> x) {
   return x.data() == nullptr ? nullptr : (x.data() + 1).get();
 }
 
-#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: devplace: the host does not reach a device's memory; get\(\) is the
+#if defined(ELEMENT_BY_DEVICE_POINTER)  // expect: CALL_get_FOR_KERNELS|devplace: the host does not reach a device's
+                                        // memory
 float element(dp::view<float, dp::extents<3>, named> x) {
   return x.data()[1];
 }
@@ -106,13 +108,32 @@ void choose() {
 }
 #endif
 
-#if defined(DIFFERENT_RESULTS)  // expect: devplace: the function returns different types for different placements
+#if defined(DIFFERENT_RESULTS)  // expect: devplace: first_available: the function returns different types
 struct counts {
   int operator()(dp::on<dp::cpu>) const { return 1; }
   double operator()(dp::replicated_on<dp::cpu>) const { return 1; }
 };
 double choose() {
   return dp::first_available<dp::on<dp::cpu>, dp::replicated_on<dp::cpu>>(counts{});
+}
+#endif
+
+#if defined(FUNCTION_WITHOUT_PLACEMENT)  // expect: NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION|give a function that takes
+                                         // one
+void choose() {
+  dp::first_available<dp::cpu>([] {});
+}
+#endif
+
+#if defined(SELECT_WITH_NAME_LAST)  // expect: NAME_THE_PLACEMENTS_AND_GIVE_A_STRING|give a name and then a function
+void choose() {
+  dp::select<dp::cpu>([](auto) {}, "cpu");
+}
+#endif
+
+#if defined(WRAP_VECTOR_AS_DEVICE)  // expect: devplace: wrap: the container is in host memory and the place is a device
+auto wrapped(std::vector<float>& x) {
+  return dp::wrap<named>(x, dp::extents<3>{});
 }
 #endif
 

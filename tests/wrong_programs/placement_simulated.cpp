@@ -355,7 +355,7 @@ void program() {
 }
 #endif
 
-#if defined(AVAILABLE_BY_OBJECT)  // a place as an argument of available
+#if defined(AVAILABLE_BY_OBJECT)  // right: a place as an argument of available
 void program() {
   std::cout << dp::available(dp::cuda<0>{});
 }

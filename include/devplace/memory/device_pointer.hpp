@@ -66,7 +66,8 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  // Refused: the host does not reach the elements. A member that is not a template gives one error for all uses of it.
+  // Refused: the host does not reach the elements. An algorithm gives one error for all its uses of operator*, which is
+  // not a template.
   T& operator*() const {
     constexpr bool host_reaches_it = sizeof(T) == 0;
     static_assert(host_reaches_it,
@@ -75,7 +76,10 @@ class device_pointer {
     return *address_;
   }
   T* operator->() const { return &**this; }
-  T& operator[](std::ptrdiff_t n) const { return *(*this + n); }
+  template <class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
+  T& operator[](std::ptrdiff_t) const DEVPLACE_REFUSED(
+      "the host does not reach a device's memory; get() is the address for kernels and libraries, and "
+      "to<cpu>(x) copies the elements to the host.");
   template <class U, class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
   operator U*() const = delete;
 

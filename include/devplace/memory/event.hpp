@@ -28,9 +28,8 @@ using event_handle = device_handle<op::events>;
 /// A backend's event functions, or an error that says how to get them.
 template <class Backend>
 constexpr auto events_of() {
-  static_assert(computes<Backend>,
-                "devplace: pinned is memory only and has no work of its own; use the event of the device that copies.");
-  static_assert(!computes<Backend> || provided<Backend, op::events>,
+  constexpr bool available = !computes<Backend> || provided<Backend, op::events>;
+  static_assert(available,
                 "devplace: an event of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   constexpr bool have = provided<Backend, op::events>;
@@ -73,13 +72,23 @@ std::uint64_t failure_count(int ordinal) {
 /// Without the place.
 template <class P>
 class event {
-  static_assert(sizeof(P*) == 0, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
+  static constexpr bool names_a_place = sizeof(P*) == 0;
+  static_assert(names_a_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
+
+ public:
+  template <class... X>
+  void record(const X&...);
+  void wait() const;
 };
 
 /// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.
 /// Several threads may wait for an event; record() must be the only use.
 template <place P>
 class event<P> {
+  static constexpr bool has_work = detail::computes<backend_of_t<P>>;
+  static_assert(has_work,
+                "devplace: pinned is memory only and has no work of its own; use the event of the device that copies.");
+
  public:
   /// Creates an event, which counts as complete until it is recorded.
   template <detail::configured = detail::configuration>
@@ -99,7 +108,8 @@ class event<P> {
   }
   template <place Other, class FIX = RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE>
     requires(!std::is_same_v<P, Other>)
-  void record(const stream<Other>&) = delete;
+  void record(const stream<Other>&)
+      DEVPLACE_REFUSED("event: the stream is of another device; record an event of that device, event<cuda<1>>.");
 
   /// Whether the recorded work is done, or has failed.
   template <detail::configured = detail::configuration>
@@ -112,6 +122,13 @@ class event<P> {
   void wait() const {
     detail::events_of<backend_of_t<P>>().wait(handle_.get(), place_traits<P>::ordinal);
   }
+
+  template <place Other, class FIX = THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT>
+  void wait(const stream<Other>&) const
+      DEVPLACE_REFUSED("event: the host waits with event.wait(), and a stream with stream.wait(event).");
+  template <class FIX = MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER>
+  double elapsed_time(const event&) const DEVPLACE_REFUSED(
+      "event: events have no times; measure with a clock of the host around synchronize<P>(), or with a profiler.");
 
   /// Orders future work of `Other`, a place of the same backend, after this event, without blocking the host. If `P`
   /// failed before the event, `Other` fails too.

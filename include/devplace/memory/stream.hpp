@@ -9,6 +9,7 @@
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/device_handle.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -44,9 +45,8 @@ class current_stream_change {
 /// A backend's stream functions, or an error that says how to get them.
 template <class Backend>
 constexpr auto streams_of() {
-  static_assert(computes<Backend>,
-                "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
-  static_assert(!computes<Backend> || provided<Backend, op::streams>,
+  constexpr bool available = !computes<Backend> || provided<Backend, op::streams>;
+  static_assert(available,
                 "devplace: a stream of a cuda place needs the component cuda; add devplace::cuda (or "
                 "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
   constexpr bool have = provided<Backend, op::streams>;
@@ -62,6 +62,8 @@ class event;
 ///@{
 struct CALL_before_OF_THE_EVENT_TO_ORDER_ONE_DEVICE_BEHIND_ANOTHER;
 struct RECORD_IT_ON_A_STREAM_OF_ITS_OWN_PLACE;
+struct THE_HOST_WAITS_WITH_wait_AND_A_STREAM_WITH_wait_OF_THE_EVENT;
+struct MEASURE_WITH_A_CLOCK_AROUND_synchronize_OR_WITH_A_PROFILER;
 struct RECORD_AN_EVENT_ON_THE_OTHER_STREAM_AND_WAIT_FOR_IT;
 struct A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE;
 ///@}
@@ -69,7 +71,13 @@ struct A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE;
 /// Without the place.
 template <class P = void>
 class stream {
-  static_assert(sizeof(P*) == 0, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
+  static constexpr bool names_a_place = sizeof(P*) == 0;
+  static_assert(names_a_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
+
+ public:
+  void synchronize() const;
+  template <class X>
+  void wait(const X&) const;
 };
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
@@ -80,10 +88,30 @@ class stream {
 /// several threads may enqueue on one stream, in the order of their calls.
 template <place P>
 class stream<P> {
+  static constexpr bool has_work = detail::computes<backend_of_t<P>>;
+  static_assert(has_work,
+                "devplace: pinned is memory only and has no work of its own; use a stream of the device that copies.");
+
  public:
   /// Creates a stream of the place's device.
   template <detail::configured = detail::configuration>
   explicit stream() : handle_(detail::streams_of<backend_of_t<P>>().create(place_traits<P>::ordinal)) {}
+
+  /// Moves the stream.
+  ///@{
+  stream(stream&&) noexcept = default;
+  stream& operator=(stream&&) noexcept = default;
+  ///@}
+  stream(const stream&, A_STREAM_HAS_ONE_OWNER_PASS_A_REFERENCE* = nullptr) = delete;
+  /// Priorities and handles are refused by a sentence.
+  template <class X>
+    requires(std::is_arithmetic_v<X> || std::is_pointer_v<X>)
+  explicit stream(X) {
+    constexpr bool known = sizeof(X) == 0;
+    static_assert(known,
+                  "devplace: stream: a stream is made without arguments; it has no priority, and does not take over a "
+                  "cudaStream_t. native_handle() is its own cudaStream_t.");
+  }
 
   /// The place's own stream, which is used outside of every stream_scope.
   template <detail::configured = detail::configuration>
@@ -150,6 +178,14 @@ class stream_scope {
       : change_(backend_of_t<P>{}, place_traits<P>::ordinal, s.native_handle()) {}
   template <place P, class FIX = KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE>
   explicit stream_scope(const stream<P>&&) = delete;
+  /// Other arguments, such as a place, are refused by a sentence.
+  template <class X>
+  explicit stream_scope(const X&) : change_(backend::cpu{}, 0, nullptr) {
+    constexpr bool is_stream = sizeof(X) == 0;
+    static_assert(is_stream,
+                  "devplace: stream_scope: the argument is a stream in a variable, as in stream<cuda<0>> s; "
+                  "stream_scope use(s). A place needs no scope: it is in the types of the tensors.");
+  }
 
  private:
   detail::current_stream_change change_;

@@ -16,7 +16,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `to<Where>(to<on<cpu>>(model))` makes all replicas equal to the first. Gradients, and the state of optimizers and
 /// trainers, which belong to the source model, are not copied. Complete when the call returns.
 template <placement Where, class Net, placement From, precision P>
-auto to(const model<Net, From, P>& source) {
+[[nodiscard]] auto to(const model<Net, From, P>& source) {
   constexpr bool has_copies = std::is_same_v<typename placement_traits<Where>::kind, copies>;
   static_assert(has_copies,
                 "devplace: to: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
@@ -29,7 +29,7 @@ auto to(const model<Net, From, P>& source) {
 
 /// The same from a temporary, which is moved if it is on `Where` already.
 template <placement Where, class Net, placement From, precision P>
-auto to(model<Net, From, P>&& source) {
+[[nodiscard]] auto to(model<Net, From, P>&& source) {
   if constexpr (std::is_same_v<From, Where>)
     return model<Net, Where, P>(std::move(source));
   else

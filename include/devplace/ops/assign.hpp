@@ -212,7 +212,11 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
                 "devplace: assign: the destination lives on another place than the expression's operands; make the "
                 "tensor there and move it with to<placement>(...).");
   static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
-  if constexpr (written && same_type && same_place && fits) {
+  constexpr bool computed = detail::computes<typename view<T, Extents, Where>::backend_type>;
+  static_assert(computed,
+                "devplace: nothing is computed in pinned memory, it is for copies from and to devices; move the tensor "
+                "to a place that computes first, with to<cpu>(x).");
+  if constexpr (written && same_type && same_place && fits && computed) {
     if constexpr (detail::is_view<source>)
       detail::evaluate(destination, detail::viewed(expression));
     else

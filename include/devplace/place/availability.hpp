@@ -64,9 +64,10 @@ struct candidates {
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// Whether all places of `Where` exist on this machine and this program can use them. An invalid setting
-/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) throws argument_error; it does not count as a missing device.
+/// (DEVPLACE_DEVICE_MAP, DEVPLACE_SIMULATED_DEVICES) throws argument_error; it does not count as a missing device. Also
+/// `available(where)`.
 template <placement Where>
-bool available() {
+bool available(Where = {}) {
   return detail::why_unavailable<Where>().empty();
 }
 

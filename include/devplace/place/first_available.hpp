@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <devplace/place/availability.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/up_to.hpp>
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
@@ -22,21 +23,32 @@ constexpr auto result_of_candidates() {
 template <class F, class... Where>
 using result_of_candidates_t = typename decltype(result_of_candidates<F, Where...>())::type;
 
-/// Calls `f` for a candidate that is not skipped; all of them must give the same type.
-template <class Result, class Where, class F>
-Result call_candidate(F& f) {
-  static_assert(std::is_same_v<Result, std::invoke_result_t<F&, Where>>,
-                "devplace: the function returns different types for different placements; let it return one type for "
-                "all of them, or nothing.");
-  return f(Where{});
+template <class Result, class F, class Where>
+constexpr bool returns() {
+  if constexpr (skipped<Where>)
+    return true;
+  else
+    return std::is_same_v<Result, std::invoke_result_t<F&, Where>>;
 }
+/// Whether `F` returns one type for all candidates that are not skipped.
+template <class F, class... Where>
+constexpr bool returns_one_type(candidate_list<Where...>) {
+  if constexpr (candidates<Where...>::usable)
+    return (returns<result_of_candidates_t<F, Where...>, F, Where>() && ...);
+  else
+    return true;
+}
+
+/// Whether `F` takes nothing where it would be called with a placement.
+template <class F, class Where>
+inline constexpr bool forgets_placement = std::is_invocable_v<F&> && !std::is_invocable_v<F&, Where>;
 
 /// `reasons` lists why the previous candidates could not be used.
 template <class Result, class Where, class... Rest, class F>
 Result attempt_candidates(F& f, std::string reasons) {
   std::string reason = why_unavailable<Where>();
   if constexpr (!skipped<Where>) {
-    if (reason.empty()) return call_candidate<Result, Where>(f);
+    if (reason.empty()) return f(Where{});
   }
   reasons.append(" ").append(devplace::placement_name<Where>()).append(": ").append(reason).append(".");
   if constexpr (sizeof...(Rest) > 0)
@@ -55,11 +67,28 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
 /// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
+  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<F, cpu>)
 decltype(auto) first_available(F&& f) {
-  return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
-    if constexpr (detail::candidates<Where...>::usable)
-      return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
-  }(detail::expanded_t<Candidate...>{});
+  using list = detail::expanded_t<Candidate...>;
+  constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
+  static_assert(returns_one_type,
+                "devplace: first_available: the function returns different types for different placements; let it "
+                "return one type for all of them, or nothing.");
+  if constexpr (returns_one_type)
+    return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
+      if constexpr (detail::candidates<Where...>::usable)
+        return detail::attempt_candidates<detail::result_of_candidates_t<F, Where...>, Where...>(f, {});
+    }(list{});
+  else
+    return detail::refusal{};
 }
+/// Appears in the compiler's message for other arguments.
+struct NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE;
+template <class... Candidate, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE>
+  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<F, cpu>)
+detail::refusal first_available(F&&)
+DEVPLACE_REFUSED(
+    "first_available: name the placements and give a function that takes one, as in first_available<cuda<0>, "
+    "cpu>([](auto where) { ... }).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -16,7 +16,9 @@ struct cpu {};
 /// The logical GPU with ordinal `I` among those assigned to this process (not the machine's numbering).
 template <int I>
 struct cuda {
-  static_assert(I >= 0, "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
+  static constexpr bool counts_from_0 = I >= 0;
+  static_assert(counts_from_0,
+                "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
 };
 
 /// Page-locked host memory, which GPUs access by DMA: the host's end of asynchronous copies (`to_async`). Memory only:

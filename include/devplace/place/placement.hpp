@@ -17,9 +17,9 @@ namespace devplace {
 enum class reduction : unsigned char { sum, mean, max, min };
 
 /// One place: the place itself, which is accepted wherever a placement is due. `model<net, on<cpu>>` and `model<net,
-/// cpu>` are one type.
-template <class P>
-using on = P;
+/// cpu>` are one type. The parameter's name appears in the compiler's message for another argument.
+template <class ONE_PLACE_SUCH_AS_cpu_OR_cuda_0>
+using on = ONE_PLACE_SUCH_AS_cpu_OR_cuda_0;
 
 /// A kind of processor with the ordinal erased, for layers and kernels: the ordinal is a run-time value.
 template <class Backend>

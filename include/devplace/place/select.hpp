@@ -29,7 +29,7 @@ template <class Result, class Where, class... Rest, class F>
 Result select_candidate(const std::string& wanted, std::string_view given, F& f, std::string offered) {
   if (wanted == normal_name(devplace::placement_name<Where>())) {
     require_available<Where>();
-    if constexpr (!skipped<Where>) return call_candidate<Result, Where>(f);
+    if constexpr (!skipped<Where>) return f(Where{});
   }
   offered.append(offered.empty() ? "" : ", ").append(devplace::placement_name<Where>());
   if constexpr (skipped<Where>) offered += " (not in this build)";
@@ -49,12 +49,30 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `f` is instantiated for the placements that this build can use. Throws argument_error for a name that is not among
 /// them, and placement_unavailable, with the reason, for one that this build or machine cannot use.
 template <detail::placement_candidate... Candidate, class F>
+  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<F, cpu>)
 decltype(auto) select(std::string_view name, F&& f) {
-  return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
-    if constexpr (detail::candidates<Where...>::usable)
-      return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(detail::normal_name(name),
-                                                                                             name, f, {});
-  }(detail::expanded_t<Candidate...>{});
+  using list = detail::expanded_t<Candidate...>;
+  constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
+  static_assert(returns_one_type,
+                "devplace: select: the function returns different types for different placements; let it return one "
+                "type for all of them, or nothing.");
+  if constexpr (returns_one_type)
+    return [&]<class... Where>(detail::candidate_list<Where...>) -> decltype(auto) {
+      if constexpr (detail::candidates<Where...>::usable)
+        return detail::select_candidate<detail::result_of_candidates_t<F, Where...>, Where...>(
+            detail::normal_name(name), name, f, {});
+    }(list{});
+  else
+    return detail::refusal{};
 }
+/// Appears in the compiler's message for other arguments.
+struct NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION;
+template <class... Candidate, class Name, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION>
+  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<F, cpu> ||
+           !std::is_convertible_v<const Name&, std::string_view>)
+detail::refusal select(const Name&, const F&)
+DEVPLACE_REFUSED(
+    "select: name the placements, and give a name and then a function that takes a placement, as in select<cuda<0>, "
+    "cpu>(\"cpu\", [](auto where) { ... }).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -156,27 +156,22 @@ int to(From&&) = delete;
 
 /// Other arguments of `to` are refused by a sentence.
 ///@{
-template <class... X>
-auto to(const X&...) {
-  static_assert(sizeof...(X) == 0 && sizeof...(X) != 0,
-                "devplace: to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or "
-                "model.");
-  return 0;
-}
-template <int... Ordinal, class X>
+struct NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x;
+struct WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST;
+template <class... X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x>
+detail::refusal to(const X&...) DEVPLACE_REFUSED(
+    "to: name the place in angle brackets, as in to<cuda<0>>(x), and give it one tensor, view or model.");
+template <int... Ordinal, class X, class FIX = NAME_THE_PLACE_AS_IN_to_cuda_0_OF_x>
   requires(sizeof...(Ordinal) != 0)
-auto to(const X&) {
-  static_assert(sizeof(X) == 0, "devplace: to: a number is no place; write to<cuda<0>>(x).");
-  return 0;
-}
-template <placement Where, class X>
+detail::refusal to(const X&)
+DEVPLACE_REFUSED("to: a number is no place; write to<cuda<0>>(x).");
+template <placement Where, class X, class FIX = WRAP_A_VECTOR_AND_COMPUTE_AN_EXPRESSION_FIRST>
   requires(!tensor_like<X> && !requires { typename std::remove_cvref_t<X>::network_type; })
-auto to(const X&) {
-  static_assert(sizeof(X) == 0,
-                "devplace: to: the argument is no tensor, view or model; wrap(v, extents(n)) makes a view of a vector, "
-                "and tensor(e) computes an expression.");
-  return 0;
-}
+detail::refusal to(const X&)
+DEVPLACE_REFUSED(
+    "to: the argument is no tensor, view or model; wrap(v, extents(n)) makes a view of a vector, and tensor(e) "
+    "computes "
+    "an expression.");
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

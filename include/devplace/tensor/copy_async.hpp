@@ -60,6 +60,12 @@ concept copied_by_device = requires {
 template <class X>
 using placement_of_t = typename std::remove_cvref_t<X>::placement_type;
 
+/// What a refused asynchronous copy returns, so that its uses give no more errors.
+template <class From, class Where>
+using refused_copy = pending<
+    tensor<typename std::remove_cvref_t<From>::value_type, typename std::remove_cvref_t<From>::extents_type, Where>,
+    cuda<0>>;
+
 /// Takes the memory of a temporary source; an empty block for other sources, which their owners keep alive.
 template <class From>
 memory_block kept_source(From&& source) {
@@ -141,19 +147,32 @@ auto to_async(From&& source, const stream<detail::copier_t<Where, detail::placem
 }
 ///@}
 
-// Deleted so that the compiler's message names the fix; a stream argument may follow.
+// Refused; a stream argument may follow.
 template <tensor_like To, tensor_like From,
           class FIX = typename detail::copier<detail::placement_of_t<To>, detail::placement_of_t<From>>::fix,
           class... Stream>
-void copy_async(To&&, From&&, const Stream&...) = delete;
+detail::refused_copy<From, cuda<0>> copy_async(To&&, From&&, const Stream&...) DEVPLACE_REFUSED(
+    "copy_async: a device copies asynchronously between its memory and pinned memory only; copy(to, from) copies "
+    "between all placements, and waits.");
 template <single_place Where, tensor_like From,
           class FIX = typename detail::copier<Where, detail::placement_of_t<From>>::fix, class... Stream>
-void to_async(From&&, const Stream&...) = delete;
+detail::refused_copy<From, Where> to_async(From&&, const Stream&...) DEVPLACE_REFUSED(
+    "to_async: a device copies asynchronously between its memory and pinned memory only; to<Where>(x) copies between "
+    "all placements, and waits.");
 template <class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like To, tensor_like From, place Other>
   requires(!std::is_same_v<Other, detail::copier_t<detail::placement_of_t<To>, detail::placement_of_t<From>>>)
-void copy_async(To&&, From&&, const stream<Other>&) = delete;
+detail::refused_copy<From, cuda<0>> copy_async(To&&, From&&, const stream<Other>&)
+DEVPLACE_REFUSED("copy_async: the stream is of another device than the one that copies.");
 template <single_place Where, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES, tensor_like From, place Other>
   requires(!std::is_same_v<Other, detail::copier_t<Where, detail::placement_of_t<From>>>)
-void to_async(From&&, const stream<Other>&) = delete;
+detail::refused_copy<From, Where> to_async(From&&, const stream<Other>&)
+DEVPLACE_REFUSED("to_async: the stream is of another device than the one that copies.");
+
+/// Appears in the compiler's message for a `to_async` without a placement.
+struct NAME_THE_PLACE_AS_IN_to_async_cuda_0_OF_x;
+template <class FIX = NAME_THE_PLACE_AS_IN_to_async_cuda_0_OF_x, tensor_like From, class... Stream>
+  requires(!placement<FIX>)
+detail::refused_copy<From, cuda<0>> to_async(const From&, const Stream&...)
+DEVPLACE_REFUSED("to_async: name the place in angle brackets, as in to_async<cuda<0>>(x).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

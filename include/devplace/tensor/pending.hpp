@@ -85,6 +85,8 @@ inline constexpr bool is_on_place<tensor<T, Extents, P>, P> = true;
 ///@{
 struct NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES;
 struct KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get;
+struct CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY;
+struct A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT;
 ///@}
 
 /// A copy on device `P`: a tensor that it is filling (to_async), inaccessible until it is waited for; or, as
@@ -104,6 +106,7 @@ class [[nodiscard]] pending {
   /// Moves the copy; assignment waits for the replaced one.
   ///@{
   pending(pending&&) noexcept = default;
+  pending(const pending&, A_PENDING_COPY_HAS_ONE_OWNER_MOVE_IT* = nullptr) = delete;
   pending& operator=(pending&& other) noexcept {
     pending taken(std::move(other));
     std::swap(value_, taken.value_);
@@ -154,10 +157,46 @@ class [[nodiscard]] pending {
   }
   template <place Other, class FIX = NAME_A_STREAM_OF_THE_DEVICE_THAT_COPIES>
     requires(!std::is_same_v<P, Other>)
-  void after(const stream<Other>&) & = delete;
+  held& after(const stream<Other>&) & DEVPLACE_REFUSED("after: the stream is of another device than the copy.");
   template <class FIX = KEEP_THE_PENDING_VALUE_IN_A_VARIABLE_OR_CALL_get, class... Stream>
-  void after(const Stream&...) && = delete;
+      held& after(const Stream&...) &&
+      DEVPLACE_REFUSED("after: nobody keeps the pending copy; give it a name first, or call get().");
   ///@}
+
+  // The tensor is not accessible before it was waited for. (Friends' template parameters have no defaults.)
+  template <class FIX = CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  operator held() const = delete;
+  template <class Stream, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  friend Stream& operator<<(Stream&, const pending&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  friend held operator+(const pending&, const X&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  friend held operator-(const pending&, const X&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  friend held operator*(const pending&, const X&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+  friend held operator/(const pending&, const X&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+    requires(!std::is_same_v<X, pending>)
+  friend held operator+(const X&, const pending&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+    requires(!std::is_same_v<X, pending>)
+  friend held operator-(const X&, const pending&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+    requires(!std::is_same_v<X, pending>)
+  friend held operator*(const X&, const pending&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
+  template <class X, class... CALL_get_FOR_THE_TENSOR_OF_A_PENDING_COPY>
+    requires(!std::is_same_v<X, pending>)
+  friend held operator/(const X&, const pending&)
+      DEVPLACE_REFUSED("get() waits for the pending copy and returns the tensor.");
 
  private:
   /// The tensor's memory is freed in the order of the first stream that is ordered after the copy.

@@ -72,8 +72,8 @@ constexpr auto wrap(device_pointer<T> data, const Extents& extents,
 ///@}
 
 /// The same for anything that converts to std::span: a std::vector, an array, a span. Not for a temporary vector, whose
-/// memory the view would outlive. Throws shape_error unless the number of elements is exactly that of the extents or,
-/// with strides, at least what they span.
+/// memory the view would outlive. Only a span may be of a device's memory. Throws shape_error unless the number of
+/// elements is exactly that of the extents or, with strides, at least what they span.
 ///@{
 template <view_placement Where = on<cpu>, detail::elements_source Source, extents_like Extents>
 constexpr auto wrap(Source&& source, const Extents& extents) {
@@ -82,6 +82,11 @@ constexpr auto wrap(Source&& source, const Extents& extents) {
   static_assert(
       std::is_lvalue_reference_v<Source> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>,
       "devplace: wrap: a temporary would be gone before the view; give it a name first.");
+  constexpr bool reached =
+      host_accessible<Where> || !place<Where> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>;
+  static_assert(reached,
+                "devplace: wrap: the container is in host memory and the place is a device; to<cuda<0>>(wrap(values, "
+                "extents)) copies it there, and wrap<cuda<0>>(pointer, extents) takes memory of the device.");
   if (elements.size() != extents.size())
     detail::throw_wrapped_size(elements.size(), detail::sizes_of(extents), extents.size());
   return wrap<Where>(elements.data(), extents);
