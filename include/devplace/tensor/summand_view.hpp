@@ -50,10 +50,12 @@ class summand_view {
   View elements_;
 };
 
+namespace detail {
 template <class X>
 inline constexpr bool is_summand_view = false;
 template <class View>
 inline constexpr bool is_summand_view<summand_view<View>> = true;
+}  // namespace detail
 
 #define DEVPLACE_DETAIL_SUMMAND                                                                                \
   "one place's summand is not the value; combine the summands first, with all_reduce(x), reduce<P>(x) or, of " \
@@ -63,7 +65,7 @@ inline constexpr bool is_summand_view<summand_view<View>> = true;
   detail::refusal
 #define DEVPLACE_DETAIL_OF_SUMMANDS                                                       \
   template <class A, class B, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce> \
-    requires(is_summand_view<A> || is_summand_view<B>)                                    \
+    requires(detail::is_summand_view<A> || detail::is_summand_view<B>)                    \
   detail::refusal
 
 /// Operations on a summand_view are refused.
