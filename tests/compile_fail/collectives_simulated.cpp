@@ -71,6 +71,9 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SUMMAND_OPERAND)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
   parts.local(0) -= 0.1f * summands.local(0);
 #endif
+#if defined(SUMMAND_SUBTRACTED)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
+  parts.local(0) -= summands.local(0);
+#endif
 #if defined(SUMMAND_PLUS_SUMMAND)  // expect: COMBINE_THE_SUMMANDS_WITH_|one place's summand is not the value
   auto a = summands.local(0) + summands.local(1);
 #endif
@@ -80,10 +83,11 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SUMMAND_ELEMENT)  // expect: COPY_IT_FIRST_WITH_to_on_cpu|the host does not reach this summand
   auto a = summands.local(0)(0, 0);
 #endif
-#if defined(LOCAL_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
+#if defined(LOCAL_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE|a view of a temporary tensor would outlive
   auto part = dp::all_reduce(summands).local(0);
 #endif
-#if defined(PART_ON_A_PLACE_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE
+#if defined(PART_ON_A_PLACE_OF_TEMPORARY)  // expect: KEEP_THE_TENSOR_IN_A_VARIABLE|a view of a temporary tensor would
+                                           // outlive
   auto part = dp::all_reduce(summands).local<dp::cuda<0>>();
 #endif
 #if defined(REDUCE_OF_COPIES)  // expect: devplace: reduce: every place has the whole value already
@@ -139,11 +143,10 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SCATTER_OF_COPIES)  // expect: devplace: scatter: the value lies over several places already
   dp::scatter<rows>(copies);
 #endif
-#if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: the placement splits an axis that the tensor
-                                                   // does
+#if defined(SCATTER_OF_AN_AXIS_THAT_IS_NOT_THERE)  // expect: devplace: scatter: the tensor does not have the axis
   dp::scatter<dp::sharded<dp::axis<2>, 0, 1>>(whole);
 #endif
-#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: split::sizes has another number of sizes than the placement
+#if defined(SIZES_FOR_OTHER_PLACES)  // expect: devplace: scatter: split::sizes has another number of sizes
   dp::scatter<rows>(whole, dp::split::sizes{2, 2, 2});
 #endif
 #if defined(BROADCAST_TO_PARTS)  // expect: devplace: broadcast: the result must be replicated.*scatter
@@ -152,25 +155,25 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(BROADCAST_OF_COPIES)  // expect: devplace: broadcast: the value lies over several places already
   dp::broadcast<copies_type>(copies);
 #endif
-#if defined(TO_OF_COPIES)  // expect: TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE
+#if defined(TO_OF_COPIES)  // expect: TAKE_ONE_COPY_WITH_to_AND_x_|to: every place has a copy
   dp::to<on_cpu>(copies);
 #endif
-#if defined(TO_OF_PARTS)  // expect: COLLECT_THE_PARTS_WITH_gather
+#if defined(TO_OF_PARTS)  // expect: COLLECT_THE_PARTS_WITH_gather|to: the places have parts
   dp::to<on_cpu>(parts);
 #endif
-#if defined(TO_OF_SUMMANDS)  // expect: COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce
+#if defined(TO_OF_SUMMANDS)  // expect: COMBINE_THE_SUMMANDS_WITH_|to: the places have summands
   dp::to<on_cpu>(summands);
 #endif
-#if defined(TO_SEVERAL_PLACES)  // expect: USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS
+#if defined(TO_SEVERAL_PLACES)  // expect: USE_broadcast_FOR_COPIES_OR_|to: the result lies on one place
   dp::to<copies_type>(whole);
 #endif
-#if defined(ITEM_OF_COPIES)  // expect: READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE
+#if defined(ITEM_OF_COPIES)  // expect: READ_ONE_COPY_WITH_item_OF_x_|item: every place has a copy
   dp::item(copies);
 #endif
-#if defined(ITEM_OF_PARTS)  // expect: GATHER_IT_FIRST_WITH_gather_on_cpu
+#if defined(ITEM_OF_PARTS)  // expect: GATHER_IT_FIRST_WITH_gather_|item: the places have parts
   dp::item(parts);
 #endif
-#if defined(ITEM_OF_SUMMANDS)  // expect: REDUCE_IT_FIRST_WITH_reduce_on_cpu
+#if defined(ITEM_OF_SUMMANDS)  // expect: REDUCE_IT_FIRST_WITH_reduce_|item: the places have summands
   dp::item(summands);
 #endif
 #if defined(COPY_TO_PARTS)  // expect: GIVE_TENSORS_OR_VIEWS_COPY|copy: give tensors or views on one place
@@ -212,10 +215,10 @@ void collectives(matrix<on_cpu>& whole, matrix<copies_type>& copies, matrix<rows
 #if defined(SCATTER_INTO_A_NUMBER)  // expect: devplace: scatter: the second argument is a rule
   auto split = dp::scatter<rows>(whole, 2);
 #endif
-#if defined(ELEMENT_OF_PARTS)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST
+#if defined(ELEMENT_OF_PARTS)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_|elements and rows of a tensor over
   parts(0, 0) = 1;
 #endif
-#if defined(ROW_OF_COPIES)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST
+#if defined(ROW_OF_COPIES)  // expect: TAKE_ELEMENTS_OF_x_local_OF_A_|elements and rows of a tensor over
   auto first = copies[0];
 #endif
 #if defined(PARTS_OF_LIST)  // expect: MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast

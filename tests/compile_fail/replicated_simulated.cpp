@@ -37,7 +37,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
-#if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step
+#if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_|these gradients are whole
   dp::synchronize(dp::synchronize(std::move(partial)));
 #endif
 #if defined(GRADIENTS_DECLARED_WHOLE)  // expect: (private|inaccessible)

@@ -86,8 +86,9 @@ struct creation {
 template <class Where>
 constexpr void require_equal_elements() {
   using kind = typename placement_traits<Where>::kind;
-  static_assert(form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
-                    std::is_same_v<kind, summands<reduction::min>>,
+  constexpr bool one_value = form_of<Where> != form::summands || std::is_same_v<kind, summands<reduction::max>> ||
+                             std::is_same_v<kind, summands<reduction::min>>;
+  static_assert(one_value,
                 "devplace: full: the value of a partial tensor is its operation over the summands, and equal "
                 "summands make another value; make zeros, or a replicated tensor.");
 }

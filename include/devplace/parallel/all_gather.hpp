@@ -6,6 +6,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -17,11 +18,13 @@ template <tensor_like From>
 auto all_gather(const From& source) {
   using detail::form;
   constexpr form from = detail::form_of_tensor<From>;
-  static_assert(from != form::one_place,
+  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
+                 not_summands = from != form::summands;
+  static_assert(over_several,
                 "devplace: all_gather: the value is whole, on one place; broadcast<replicated<0, 1>>(x) copies it to "
                 "several.");
-  static_assert(from != form::copies, "devplace: all_gather: every place has the whole value already; use x itself.");
-  static_assert(from != form::summands,
+  static_assert(not_copies, "devplace: all_gather: every place has the whole value already; use x itself.");
+  static_assert(not_summands,
                 "devplace: all_gather: the places have summands, not parts; all_reduce(x) combines them on every "
                 "place.");
   if constexpr (from == form::parts) {
@@ -30,6 +33,8 @@ auto all_gather(const From& source) {
     for (std::size_t k = 0; k < local_place_count<to>; ++k)
       detail::copy_from_parts(result.only_on(k), source);
     return result;
+  } else {
+    return detail::refusal{};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/parallel/detail/summands.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -24,14 +25,16 @@ auto all_reduce(From&& source) {
   using detail::form;
   using from_type = std::remove_cvref_t<From>;
   constexpr form from = detail::form_of_tensor<From>;
-  static_assert(from != form::one_place,
+  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
+                 not_parts = from != form::parts;
+  static_assert(over_several,
                 "devplace: all_reduce: the value is whole, on one place; there is nothing to combine. "
                 "broadcast<replicated<0, 1>>(x) copies it to several.");
   static_assert(
-      from != form::copies,
+      not_copies,
       "devplace: all_reduce: every place has the whole value already, and adding the copies up would multiply "
       "it by the number of places; use x itself.");
-  static_assert(from != form::parts,
+  static_assert(not_parts,
                 "devplace: all_reduce: the places have parts, not summands; all_gather(x) puts them together on every "
                 "place.");
   if constexpr (from == form::summands) {
@@ -43,6 +46,8 @@ auto all_reduce(From&& source) {
           .all_reduce(std::span<typename from_type::value_type* const>(buffers), x.size(), detail::rules_of<where>::op);
       return detail::distributed_access::as<detail::with_kind_t<where, copies>>(std::move(x));
     }
+  } else {
+    return detail::refusal{};
   }
 }
 

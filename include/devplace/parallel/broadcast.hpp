@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -29,7 +30,7 @@ auto broadcast(const From& source) {
       copy(result.only_on(k), detail::as_view(source).erased());
     return result;
   } else {
-    return 0;
+    return detail::refusal{};
   }
 }
 

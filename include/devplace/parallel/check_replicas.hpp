@@ -15,6 +15,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
 
@@ -109,5 +110,8 @@ template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
   parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state());
 }
+template <class... GIVE_THE_MODEL_AS_IN_check_replicas_model>
+devplace::detail::refusal check_replicas(...)
+    DEVPLACE_REFUSED("check_replicas: give the model whose replicas are compared: check_replicas(model).");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -4,6 +4,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -17,22 +18,23 @@ auto gather(const From& source) {
   using detail::form;
   constexpr bool to_one = single_place<To>;
   constexpr form from = detail::form_of_tensor<From>;
+  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
+                 not_summands = from != form::summands;
   static_assert(to_one,
                 "devplace: gather: the result lies on one place, as in gather<on<cpu>>(x); all_gather(x) gives every "
                 "place the whole.");
-  static_assert(from != form::one_place,
-                "devplace: gather: the value is on one place already; to<on<P>>(x) moves it to another.");
-  static_assert(from != form::copies,
+  static_assert(over_several, "devplace: gather: the value is on one place already; to<on<P>>(x) moves it to another.");
+  static_assert(not_copies,
                 "devplace: gather: every place has the whole value already; take one copy with "
                 "to<on<P>>(x.local(cuda<0>{})).");
-  static_assert(from != form::summands,
+  static_assert(not_summands,
                 "devplace: gather: the places have summands, not parts; reduce<on<P>>(x) combines them on one place.");
   if constexpr (to_one && from == form::parts) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents());
     detail::copy_from_parts(result.view(), source);
     return result;
   } else {
-    return 0;
+    return detail::refusal{};
   }
 }
 

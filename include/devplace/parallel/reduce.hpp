@@ -9,6 +9,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/parallel/detail/summands.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -25,16 +26,18 @@ auto reduce(From&& source) {
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_one = single_place<To>;
   constexpr form from = detail::form_of_tensor<From>;
+  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
+                 not_parts = from != form::parts;
   static_assert(to_one,
                 "devplace: reduce: the result lies on one place, as in reduce<on<cuda<0>>>(x); all_reduce(x) gives it "
                 "to every place, reduce_scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
-  static_assert(from != form::one_place,
+  static_assert(over_several,
                 "devplace: reduce: the value is whole, on one place; to<on<P>>(x) moves it, sum(x) adds its elements.");
   static_assert(
-      from != form::copies,
+      not_copies,
       "devplace: reduce: every place has the whole value already, and adding the copies up would multiply it; "
       "take one copy with to<on<P>>(x.local(cuda<0>{})).");
-  static_assert(from != form::parts,
+  static_assert(not_parts,
                 "devplace: reduce: the places have parts, not summands; gather<on<P>>(x) puts them together.");
   if constexpr (to_one && from == form::summands) {
     using where = typename from_type::placement_type;
@@ -56,7 +59,7 @@ auto reduce(From&& source) {
       }
     }
   } else {
-    return 0;
+    return detail::refusal{};
   }
 }
 

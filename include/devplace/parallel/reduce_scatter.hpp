@@ -14,6 +14,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/parallel/detail/summands.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
@@ -72,17 +73,19 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
   using from_type = std::remove_cvref_t<From>;
   constexpr bool to_parts = detail::form_of<To> == form::parts;
   constexpr form from = detail::form_of_tensor<From>;
+  constexpr bool over_several = from != form::one_place, not_copies = from != form::copies,
+                 not_parts = from != form::parts;
   static_assert(
       to_parts,
       "devplace: reduce_scatter: the result is sharded, as in reduce_scatter<sharded<axis<0>, 0, 1>>(x); all_reduce(x) "
       "gives every place the whole.");
   static_assert(
-      from != form::one_place,
+      over_several,
       "devplace: reduce_scatter: the value is whole, on one place; scatter<sharded<axis<0>, 0, 1>>(x) splits it.");
-  static_assert(from != form::copies,
+  static_assert(not_copies,
                 "devplace: reduce_scatter: every place has the whole value already, and adding the copies up would "
                 "multiply it; scatter<To>(x.local(cuda<0>{})) splits one of them.");
-  static_assert(from != form::parts, "devplace: reduce_scatter: the value is split already; use x itself.");
+  static_assert(not_parts, "devplace: reduce_scatter: the value is split already; use x itself.");
   if constexpr (to_parts && from == form::summands) {
     using where = typename from_type::placement_type;
     constexpr bool one_mesh =
@@ -110,6 +113,8 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
           begins, detail::rules_of<where>::op);
       return result;
     }
+  } else {
+    return detail::refusal{};
   }
 }
 

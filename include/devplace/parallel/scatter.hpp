@@ -2,12 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/tensor.hpp>
+
+namespace devplace::detail {
+
+template <class Split, class To>
+inline constexpr bool gives_sizes = false;
+template <std::size_t Places, placement To>
+inline constexpr bool gives_sizes<split::sizes<Places>, To> = Places == local_place_count<To>;
+
+}  // namespace devplace::detail
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -30,12 +42,19 @@ auto scatter(const From& source, const Split& how = split::even) {
       is_rule,
       "devplace: scatter: the second argument is a rule: split::even, split::torch or split::sizes{3, 7}; the "
       "number of parts is that of the places in the type.");
-  if constexpr (to_parts && from_one && is_rule) {
+  constexpr bool has_axis = !to_parts || detail::operand_rules<To>::axis < std::remove_cvref_t<From>::rank;
+  static_assert(has_axis, "devplace: scatter: the tensor does not have the axis that is split; axes count from 0.");
+  constexpr bool all_given = !to_parts || !detail::is_split_sizes<Split> || detail::gives_sizes<Split, To>;
+  static_assert(
+      all_given,
+      "devplace: scatter: split::sizes has another number of sizes than the placement has places; give one for "
+      "each place, 0 for a place that is to have nothing.");
+  if constexpr (to_parts && from_one && is_rule && has_axis && all_given) {
     tensor<typename From::value_type, typename From::extents_type, To> result(source.extents(), how);
     detail::copy_to_parts(result, detail::as_view(source));
     return result;
   } else {
-    return 0;
+    return detail::refusal{};
   }
 }
 

@@ -22,10 +22,17 @@ namespace devplace {
 /// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic {
-  static_assert(
-      sizeof(Model) == 0,
-      "devplace: step_traffic: the first argument is a model, as in step_traffic<model<net, replicated<0, 1>>, "
-      "collective::all_reduce<>>{}.");
+  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0,
+              bytes = 0;  ///< so that no other error follows
+  /// Refuses all else.
+  template <class... X>
+  explicit constexpr step_traffic(const X&...) {
+    constexpr bool is_model = sizeof(Model*) == 0;
+    static_assert(
+        is_model,
+        "devplace: step_traffic: the first argument is a model, as in step_traffic<model<net, replicated<0, 1>>, "
+        "collective::all_reduce<>>{}.");
+  }
   /// Prints nothing.
   friend std::ostream& operator<<(std::ostream& out, const step_traffic&) { return out; }
 };

@@ -9,6 +9,7 @@
 
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/settle.hpp>
@@ -137,12 +138,15 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
 template <class Policy = collective::all_reduce<>, class FIX = THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step,
           class Net, placement Where, class P>
   requires(!parallel::can_be_reduced<Where>)
-void synchronize(gradients<Net, Where, P>&&, const Policy& = {}) = delete;
+detail::refusal synchronize(gradients<Net, Where, P>&&, const Policy& = {})
+DEVPLACE_REFUSED(
+    "synchronize: these gradients are whole, and reducing them again would multiply them; pass them to the step.");
 
 /// Ownership of gradients is passed on: move them in.
 template <class Policy = collective::all_reduce<>, class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, class Net,
           placement Where, class P>
-void synchronize(gradients<Net, Where, P>&, const Policy& = {}) = delete;
+detail::refusal synchronize(gradients<Net, Where, P>&, const Policy& = {})
+    DEVPLACE_REFUSED("synchronize uses the gradients up; move them in: synchronize(std::move(gradients)).");
 
 /// Other arguments, such as a model; not deleted, because compilers would then list every other synchronize.
 template <class Policy = collective::all_reduce<>, class Other>

@@ -143,16 +143,22 @@ struct USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS;
 ///@}
 template <single_place Where, class FIX = TAKE_ONE_COPY_WITH_to_AND_x_local_OF_A_PLACE, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::copies)
-int to(From&&) = delete;
+detail::refusal to(From&&)
+DEVPLACE_REFUSED("to: every place has a copy; take one: to<cpu>(x.local(cuda<0>{})).");
 template <single_place Where, class FIX = COMBINE_THE_SUMMANDS_WITH_reduce_OR_all_reduce, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::summands)
-int to(From&&) = delete;
+detail::refusal to(From&&)
+DEVPLACE_REFUSED("to: the places have summands; reduce<cpu>(x) combines them there, all_reduce(x) on every place.");
 template <single_place Where, class FIX = COLLECT_THE_PARTS_WITH_gather, tensor_like From>
   requires(detail::form_of_tensor<From> == detail::form::parts)
-int to(From&&) = delete;
+detail::refusal to(From&&)
+DEVPLACE_REFUSED("to: the places have parts; gather<cpu>(x) puts them together there.");
 template <placement Where, class FIX = USE_broadcast_FOR_COPIES_OR_scatter_FOR_PARTS, tensor_like From>
   requires(!single_place<Where>)
-int to(From&&) = delete;
+detail::refusal to(From&&)
+DEVPLACE_REFUSED(
+    "to: the result lies on one place; broadcast<replicated<0, 1>>(x) makes copies on several, and "
+    "scatter<sharded<axis<0>, 0, 1>>(x) parts.");
 
 /// Other arguments of `to` are refused by a sentence.
 ///@{

@@ -24,6 +24,10 @@ namespace devplace {
 struct TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST;
 struct MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast;
 ///@}
+#define DEVPLACE_DETAIL_ELEMENTS_OF_PLACES \
+  "elements and rows of a tensor over several places are taken of x.local(k), or of gather<cpu>(x)."
+#define DEVPLACE_DETAIL_KEEP_TENSOR \
+  "a view of a temporary tensor would outlive its memory; keep the tensor in a variable."
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
 /// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
@@ -131,9 +135,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   /// Elements and rows are those of a place's local tensor.
   ///@{
   template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST, class... Index>
-  T& operator()(Index...) const = delete;
+  detail::refusal operator()(Index...) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_ELEMENTS_OF_PLACES);
   template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
-  T& operator[](std::size_t) const = delete;
+  detail::refusal operator[](std::size_t) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_ELEMENTS_OF_PLACES);
   template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
   T* begin() const = delete;
   template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
@@ -198,9 +202,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     return shown(part_of<const T, P>());
   }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  void local(std::size_t) const&& = delete;
+  detail::refusal local(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
   template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  void local(P = {}) const&& = delete;
+  detail::refusal local(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
   ///@}
 
   /// The elements on one place as an ordinary view, also of a copy, for which the caller sees to it that the others get
@@ -223,9 +227,9 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     return part_of<const T, P>();
   }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  void only_on(std::size_t) const&& = delete;
+  detail::refusal only_on(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
   template <place P, class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
-  void only_on(P = {}) const&& = delete;
+  detail::refusal only_on(P = {}) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
   ///@}
 
   /// The participants of this process and the number of all participants among which the axis is divided.
@@ -291,8 +295,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   template <class Element, class P>
   auto part_of() const {
     constexpr std::size_t position = detail::position_in<P, typename mesh::local>, k = position < places ? position : 0;
-    static_assert(position < places,
-                  "devplace: local: the tensor has no part on this place; name a place of its placement.");
+    constexpr bool found = position < places;
+    static_assert(found, "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
   }
   /// Of summands a view that says so.

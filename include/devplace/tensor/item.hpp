@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -40,12 +41,15 @@ struct REDUCE_IT_FIRST_WITH_reduce_on_cpu;
 ///@}
 template <class FIX = READ_ONE_COPY_WITH_item_OF_x_local_OF_A_PLACE, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::copies)
-int item(const X&) = delete;
+detail::refusal item(const X&)
+DEVPLACE_REFUSED("item: every place has a copy; read one: item(x.local(cuda<0>{})).");
 template <class FIX = GATHER_IT_FIRST_WITH_gather_on_cpu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::parts)
-int item(const X&) = delete;
+detail::refusal item(const X&)
+DEVPLACE_REFUSED("item: the places have parts; item(gather<cpu>(x)).");
 template <class FIX = REDUCE_IT_FIRST_WITH_reduce_on_cpu, tensor_like X>
   requires(detail::form_of_tensor<X> == detail::form::summands)
-int item(const X&) = delete;
+detail::refusal item(const X&)
+DEVPLACE_REFUSED("item: the places have summands; item(reduce<cpu>(x)) reads their sum.");
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

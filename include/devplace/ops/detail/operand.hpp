@@ -8,6 +8,7 @@
 #include <devplace/ops/detail/tree.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
 #include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>
 #include <devplace/tensor/view.hpp>
 
@@ -219,7 +220,7 @@ concept distributed_pair = (distributed_operand<A> && beside_distributed_operand
 /// a program's own operators are preferred.
 template <class A, class B>
 concept unfit_pair = (operand_type<const A&> || operand_type<const B&>)&&!matching_pair<const A&, const B&> &&
-                     !distributed_pair<const A&, const B&>;
+                     !distributed_pair<const A&, const B&> && !is_summand_view<A> && !is_summand_view<B>;
 
 /// The element type of an operation on two operands.
 template <class A, class B>
