@@ -23,13 +23,15 @@ struct CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST;
 template <class T>
 class device_pointer {
  public:
-  // An iterator by its types, so that an algorithm of the standard library gives one error: that of operator*.
+  /// An iterator by its types, so that an algorithm of the standard library gives one error: that of operator*.
+  ///@{
   using iterator_category = std::random_access_iterator_tag;
   using value_type = std::remove_const_t<T>;
   using element_type = T;
   using difference_type = std::ptrdiff_t;
   using pointer = device_pointer;
   using reference = T&;
+  ///@}
 
   /// Null.
   constexpr device_pointer(std::nullptr_t = nullptr) {}
@@ -66,8 +68,9 @@ class device_pointer {
   DEVPLACE_HD friend constexpr auto operator<=>(device_pointer, device_pointer) = default;
   ///@}
 
-  // Refused: the host does not reach the elements. An algorithm gives one error for all its uses of operator*, which is
-  // not a template.
+  /// Refused: the host does not reach the elements. Algorithms give one error for all uses of operator*, which is
+  /// not a template.
+  ///@{
   T& operator*() const {
     constexpr bool host_reaches_it = sizeof(T) == 0;
     static_assert(host_reaches_it,
@@ -82,6 +85,7 @@ class device_pointer {
       "to<cpu>(x) copies the elements to the host.");
   template <class U, class FIX = CALL_get_FOR_KERNELS_AND_LIBRARIES_AND_to_cpu_FOR_THE_HOST>
   operator U*() const = delete;
+  ///@}
 
  private:
   T* address_ = nullptr;

@@ -76,9 +76,12 @@ class event {
   static_assert(names_a_place, "devplace: event: name the place whose work it marks, as in event<cuda<0>>.");
 
  public:
+  /// So that there is one error.
+  ///@{
   template <class... X>
   void record(const X&...);
   void wait() const;
+  ///@}
 };
 
 /// A point in the work of place `P`, as torch.cuda.Event: other places and the host can wait for it. Move-only.

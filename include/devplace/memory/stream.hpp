@@ -75,9 +75,12 @@ class stream {
   static_assert(names_a_place, "devplace: stream: name the place whose queue it is, as in stream<cuda<0>>.");
 
  public:
+  /// So that there is one error.
+  ///@{
   void synchronize() const;
   template <class X>
   void wait(const X&) const;
+  ///@}
 };
 
 /// A queue of work of place `P` besides the place's own stream, as torch.cuda.Stream: executes its work in order, and
