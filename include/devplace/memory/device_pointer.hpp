@@ -107,7 +107,8 @@ constexpr auto* raw_data(X&& x) {
 }  // namespace detail
 }  // namespace devplace
 
-/// `std::to_address(x.data())` is a `T*` on every placement.
+/// @cond Doxygen does not find what this specialises.
+// `std::to_address(x.data())` is a `T*` on every placement.
 template <class T>
 struct std::pointer_traits<devplace::device_pointer<T>> {
   using pointer = devplace::device_pointer<T>;
@@ -115,3 +116,4 @@ struct std::pointer_traits<devplace::device_pointer<T>> {
   using difference_type = std::ptrdiff_t;
   static constexpr T* to_address(pointer p) { return p.get(); }
 };
+/// @endcond

@@ -16,6 +16,7 @@ struct cpu {};
 /// The logical GPU with ordinal `I` among those assigned to this process (not the machine's numbering).
 template <int I>
 struct cuda {
+  /// For the compiler's message.
   static constexpr bool counts_from_0 = I >= 0;
   static_assert(counts_from_0,
                 "devplace: a cuda ordinal counts from 0; cuda<0> is the first device given to this process.");
