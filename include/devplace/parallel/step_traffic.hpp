@@ -22,8 +22,10 @@ namespace devplace {
 /// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic {
-  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0,
-              bytes = 0;  ///< so that no other error follows
+  /// So that no other error follows.
+  ///@{
+  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, bytes = 0;
+  ///@}
   /// Refuses all else.
   template <class... X>
   explicit constexpr step_traffic(const X&...) {
