@@ -533,6 +533,32 @@ static_assert(!can_add<const host<float, 3>, float>, "a const temporary cannot b
 
 }  // namespace
 
+namespace program {
+
+struct metres {
+  float count;
+};
+template <dp::tensor_like X>
+auto operator*(X&& x, metres unit) {
+  return x * unit.count;
+}
+template <dp::tensor_like X>
+bool operator|(X&& x, metres unit) {
+  return x.extent(0) == static_cast<std::size_t>(unit.count);
+}
+
+}  // namespace program
+
+TEST_CASE("a program's own operators with tensors are used", "[ops][elementwise]") {
+  auto x = dp::ones<float, dp::cpu>(3);
+  const auto& constant = x;
+  const dp::tensor doubled = x * program::metres{2}, tripled = constant * program::metres{3};
+  CHECK(dp::item(dp::sum(doubled)) == 6);
+  CHECK(dp::item(dp::sum(tripled)) == 9);
+  CHECK((x | program::metres{3}));
+  CHECK((constant | program::metres{3}));
+}
+
 TEST_CASE("a difference does not repeat both operands if their ranks differ", "[ops][elementwise]") {
   const dp::tensor<float, dp::dextents<2>, dp::cpu> column{{1}, {2}, {3}};
   const auto targets = dp::ones<float, dp::cpu>(3);

@@ -16,9 +16,9 @@
 // docs/algebra.md allows. They return expressions, which are computed in one pass (per place) when they are assigned or
 // a tensor is made from them:
 //
-//   dp::tensor c = a + 2.0f * dp::exp(-b);   // a new tensor, on the place of a and b
-// c = dp::relu(c - mean); // into its elements, without allocating
-//   c[0] += 1.0f;                            // into a view
+//   dp::tensor c = a + 2.0f * dp::exp(-b);   a new tensor, on the place of a and b
+//   c = dp::relu(c - mean);                  into its elements, without allocating
+//   c[0] += 1.0f;                            into a view
 //
 // Extents broadcast as in numpy. All operands must have the same element type (cast<T> converts); a number adopts the
 // type of the tensors. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero follow IEEE
@@ -99,20 +99,20 @@ DEVPLACE_DETAIL_UNARY(sigmoid, detail::unary<detail::elementary::sigmoid>);
 /// Refused: operators of numbers that tensors have under other names.
 ///@{
 template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
-  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
-detail::refusal operator&&(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+requires detail::pair_without_operator<A, B> detail::refusal operator&&(const A&, const B&)
+    DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
 template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
-  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
-detail::refusal operator||(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+requires detail::pair_without_operator<A, B> detail::refusal operator||(const A&, const B&)
+    DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
 template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
-  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
-detail::refusal operator&(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+requires detail::pair_without_operator<A, B> detail::refusal operator&(const A&, const B&)
+    DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
 template <class A, class B, class FIX = WRITE_c_TIMES_d_OR_maximum_c_d_OF_CONDITIONS>
-  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
-detail::refusal operator|(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
+requires detail::pair_without_operator<A, B> detail::refusal operator|(const A&, const B&)
+    DEVPLACE_REFUSED(DEVPLACE_DETAIL_LOGIC);
 template <class A, class B, class FIX = WRITE_pow_x_2_OR_square_x>
-  requires(detail::operand_type<const A&> || detail::operand_type<const B&>)
-detail::refusal operator^(const A&, const B&) DEVPLACE_REFUSED("powers are pow(x, 2.0f), and squares are square(x).");
+requires detail::pair_without_operator<A, B> detail::refusal operator^(const A&, const B&)
+    DEVPLACE_REFUSED("powers are pow(x, 2.0f), and squares are square(x).");
 template <class... WRITE_minimum_OF_maximum_x_low_AND_high>
 detail::refusal clamp(...) DEVPLACE_REFUSED("clamp: write minimum(maximum(x, low), high).");
 ///@}

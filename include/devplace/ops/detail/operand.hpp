@@ -216,11 +216,24 @@ template <class A, class B>
 concept distributed_pair = (distributed_operand<A> && beside_distributed_operand<B>) ||
                            (beside_distributed_operand<A> && distributed_operand<B>);
 
-/// An operand and something that it cannot be combined with. `A` and `B` are deduced from references to const, so that
-/// a program's own operators are preferred.
+/// What programs write beside an operand by mistake, besides operands of other places and types: other numbers,
+/// pointers, arrays and containers. Other classes may have operators with tensors of their own.
+template <class X>
+concept mistaken_operand = beside_distributed_operand<const X&> || std::is_arithmetic_v<X> || std::is_pointer_v<X> ||
+    std::is_array_v<X> || requires(const X& x) {
+  x.begin();
+};
+
+/// An operand and something that it cannot be combined with.
 template <class A, class B>
 concept unfit_pair = (operand_type<const A&> || operand_type<const B&>)&&!matching_pair<const A&, const B&> &&
-                     !distributed_pair<const A&, const B&> && !is_summand_view<A> && !is_summand_view<B>;
+                     !distributed_pair<const A&, const B&> && mistaken_operand<A> && mistaken_operand<B>;
+
+/// Operands of operators that tensors do not have.
+template <class A, class B>
+concept pair_without_operator =
+    (operand_type<const A&> ||
+     operand_type<const B&>)&&beside_distributed_operand<const A&>&& beside_distributed_operand<const B&>;
 
 /// The element type of an operation on two operands.
 template <class A, class B>
