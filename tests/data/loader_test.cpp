@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -94,6 +95,15 @@ TEST_CASE("one image, a batch larger than the data, and no data at all", "[data]
     CHECK(empty.size() == 0);
     CHECK(read_epoch(empty, 0).batch_sizes.empty());
   }
+}
+
+TEST_CASE("a loader's order may be chosen by an optional seed", "[data]") {
+  dp::loader_options options{.batch = 2, .shuffle = std::nullopt};
+  CHECK_FALSE(options.shuffle);
+  options.shuffle = std::optional(dp::seed{3});
+  CHECK(options.shuffle->value == 3);
+  options.shuffle = std::nullopt;
+  CHECK_FALSE(options.shuffle);
 }
 
 TEST_CASE("a shuffled epoch is the sampler's order, with its labels", "[data]") {

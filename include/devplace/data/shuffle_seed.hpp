@@ -15,6 +15,7 @@ struct shuffle_seed : std::optional<seed> {
   /// None, or this one.
   ///@{
   shuffle_seed() = default;
+  shuffle_seed(std::nullopt_t) {}
   shuffle_seed(seed chosen) : std::optional<seed>(chosen) {}
   shuffle_seed(const std::optional<seed>& chosen) : std::optional<seed>(chosen) {}
   ///@}
