@@ -17,11 +17,11 @@ namespace devplace::optim {
 /// parameter.
 struct adam {
   double learning_rate = 1e-3;          ///< step size
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
   double beta1 = 0.9;                   ///< decay rate of the first moment
   double beta2 = 0.999;                 ///< decay rate of the second moment
   double epsilon = 1e-8;                ///< added to the square root of the second moment
   double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
+  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;

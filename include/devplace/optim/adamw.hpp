@@ -15,11 +15,11 @@ namespace devplace::optim {
 /// weight decay, which multiplies the parameters by 1 - learning_rate * weight_decay before each step.
 struct adamw {
   double learning_rate = 1e-3;          ///< step size
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
   double beta1 = 0.9;                   ///< decay rate of the first moment
   double beta2 = 0.999;                 ///< decay rate of the second moment
   double epsilon = 1e-8;                ///< added to the square root of the second moment
   double weight_decay = 1e-2;           ///< decoupled: multiplied by learning_rate
+  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;

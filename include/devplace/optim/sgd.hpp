@@ -70,11 +70,11 @@ struct sgd_formula {
 /// the parameter, or learning_rate times g + momentum b with Nesterov's momentum.
 struct sgd {
   double learning_rate = 1e-3;          ///< step size
-  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
   double momentum = 0;                  ///< decay rate of the momentum
   double dampening = 0;                 ///< reduces the gradient's share in the momentum
   double weight_decay = 0;              ///< L2 penalty: added to the gradient, times the parameter
   bool nesterov = false;                ///< Nesterov's momentum; needs momentum above 0 and no dampening
+  detail::named_learning_rate lr = {};  ///< refused: PyTorch's name
 
   /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; they are not
   /// accessed then.

@@ -6,7 +6,7 @@
 
 namespace devplace::optim::detail {
 
-/// The type of torch.optim's `lr`, the second member of each rule: one sentence for those who look for it.
+/// The type of torch.optim's `lr`, the last member of each rule: one sentence for those who look for it.
 struct named_learning_rate {
   constexpr named_learning_rate() = default;
   template <class T>
