@@ -75,7 +75,7 @@
   #define DEVPLACE_REFUSED(sentence)                                                      \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
-#elif __cpp_deleted_function >= 202403L
+#elif defined(__cpp_deleted_function)
   #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
 #else
   #define DEVPLACE_REFUSED(sentence) = delete

@@ -66,7 +66,7 @@ void operations(matrix<dp::cpu>& a, matrix<dp::cuda<0>>& b, matrix<dp::cuda<1>>&
 #if defined(LABELS_ON_ANOTHER_PLACE)  // expect: devplace: cross_entropy: the operands live on different places
   dp::cross_entropy(b, labels<dp::cpu>{0, 1, 2});
 #endif
-#if defined(SUM_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory.*to<on<cpu>>
+#if defined(SUM_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory.*to<cpu>
   { matrix<dp::pinned> sum = p + p; }
 #endif
 #if defined(ZEROS_IN_PINNED_MEMORY)  // expect: devplace: nothing is computed in pinned memory

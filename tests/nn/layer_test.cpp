@@ -104,7 +104,12 @@ struct counting {
     c.output = 1.0 * c.input;
     if (c.mode == nn::mode::train) c.template buffer<0>() += 1.0;
   }
-  static void backward(const auto& c) { c.input_gradient = 1.0 * c.output_gradient; }
+  static void backward(const auto& c) {
+    using unkept = std::remove_cvref_t<decltype(c.output)>;  // has the properties that the type gives
+    static_assert(unkept::rank == 2 && unkept::extents_type::rank == 2 &&
+                  std::is_same_v<typename unkept::value_type, double>);
+    c.input_gradient = 1.0 * c.output_gradient;
+  }
 };
 
 }  // namespace

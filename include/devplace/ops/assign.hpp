@@ -178,9 +178,10 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 /// What assignments say in their own bodies: the compiler then shows the user's line next to it.
-#define DEVPLACE_DETAIL_ASSIGNED_CONST                                                                            \
-  "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed, of one of " \
-  "several copies x.only_on(k), which leaves the others as they are."
+#define DEVPLACE_DETAIL_ASSIGNED_CONST                                                                               \
+  "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed; x.only_on(k) " \
+  "is "                                                                                                              \
+  "one of several copies, and writing to it leaves the others as they are."
 #define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
   "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
   "expression's extents."
@@ -231,8 +232,8 @@ void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) 
   using view_type = std::remove_const_t<decltype(to)>;
   constexpr bool written = !std::is_const_v<typename view_type::element_type>;
   static_assert(written,
-                "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed, of "
-                "one of several copies x.only_on(k), which leaves the others as they are.");
+                "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed; "
+                "x.only_on(k) is one of several copies, and writing to it leaves the others as they are.");
   if constexpr (written) detail::evaluate(to, detail::scalar_operand<typename view_type::value_type>{value});
 }
 

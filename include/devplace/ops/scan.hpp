@@ -106,10 +106,11 @@ auto cumsum(const X& x) {
 template <class... GIVE_TWO_TENSORS_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_THEM_FIRST>
 detail::refusal cumsum_into(...) DEVPLACE_REFUSED(
     "cumsum_into: give the result and an operand of one axis on one place; of one over several, x.local(k) or "
-    "gather(x).");
+    "gather<cpu>(x).");
 template <class... GIVE_ONE_TENSOR_ON_ONE_PLACE_SUCH_AS_x_local_OR_gather_IT_FIRST>
 detail::refusal cumsum(...) DEVPLACE_REFUSED(
-    "cumsum: give one operand of one axis on one place, such as a row; of one over several, x.local(k) or gather(x).");
+    "cumsum: give one operand of one axis on one place, such as a row; of one over several, x.local(k) or "
+    "gather<cpu>(x).");
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -143,7 +143,7 @@ auto top_k(const X& x, std::size_t k) {
 
 #define DEVPLACE_DETAIL_SORTED                                                                                    \
   ": give a tensor or view on one place, and sort_order::descending if the largest come first; of a tensor over " \
-  "several places, x.local(k) or gather(x)."
+  "several places, x.local(k) or gather<cpu>(x)."
 
 /// Other arguments, such as tensors over several places.
 ///@{
@@ -157,7 +157,7 @@ template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_sort_order_OR_USE_x_local_OR
 detail::refusal argsort(...) DEVPLACE_REFUSED("argsort" DEVPLACE_DETAIL_SORTED);
 template <class... GIVE_A_TENSOR_ON_ONE_PLACE_AND_A_NUMBER_OR_USE_x_local_OR_gather>
 detail::refusal top_k(...) DEVPLACE_REFUSED(
-    "top_k: give a tensor or view on one place and a number; of one over several, x.local(k) or gather(x).");
+    "top_k: give a tensor or view on one place and a number; of one over several, x.local(k) or gather<cpu>(x).");
 ///@}
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -59,7 +59,7 @@ template <class To, class From>
 constexpr auto check_copy() {
   static_assert(!std::is_const_v<typename To::element_type>,
                 "devplace: copy: the destination's elements are const; the destination is the first argument of copy, "
-                "copy(to, from), and a tensor or view that may be changed, of one of several copies x.only_on(k).");
+                "copy(to, from), and a tensor or view that may be changed; x.only_on(k) is one of several copies.");
   static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
                 "devplace: copy: the element types differ; convert with cast<T>(x) on one place first.");
   static_assert(compatible<typename To::extents_type, typename From::extents_type>,
@@ -116,7 +116,7 @@ void copy(To&& destination, const From& source) {
 template <class... GIVE_TENSORS_OR_VIEWS_COPY_PARTS_WITH_x_local_AND_wrap_VECTORS>
 detail::refusal copy(...) DEVPLACE_REFUSED(
     "copy: give tensors or views on one place, the destination first; wrap(v, extents(n)) is a view of a vector, and "
-    "of a tensor over several places there are x.local(k) and collectives.");
+    "of a tensor over several places there are x.local(k) to read, x.only_on(k) to write, and collectives.");
 
 /// A tensor with the same elements on placement `Where`: the only way across places. A temporary that is already on
 /// `Where` is moved, everything else copied. Complete when the call returns. Tensors over several places are

@@ -131,9 +131,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
           memory_purpose::workspace);
     clip_ = rule;
   }
-  template <class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
-  detail::refusal clip(double)
-      DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
+  template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
+    requires std::is_arithmetic_v<Number> detail::refusal clip(Number)
+  DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
@@ -146,7 +146,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     constexpr step_fault fault = train::detail::fault_of_step<model_type, Samples, Targets>();
     constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor,
                    in_one_place = fault != step_fault::elsewhere,
-                   fits_loss = !train::detail::misses_class_numbers<Loss, Targets>();
+                   fits_loss = fault != step_fault::none || !train::detail::misses_class_numbers<Loss, Targets>();
     static_assert(in_order,
                   "devplace: trainer: the samples come first and the targets second: step(samples, targets).");
     static_assert(takes_targets,

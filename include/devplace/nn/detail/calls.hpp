@@ -34,6 +34,10 @@ using output_element_t = std::conditional_t<reshapes_only<Layer>(), X, element_o
 template <class View>
 class not_kept : View {
  public:
+  using typename View::extents_type;
+  using typename View::value_type;
+  using View::rank;
+
   constexpr not_kept(const View& activation) : View(activation) {}
   using View::extent;
   using View::extents;
