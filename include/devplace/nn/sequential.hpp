@@ -60,6 +60,16 @@ concept fixes_input = requires {
   typename Layer::input_extents;
 };
 
+/// The extents of the samples that a layer takes after one whose output is `In`.
+template <class Layer, class In>
+struct taken_by {
+  using type = In;
+};
+template <fixes_input Layer, class In>
+struct taken_by<Layer, In> {
+  using type = typename Layer::input_extents;
+};
+
 /// The plans of a chain of layers, each for the output of the previous one.
 template <std::size_t Index, class In, class Done, class... Layers>
 struct chain_plans;
@@ -72,22 +82,17 @@ struct chain_plans<Index, In, std::tuple<Done...>> {
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
-  static constexpr auto taken() {
-    if constexpr (fixes_input<Layer>)
-      return typename Layer::input_extents{};
-    else
-      return In{};
-  }
-  using plan = layer_plan<Layer, decltype(taken())>;
+  using taken = typename taken_by<Layer, In>::type;
+  using plan = layer_plan<Layer, taken>;
   using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
   using type = typename next::type;
   using output = typename next::output;
   using wrong_layer =
       std::conditional_t<is_layer<typename plan::wrong_layer>, typename next::wrong_layer, typename plan::wrong_layer>;
-  using first_misfit = std::conditional_t<std::is_same_v<decltype(taken()), In>,
+  using first_misfit = std::conditional_t<std::is_same_v<taken, In>,
                                           std::conditional_t<layers_fit<typename plan::first_misfit>,
                                                              typename next::first_misfit, typename plan::first_misfit>,
-                                          misfit<position<Index>, Layer, expects<decltype(taken())>, receives<In>>>;
+                                          misfit<position<Index>, Layer, expects<taken>, receives<In>>>;
 };
 
 template <class In, class... Layers>
