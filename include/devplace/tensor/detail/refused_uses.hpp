@@ -77,7 +77,9 @@ struct refused_uses {
     requires(!Reachable && is_index_list<Rank, Index...>)
   refusal operator()(Index...) const
       DEVPLACE_REFUSED("the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one.");
+  // Not of a scalar, whose x() has no arguments: clang would prefer this overload.
   template <class... GIVE_ONE_INTEGER_FOR_EACH_AXIS>
+    requires(Rank != 0)
   refusal operator()(...) const DEVPLACE_REFUSED(
       "an element is named by one integer for each axis, x(i, j) of a matrix, of which x[i] is a row.");
   template <class... NAME_AN_AXIS_OF_THE_ARRAY_AS_axis_N_THEN_AN_INDEX>
