@@ -68,10 +68,7 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   using run = runtime::engine<Net, double, backend::cpu>;
   using plan = runtime::network_plan<Net>;
   static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
-  static_assert(
-      detail::layers_fit<typename plan::first_misfit>,
-      "devplace: check_gradients: a layer does not take what the layer before it gives; `position`, `expects` and "
-      "`receives` in this message name the layer (counted from 0) and both sizes.");
+  static_assert(sizeof(detail::check_layers<typename plan::first_misfit>) != 0);
   const std::size_t inputs = samples * detail::sample_size<typename run::input_extents>;
   const std::size_t outputs = samples * detail::sample_size<typename run::output_extents>;
   const auto random = [&](std::size_t n, const char* name) {

@@ -66,9 +66,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   static_assert(devplace::detail::computes<backend_type>,
                 "devplace: a model cannot lie in pinned memory, where nothing is computed; name cpu or a cuda place.");
   static_assert(nn::detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
-  static_assert(nn::detail::layers_fit<typename plan::first_misfit>,
-                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
-                "in this message name the layer (counted from 0) and both sizes.");
+  static_assert(sizeof(nn::detail::check_layers<typename plan::first_misfit>) != 0);
 
  public:
   /// The template's arguments.

@@ -51,9 +51,16 @@ namespace detail {
 /// A layer that does not take what the one before it gives; a plan holds the first.
 template <class Position, class Layer, class Expects, class Receives>
 struct misfit;
-/// `First` is a plan's first misfit, which the compiler's message names.
 template <class First>
 inline constexpr bool layers_fit = std::is_void_v<First>;
+/// `First` is a plan's first misfit, which the compiler's message names.
+template <class First>
+struct check_layers {
+  static constexpr bool fit = layers_fit<First>;
+  static_assert(fit,
+                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
+                "in this message name the layer (counted from 0) and both sizes.");
+};
 
 template <class Layer>
 concept fixes_input = requires {
@@ -70,6 +77,9 @@ struct taken_by<Layer, In> {
   using type = typename Layer::input_extents;
 };
 
+template <class Layer, class In>
+inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
+
 /// The plans of a chain of layers, each for the output of the previous one.
 template <std::size_t Index, class In, class Done, class... Layers>
 struct chain_plans;
@@ -77,28 +87,50 @@ template <std::size_t Index, class In, class... Done>
 struct chain_plans<Index, In, std::tuple<Done...>> {
   using type = std::tuple<Done...>;
   using output = In;
-  using wrong_layer = void;
-  using first_misfit = void;
+  static constexpr bool whole = true;    ///< all are layers
+  static constexpr bool fitting = true;  ///< each takes what the one before it gives
 };
 template <std::size_t Index, class In, class... Done, class Layer, class... Rest>
 struct chain_plans<Index, In, std::tuple<Done...>, Layer, Rest...> {
-  using taken = typename taken_by<Layer, In>::type;
-  using plan = layer_plan<Layer, taken>;
+  using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
   using next = chain_plans<Index + 1, typename plan::output, std::tuple<Done..., plan>, Rest...>;
   using type = typename next::type;
   using output = typename next::output;
-  using wrong_layer =
-      std::conditional_t<is_layer<typename plan::wrong_layer>, typename next::wrong_layer, typename plan::wrong_layer>;
-  using first_misfit = std::conditional_t<std::is_same_v<taken, In>,
-                                          std::conditional_t<layers_fit<typename plan::first_misfit>,
-                                                             typename next::first_misfit, typename plan::first_misfit>,
-                                          misfit<position<Index>, Layer, expects<taken>, receives<In>>>;
+  static constexpr bool whole = is_layer<typename plan::wrong_layer> && next::whole;
+  static constexpr bool fitting = !takes_another<Layer, In> && layers_fit<typename plan::first_misfit> && next::fitting;
+};
+
+// The first wrong layer and the first misfit of a chain that has one, void otherwise. Types that are chosen step by
+// step in chains that have none would cost nvcc's front end time exponential in the number of layers.
+template <bool Whole, class Plans>
+struct wrong_layer_in {
+  using type = void;
+};
+template <class Plans>
+struct wrong_layer_in<false, Plans> {
+  using own = typename Plans::plan::wrong_layer;
+  using type =
+      std::conditional_t<is_layer<own>, typename wrong_layer_in<Plans::next::whole, typename Plans::next>::type, own>;
+};
+template <bool Fitting, class Plans>
+struct misfit_in {
+  using type = void;
+};
+template <std::size_t Index, class In, class Done, class Layer, class... Rest>
+struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
+  using plans = chain_plans<Index, In, Done, Layer, Rest...>;
+  using own = typename plans::plan::first_misfit;
+  using type = std::conditional_t<
+      !takes_another<Layer, In>,
+      std::conditional_t<layers_fit<own>, typename misfit_in<plans::next::fitting, typename plans::next>::type, own>,
+      misfit<position<Index>, Layer, expects<typename taken_by<Layer, In>::type>, receives<In>>>;
 };
 
 template <class In, class... Layers>
 struct layer_plan<sequential<Layers...>, In> : chain<In, typename chain_plans<0, In, std::tuple<>, Layers...>::type> {
-  using wrong_layer = typename chain_plans<0, In, std::tuple<>, Layers...>::wrong_layer;
-  using first_misfit = typename chain_plans<0, In, std::tuple<>, Layers...>::first_misfit;
+  using plans = chain_plans<0, In, std::tuple<>, Layers...>;
+  using wrong_layer = typename wrong_layer_in<plans::whole, plans>::type;
+  using first_misfit = typename misfit_in<plans::fitting, plans>::type;
 };
 
 template <class Net>
