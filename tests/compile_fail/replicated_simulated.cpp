@@ -55,7 +55,7 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
     single.predict_into(wrong, whole);
   }
 #endif
-#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR
+#if defined(OPTIMIZER_OF_ANOTHER_PLACEMENT)  // expect: PASS_THE_MODEL_THAT|optimizer: a step takes the model that
   of_single.step(model, dp::synchronize(std::move(partial)));
 #endif
 #if defined(TARGETS_ELSEWHERE)  // expect: devplace: the step's samples and targets lie on different placements

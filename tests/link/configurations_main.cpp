@@ -24,7 +24,7 @@ bool within_reach(const device_tensor& x) {
   int ends[2];
   if (::pipe(ends) != 0) return false;
   devplace::synchronize<devplace::cuda<0>>();  // while the device works its memory is accessible
-  const bool within = ::write(ends[1], x.data(), 1) == 1;
+  const bool within = ::write(ends[1], x.data().get(), 1) == 1;
   ::close(ends[0]);
   ::close(ends[1]);
   return within;
