@@ -4,10 +4,6 @@
 // What a program writes to stderr at its end: one sentence for a failed step whose loss nobody read, and nothing
 // otherwise. And a device that never finishes: synchronize throws after DEVPLACE_DEVICE_TIMEOUT, and the program ends.
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,6 +15,7 @@
 
 #include <devplace/all.hpp>
 
+#include "support/written_by.hpp"
 #include "training.hpp"
 
 namespace {
@@ -117,30 +114,6 @@ void be_told_of_the_environment() {
   }
 }
 
-/// What `program` writes to stderr in a process of its own, and how that ends unless it returns 0.
-template <class Program>
-std::string written_by(Program program) {
-  int ends[2];
-  if (::pipe(ends) != 0) return "no pipe";
-  std::fflush(stdout);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    ::dup2(ends[1], STDERR_FILENO);
-    program();
-    std::exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  ::close(ends[0]);
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || status != 0) text += "status " + std::to_string(status);
-  return text;
-}
-
 bool expect(const char* what, bool holds, const std::string& text) {
   if (!holds) std::printf("%s: \"%s\"\n", what, text.c_str());
   return holds;
@@ -155,37 +128,37 @@ bool contains(const std::string& text, const char* part) {
 int main() {
   ::setenv("DEVPLACE_SIMULATED_DEVICES", "2", 1);
   bool good = true;
-  const std::string unread = written_by([] { train(true, false); });
+  const std::string unread = support::written_by([] { train(true, false); });
   good &= expect("unread", unread.starts_with("devplace: cuda:1 failed, and the program ended without"), unread);
   good &= expect("unread", contains(unread, "label 17") && unread.find('\n') == unread.size() - 1, unread);
-  const std::string read = written_by([] { train(true, true); });
+  const std::string read = support::written_by([] { train(true, true); });
   good &= expect("read", read.empty(), read);
-  const std::string fine = written_by([] { train(false, false); });
+  const std::string fine = support::written_by([] { train(false, false); });
   good &= expect("no failure", fine.empty(), fine);
-  const std::string elsewhere = written_by(fail_elsewhere);
+  const std::string elsewhere = support::written_by(fail_elsewhere);
   good &= expect("thrown by another device", elsewhere.empty(), elsewhere);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "soon", 1);
-  const std::string wrong = written_by(be_told_of_the_environment);
+  const std::string wrong = support::written_by(be_told_of_the_environment);
   good &= expect("wrong timeout",
                  wrong.starts_with("devplace: the environment variable DEVPLACE_DEVICE_TIMEOUT is \"soon\"") &&
                      !contains(wrong, "status"),
                  wrong);
   ::setenv("DEVPLACE_DEVICE_TIMEOUT", "1", 1);
-  const std::string followed = written_by(follow_the_stuck);
+  const std::string followed = support::written_by(follow_the_stuck);
   good &= expect("stuck before",
                  followed.starts_with("devplace: cuda:1 has not finished ") && contains(followed, "endless_work") &&
                      !contains(followed, "status"),
                  followed);
-  const std::string stuck = written_by([] { be_stuck(true); });
+  const std::string stuck = support::written_by([] { be_stuck(true); });
   good &= expect("stuck", stuck.starts_with("devplace: cuda:1 has not finished ") && contains(stuck, "endless_work"),
                  stuck);
   good &=
       expect("stuck, again", contains(stuck, "\ndevplace: cuda:1 has not") && !contains(stuck, "no exception"), stuck);
   good &= expect("stuck, status", !contains(stuck, "status"), stuck);
-  const std::string ended = written_by([] { be_stuck(false); });
+  const std::string ended = support::written_by([] { be_stuck(false); });
   good &= expect("stuck at exit",
                  contains(ended, "cuda:1 failed, and the program ended") && contains(ended, "has not finished"), ended);
-  const std::string trained = written_by([] { train(false, false); });
+  const std::string trained = support::written_by([] { train(false, false); });
   good &= expect("with a timeout", trained.empty(), trained);
   return good ? 0 : 1;
 }

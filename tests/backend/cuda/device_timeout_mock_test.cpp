@@ -3,11 +3,7 @@
 
 #include <devplace/backend/cuda/wait.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -23,6 +19,7 @@
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
 #include "support/mock_cuda/mock_cuda.hpp"
+#include "support/written_by.hpp"
 
 namespace dp = devplace;
 namespace mock = devplace::test::mock_cuda;
@@ -46,33 +43,9 @@ void be_stuck() {
 }
 
 const std::string gave_up =
-    "the device has not finished endless_kernel within the 1 seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this "
+    "the device has not finished endless_kernel within the 1 second of DEVPLACE_DEVICE_TIMEOUT and is lost to this "
     "process; its memory is not used again. Correct that work, or allow more time; to use the device again, restart "
     "the process.";
-
-/// What `program` writes to stderr in a process of its own, and how that ends unless it returns 0.
-template <class Program>
-std::string written_by(Program program) {
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  std::fflush(stdout);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    ::dup2(ends[1], STDERR_FILENO);
-    program();
-    std::exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  ::close(ends[0]);
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || status != 0) text += "status " + std::to_string(status);
-  return text;
-}
 
 }  // namespace
 
@@ -143,20 +116,20 @@ TEST_CASE("a failure that nobody read is written to stderr at exit", "[backend][
     } catch (const dp::device_lost&) {
     }
   };
-  const std::string unread = written_by([&] { fails(false); });
+  const std::string unread = support::written_by([&] { fails(false); });
   CHECK_THAT(unread, StartsWith("devplace: cuda:1 failed, and the program ended without reading a loss or waiting: ") &&
                          ContainsSubstring("an illegal memory access") && ContainsSubstring("scale_kernel") &&
                          !ContainsSubstring("status"));
   CHECK(unread.find('\n') == unread.size() - 1);
-  CHECK(written_by([&] { fails(true); }).empty());
-  CHECK(written_by([] { pretend_to_launch(1, "scale_kernel"); }).empty());
+  CHECK(support::written_by([&] { fails(true); }).empty());
+  CHECK(support::written_by([] { pretend_to_launch(1, "scale_kernel"); }).empty());
 }
 
 TEST_CASE("a GPU that never finishes does not keep the program at exit", "[backend][timeout]") {
-  CHECK(written_by([] {
+  CHECK(support::written_by([] {
           pretend_to_launch(0, "endless_kernel");
           mock::set_done(false);
         }).empty());
-  CHECK_THAT(written_by(be_stuck), StartsWith("devplace: cuda:0 failed, and the program ended") &&
-                                       ContainsSubstring(gave_up) && !ContainsSubstring("status"));
+  CHECK_THAT(support::written_by(be_stuck), StartsWith("devplace: cuda:0 failed, and the program ended") &&
+                                                ContainsSubstring(gave_up) && !ContainsSubstring("status"));
 }

@@ -19,12 +19,15 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
 }
 
-/// Asks `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until some
-/// seconds have passed: the answer is cudaErrorNotReady then. Sleeps in between, longer and longer, up to a
-/// millisecond.
+/// The monotonic clock in some seconds.
+inline std::int64_t in_seconds(int seconds) {
+  return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
+}
+
+/// Asks `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the clock
+/// is at `end`: the answer is cudaErrorNotReady then. Sleeps in between, longer and longer, up to a millisecond.
 template <class Query>
-cudaError_t poll_cuda(const Query& query, int seconds) {
-  const std::int64_t end = monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
+cudaError_t poll_cuda(const Query& query, std::int64_t end) {
   timespec pause{0, 1000};
   cudaError_t code = query();
   while (code == cudaErrorNotReady && monotonic_nanoseconds() < end) {
@@ -41,7 +44,7 @@ cudaError_t poll_cuda(const Query& query, int seconds) {
 template <class Wait, class Query>
 void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const char* query_call, const Query& query) {
   if (device_timeout() == 0) return check_cuda(wait(), wait_call, ordinal);
-  const cudaError_t code = poll_cuda(query, device_timeout());
+  const cudaError_t code = poll_cuda(query, in_seconds(device_timeout()));
   if (code == cudaErrorNotReady) {
     give_up_cuda_device(ordinal);
     require_cuda_device_kept(ordinal);

@@ -33,9 +33,10 @@ inline int device_timeout() {
 /// Why a device was given up, with at most some hundred characters of its work's name.
 inline std::string timeout_text(const std::string& device, std::string_view work) {
   constexpr std::size_t most = 300;
+  const int seconds = device_timeout();
   return device + " has not finished " + std::string(work.substr(0, most)) + (work.size() > most ? "..." : "") +
-         " within the " + std::to_string(device_timeout()) +
-         " seconds of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
+         " within the " + std::to_string(seconds) + (seconds == 1 ? " second" : " seconds") +
+         " of DEVPLACE_DEVICE_TIMEOUT and is lost to this process; its memory is not used again. Correct that "
          "work, or allow more time; to use the device again, restart the process.";
 }
 
