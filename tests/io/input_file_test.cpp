@@ -13,25 +13,19 @@
 #include <devplace/io/input_file.hpp>
 #include <devplace/io/npy.hpp>
 
+#include "io/failure_of_file.hpp"
 #include "io/npy_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
+using npy_bytes::failure_of_file;
 using npy_bytes::float_2x3;
 using support::temporary_folder;
 
 TEST_CASE("a file for arrays of unknown extents is a regular one", "[io]") {
   const temporary_folder folder;
-  const auto failure_of_file = [](const std::string& path) {
-    try {
-      static_cast<void>(dp::read_npy<float, dp::extents<dp::dyn>>(path));
-    } catch (const dp::file_error& error) {
-      return std::string(error.what());
-    }
-    return std::string("read without an error");
-  };
   SECTION("a device and a pipe, with extents unknown") {
     CHECK_THAT(failure_of_file("/dev/zero"), ContainsSubstring("'/dev/zero' is a pipe, a device or a socket"));
     REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);

@@ -8,6 +8,7 @@
 #include <devplace/io/npy.hpp>
 #include <devplace/io/read_array.hpp>
 
+#include "io/failure_of_file.hpp"
 #include "io/npy_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -15,19 +16,12 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using npy_bytes::bare_file;
+using npy_bytes::failure_of_file;
 using npy_bytes::float_2x3;
 using support::temporary_folder;
 
 TEST_CASE("an array that its file cannot contain, or memory, is refused before it is allocated", "[io]") {
   const temporary_folder folder;
-  const auto failure_of_file = [](const std::string& path) {
-    try {
-      static_cast<void>(dp::read_npy<float, dp::extents<dp::dyn>>(path));
-    } catch (const dp::file_error& error) {
-      return std::string(error.what());
-    }
-    return std::string("read without an error");
-  };
   /// A file that begins with `content` and continues with a hole.
   const auto sparse = [&](const std::string& content, std::uintmax_t bytes) {
     const std::string path = folder.write("sparse.npy", content);

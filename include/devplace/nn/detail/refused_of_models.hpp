@@ -28,9 +28,8 @@ namespace nn::detail {
 template <class FIX = A_MODEL_IS_NO_NUMBER_THE_TRAINER_TAKES_MODEL_AND_RULE>
 struct refused_of_models {
   operator double() const DEVPLACE_REFUSED(
-      "a model is no number; a rule takes hyperparameters, optim::adam{.learning_rate = 1e-3}, and a trainer takes "
-      "model "
-      "and rule: trainer step{model, loss, rule}.");
+      "a model is no number; a rule takes hyperparameters, optim::adam{.learning_rate = 1e-3}, and a trainer takes the "
+      "model and the rule: trainer step{model, loss, rule}.");
   template <class FIX_EVAL = LEAVE_train_AND_eval_OUT>
   devplace::detail::refusal eval()
       DEVPLACE_REFUSED("predict computes as after eval(), and a trainer's step as after train(); leave these out.");
