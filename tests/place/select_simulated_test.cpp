@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <devplace/place/first_available.hpp>
 #include <string>
+#include <type_traits>
 
 #include <devplace/place/select.hpp>
 
@@ -49,4 +51,19 @@ TEST_CASE("select says why a placement of the program cannot be used on this mac
   CHECK_THROWS_AS(select("cuda:2"), dp::argument_error);
   CHECK_THROWS_WITH(select("cuda:2"), Catch::Matchers::ContainsSubstring(
                                           "choose one of: cpu, cuda:0, cuda:1, cuda:70, replicated<cuda:0, cuda:1>."));
+}
+
+TEST_CASE("select and first_available instantiate the function for their placements alone", "[place]") {
+  const auto devices_only = [](auto where) {
+    static_assert(!std::is_same_v<decltype(where), dp::cpu>);
+    return dp::placement_name<decltype(where)>();
+  };
+  CHECK(dp::select<dp::cuda<0>, dp::replicated<0, 1>>("cuda:0", devices_only) == "cuda:0");
+  CHECK(dp::first_available<dp::cuda<0>, dp::cuda<1>>(devices_only) == "cuda:0");
+  const auto count = [](auto... where) {
+    static_assert(sizeof...(where) == 1);
+    return sizeof...(where);
+  };
+  CHECK(dp::select<dp::cuda<0>, dp::cpu>("cpu", count) == 1);
+  CHECK(dp::first_available<dp::cuda<0>, dp::cpu>(count) == 1);
 }

@@ -39,9 +39,19 @@ constexpr bool returns_one_type(candidate_list<Where...>) {
     return true;
 }
 
-/// Whether `F` takes nothing where it would be called with a placement.
-template <class F, class Where>
-inline constexpr bool forgets_placement = std::is_invocable_v<F&> && !std::is_invocable_v<F&, Where>;
+template <class Call>
+inline constexpr bool has_no_parameters = false;
+template <class Result, class F, bool Noexcept>
+inline constexpr bool has_no_parameters<Result (F::*)() noexcept(Noexcept)> = true;
+template <class Result, class F, bool Noexcept>
+inline constexpr bool has_no_parameters<Result (F::*)() const noexcept(Noexcept)> = true;
+
+/// Whether `F`, which is to be called with a placement, is a lambda without parameters. Asks for the type of the
+/// function alone: its body may be for the candidates only.
+template <class F>
+inline constexpr bool forgets_placement = requires {
+  requires has_no_parameters<decltype(&F::operator())>;
+};
 
 /// `reasons` lists why the previous candidates could not be used.
 template <class Result, class Where, class... Rest, class F>
@@ -67,7 +77,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// devplace::cuda is linked but the file is compiled as C++, the call does not compile, because it would silently
 /// choose the next placement. Throws placement_unavailable, with the reason for each, if none is usable.
 template <detail::placement_candidate... Candidate, class F>
-  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<F, cpu>)
+  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<std::remove_cvref_t<F>>)
 decltype(auto) first_available(F&& f) {
   using list = detail::expanded_t<Candidate...>;
   constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
@@ -85,7 +95,7 @@ decltype(auto) first_available(F&& f) {
 /// Appears in the compiler's message for other arguments.
 struct NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE;
 template <class... Candidate, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_FUNCTION_OF_ONE>
-  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<F, cpu>)
+  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<std::remove_cvref_t<F>>)
 detail::refusal first_available(F&&)
 DEVPLACE_REFUSED(
     "first_available: name the placements and give a function that takes one, as in first_available<cuda<0>, "

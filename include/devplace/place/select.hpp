@@ -49,7 +49,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// `f` is instantiated for the placements that this build can use. Throws argument_error for a name that is not among
 /// them, and placement_unavailable, with the reason, for one that this build or machine cannot use.
 template <detail::placement_candidate... Candidate, class F>
-  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<F, cpu>)
+  requires(sizeof...(Candidate) != 0 && !detail::forgets_placement<std::remove_cvref_t<F>>)
 decltype(auto) select(std::string_view name, F&& f) {
   using list = detail::expanded_t<Candidate...>;
   constexpr bool returns_one_type = detail::returns_one_type<F>(list{});
@@ -68,7 +68,7 @@ decltype(auto) select(std::string_view name, F&& f) {
 /// Appears in the compiler's message for other arguments.
 struct NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION;
 template <class... Candidate, class Name, class F, class FIX = NAME_THE_PLACEMENTS_AND_GIVE_A_STRING_AND_A_FUNCTION>
-  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<F, cpu> ||
+  requires(sizeof...(Candidate) == 0 || detail::forgets_placement<std::remove_cvref_t<F>> ||
            !std::is_convertible_v<const Name&, std::string_view>)
 detail::refusal select(const Name&, const F&)
 DEVPLACE_REFUSED(
