@@ -102,8 +102,20 @@ TEST_CASE("a loader's order may be chosen by an optional seed", "[data]") {
   CHECK_FALSE(options.shuffle);
   options.shuffle = std::optional(dp::seed{3});
   CHECK(options.shuffle->value == 3);
+  const dp::loader_options same = options;
+  CHECK(same.shuffle == options.shuffle);
+  CHECK(options.shuffle == std::optional(dp::seed{3}));
   options.shuffle = std::nullopt;
   CHECK_FALSE(options.shuffle);
+  CHECK(same.shuffle != options.shuffle);
+}
+
+TEST_CASE("a loader's options may be given by position", "[data]") {
+  const dp::loader_options options{64, dp::seed{2}, true, 3};
+  CHECK(options.batch == 64);
+  CHECK(options.shuffle == dp::seed{2});
+  CHECK(options.drop_last);
+  CHECK(options.workers == 3);
 }
 
 TEST_CASE("a shuffled epoch is the sampler's order, with its labels", "[data]") {

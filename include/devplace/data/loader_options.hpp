@@ -14,8 +14,6 @@ namespace devplace {
 struct loader_options {
   /// Samples in a batch, at least 1; the last batch of an epoch has those that remain.
   std::size_t batch = 0;
-  /// Refused: PyTorch's name.
-  detail::option_of_pytorch batch_size = {};
   /// Seed of the random order, which differs from epoch to epoch; without it, samples come in the order of the data.
   shuffle_seed shuffle = {};
   /// Leaves out the last batch of an epoch if it is smaller than the others.
@@ -23,8 +21,6 @@ struct loader_options {
   /// Threads that prepare batches ahead. With 0, the calling thread makes each batch when it is requested. Order and
   /// bits of the batches do not depend on this option.
   int workers = 0;
-  /// Refused: PyTorch's name.
-  detail::option_of_pytorch num_workers = {};
   /// Batches that each worker prepares ahead. At least 1.
   int prefetch = 2;
   /// Features are `(x * scale - mean) / standard_deviation`. Unset: 1/255 for uint8, 1 for floating-point features.
@@ -36,6 +32,11 @@ struct loader_options {
   /// How a batch is split over the places of a replicated model: evenly, or as torch.nn.DataParallel does
   /// (`split::torch`), which can leave the last places with fewer samples or none. Without effect on one place.
   split::rule split = split::even;
+  /// Refused: PyTorch's names.
+  ///@{
+  detail::option_of_pytorch batch_size = {};
+  detail::option_of_pytorch num_workers = {};
+  ///@}
 };
 
 }  // namespace devplace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 
@@ -19,6 +20,11 @@ struct shuffle_seed : std::optional<seed> {
   shuffle_seed(seed chosen) : std::optional<seed>(chosen) {}
   shuffle_seed(const std::optional<seed>& chosen) : std::optional<seed>(chosen) {}
   ///@}
+  /// Whether both are the same order. A template for two of this type alone, beside those of std::optional.
+  template <std::same_as<shuffle_seed> Shuffle>
+  friend bool operator==(const Shuffle& a, const Shuffle& b) {
+    return static_cast<const std::optional<seed>&>(a) == static_cast<const std::optional<seed>&>(b);
+  }
   /// Refused.
   template <class Number>
     requires std::is_arithmetic_v<Number> shuffle_seed(Number) {
