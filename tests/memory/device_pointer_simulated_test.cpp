@@ -84,3 +84,18 @@ TEST_CASE("get() is the address that kernels and libraries take", "[memory][simu
   CHECK(dp::item(dp::sum(x)) == 20);
   CHECK(reinterpret_cast<std::uintptr_t>(std::to_address(x.data())) % 64 == 0);
 }
+
+TEST_CASE("a container with an allocator of its own may have a device's memory", "[memory][simulated]") {
+  struct elements {
+    using allocator_type = elements;
+    using value_type = float;
+    float* begin_;
+    float* data() const { return begin_; }
+    std::size_t size() const { return 4; }
+    float* begin() const { return begin_; }
+    float* end() const { return begin_ + 4; }
+  };
+  on_device x{1, 2, 3, 4};
+  elements managed{x.data().get()};
+  CHECK(dp::item(dp::sum(dp::wrap<device>(managed, dp::extents<4>{}))) == 10);
+}

@@ -79,6 +79,13 @@ TEST_CASE("an index takes one axis off, a slice keeps it", "[tensor][view]") {
   CHECK_THROWS_AS(v.slice(0, 3), dp::argument_error);
 }
 
+TEST_CASE("a scalar is permuted by no axes", "[tensor][view]") {
+  float number = 7;
+  const view<float, extents<>> v(&number, {});
+  CHECK(v.permute()() == 7);
+  CHECK(dp::tensor<float, extents<>, cpu>(extents<>{}).size() == v.permute().size());
+}
+
 TEST_CASE("reshape keeps the elements", "[tensor][view]") {
   float data[6] = {0, 1, 2, 3, 4, 5};
   const window v(data, {});

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -29,6 +30,15 @@ constexpr void check_wrapped_on_device() {
                 "devplace: wrap: the pointer is of a device's memory, which the host does not reach; name the device, "
                 "as in wrap<cuda<0>>(pointer, extents).");
 }
+
+/// Whether a container's memory can only be the host's: a device's or managed memory comes as a span, or from an
+/// allocator of its own.
+template <class Source>
+inline constexpr bool is_host_container = std::is_array_v<Source> || requires {
+  requires std::is_same_v<typename Source::allocator_type, std::allocator<typename Source::value_type>>;
+};
+template <class T, std::size_t N>
+inline constexpr bool is_host_container<std::array<T, N>> = true;
 
 [[noreturn]] inline void throw_wrapped_size(std::size_t given, std::span<const std::size_t> extents,
                                             std::size_t needed) {
@@ -83,7 +93,7 @@ constexpr auto wrap(Source&& source, const Extents& extents) {
       std::is_lvalue_reference_v<Source> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>,
       "devplace: wrap: a temporary would be gone before the view; give it a name first.");
   constexpr bool reached =
-      host_accessible<Where> || !place<Where> || std::is_same_v<std::remove_cvref_t<Source>, std::span<value_type>>;
+      host_accessible<Where> || !place<Where> || !detail::is_host_container<std::remove_cvref_t<Source>>;
   static_assert(reached,
                 "devplace: wrap: the container is in host memory and the place is a device; to<cuda<0>>(wrap(values, "
                 "extents)) copies it there, and wrap<cuda<0>>(pointer, extents) takes memory of the device.");

@@ -77,7 +77,7 @@ struct refused_uses {
     requires(!Reachable && is_index_list<Rank, Index...>)
   refusal operator()(Index...) const
       DEVPLACE_REFUSED("the host does not reach these elements; copy them first, with to<cpu>(x), or item(x) of one.");
-  // Not of a scalar, whose x() has no arguments: clang would prefer this overload.
+  // This and permute not of a scalar, whose x() has no arguments: this overload would be as good.
   template <class... GIVE_ONE_INTEGER_FOR_EACH_AXIS>
     requires(Rank != 0)
   refusal operator()(...) const DEVPLACE_REFUSED(
@@ -90,8 +90,9 @@ struct refused_uses {
       "slice(axis<1>{}, first, last, step), or slice(first, last) of the first axis: the axis is one of "
       "axis<0>{} to axis<rank - 1>{}, then come numbers.");
   template <class... NAME_EVERY_AXIS_ONCE_AS_axis_N>
-  refusal permute(...) const
-      DEVPLACE_REFUSED("permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}.");
+    requires(Rank != 0)
+  refusal permute(...)
+  const DEVPLACE_REFUSED("permute(axis<1>{}, axis<0>{}): name every axis once, from axis<0>{} to axis<rank - 1>{}.");
   template <class... GIVE_THE_SHAPE_AS_extents_OF_AT_LEAST_AS_MANY_AXES>
   refusal broadcast_to(...) const
       DEVPLACE_REFUSED("broadcast_to(extents<2, 3>{}): the shape is given as extents, with at least the array's axes.");
