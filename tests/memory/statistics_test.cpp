@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -52,4 +53,9 @@ TEST_CASE("threads that count at the same time lose nothing", "[memory]") {
   CHECK(usage.allocations == 4000);
   CHECK(usage.peak >= 8);
   CHECK(usage.peak <= 32);
+}
+
+TEST_CASE("the statistics of a place are a function", "[memory]") {
+  const std::function<dp::memory_usage()> of_cpu = dp::memory_statistics<dp::cpu>;
+  CHECK(of_cpu().allocated == dp::memory_statistics<dp::cpu>().allocated);
 }

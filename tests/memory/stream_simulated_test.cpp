@@ -102,3 +102,12 @@ TEST_CASE("the cpu's streams are empty", "[memory][stream]") {
   CHECK_NOTHROW(none.synchronize());
   CHECK(none.native_handle() == nullptr);
 }
+
+TEST_CASE("a class derived from a stream is one", "[memory][stream]") {
+  struct numbered : dp::stream<dp::cuda<0>> {
+    int number = 3;
+  };
+  const numbered s;
+  const dp::stream_scope on(s);
+  CHECK(dp::stream<dp::cuda<0>>::current().native_handle() == s.native_handle());
+}

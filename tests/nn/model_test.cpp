@@ -269,3 +269,14 @@ TEST_CASE("a wrong batch size is an error that names both", "[nn]") {
   CHECK_THROWS_AS(model.predict(x), dp::shape_error);
   CHECK_THROWS_WITH(model.predict(x), ContainsSubstring("3x5") && ContainsSubstring("give 6 elements"));
 }
+
+TEST_CASE("a class derived from a model is one", "[nn]") {
+  struct counted : cpu_model {
+    using cpu_model::cpu_model;
+    int epoch = 0;
+  };
+  const counted from(dp::seed{5});
+  cpu_model to(dp::seed{6});
+  to.assign(from);
+  CHECK(to.parameter<0>()(1, 2) == from.parameter<0>()(1, 2));
+}

@@ -131,7 +131,9 @@ memory_usage memory_statistics() {
   return detail::usage_of(detail::counters(backend_of_t<P>{}, place_traits<P>::ordinal));
 }
 template <class FIX = NAME_THE_PLACE_AS_IN_memory_statistics_cuda_0>
-memory_usage memory_statistics() DEVPLACE_REFUSED(
+  requires(!place<FIX>)
+memory_usage memory_statistics()
+DEVPLACE_REFUSED(
     "memory_statistics: name the place, as in memory_statistics<cuda<0>>(); memory_table() is a table of all.");
 
 /// Sets the peak of place `P` to the memory in use now.

@@ -167,6 +167,12 @@ class stream<P> {
   detail::stream_handle handle_;
 };
 
+namespace detail {
+/// Takes streams, also classes derived from one; for constraints only.
+template <place P>
+void takes_stream(const stream<P>&);
+}  // namespace detail
+
 /// Appears in the compiler's message for a scope of a temporary stream.
 struct KEEP_THE_STREAM_IN_A_VARIABLE_WHICH_OUTLIVES_THE_SCOPE;
 
@@ -183,6 +189,7 @@ class stream_scope {
   explicit stream_scope(const stream<P>&&) = delete;
   /// Other arguments, such as a place, are refused by a sentence.
   template <class X>
+    requires(!requires(const X& x) { detail::takes_stream(x); })
   explicit stream_scope(const X&) : change_(backend::cpu{}, 0, nullptr) {
     constexpr bool is_stream = sizeof(X) == 0;
     static_assert(is_stream,

@@ -48,8 +48,8 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
 
   /// Other models have other parameters.
-  template <class Other, class FIX = ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
-  detail::refusal assign(const Other&)
+  template <class... ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION>
+  detail::refusal assign(...)
       DEVPLACE_REFUSED("assign: the other model has another network or precision, and so other parameters.");
 
   /// Number of trained elements.

@@ -12,7 +12,6 @@ namespace devplace {
 ///@{
 struct USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign;
 struct GIVE_A_SEED_AS_IN_seed_1;
-struct ASSIGN_A_MODEL_OF_THE_SAME_NETWORK_AND_PRECISION;
 struct THE_NETWORK_HAS_FEWER_PARAMETERS;
 struct CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter;
 struct WRITE_model_backward_std_move_saved_gradient;
