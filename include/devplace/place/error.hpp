@@ -46,6 +46,13 @@ class device_lost : public error {
   using error::error;
 };
 
+/// Processes of a group cannot be connected, or one of them ended, stopped or made other calls than the rest. Nothing
+/// that needs the group works any more in this process.
+class communication_error : public error {
+ public:
+  using error::error;
+};
+
 /// A file cannot be opened, is damaged, or has other contents than requested. Nothing was changed.
 class file_error : public error {
  public:

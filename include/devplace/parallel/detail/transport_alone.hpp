@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <devplace/parallel/transport.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The transport of a group of one process.
+class transport_alone final : public transport {
+ public:
+  transport_alone() : transport(process_ranks{}) {}
+
+  std::string description() const override { return "1 process"; }
+  std::size_t portion() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+
+  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
+    summands_.assign(buffers.begin(), buffers.end());
+    return {summands_, buffers[0]};
+  }
+  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                  std::span<const std::size_t> begins) override {
+    for (std::byte* const buffer : buffers)
+      if (buffer != part && begins.back() != 0) std::memcpy(buffer, part, begins.back());
+  }
+  void barrier() override {}
+  std::shared_ptr<transport> split(int, int) override { return std::make_shared<transport_alone>(); }
+
+ private:
+  std::vector<const std::byte*> summands_;
+};
+
+}  // namespace devplace::parallel::detail

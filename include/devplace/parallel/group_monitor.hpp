@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace devplace::parallel {
+
+/// A call that all processes of a group make together. Processes whose calls of the same number differ have made a
+/// mistake, which a group_monitor can find by comparing these.
+struct collective_call {
+  const char* name;           ///< as in `all_reduce`; a literal
+  std::size_t count;          ///< number of elements of one buffer
+  std::size_t element_bytes;  ///< size of an element
+};
+
+/// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is found
+/// and named instead of being waited for. Made by what starts a group; a group of one process has none.
+class group_monitor {
+ public:
+  virtual ~group_monitor() = default;
+
+  /// A collective call begins, or has ended, in this process. Called by the one thread that communicates.
+  ///@{
+  virtual void enter(const collective_call& call) noexcept = 0;
+  virtual void leave() noexcept = 0;
+  ///@}
+
+  /// Called again and again, from the same thread, while a collective call waits for other processes. Throws
+  /// communication_error if the call can never end.
+  virtual void check() = 0;
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/transport_alone.hpp>
+#include <devplace/parallel/transport.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace {
+
+/// The processes that train together, and which of them this one is: what rank, size and communicator are elsewhere. A
+/// program makes it in main and opens a process_scope with it, in which models, loaders and trainers on `across<...>`
+/// find it. Its collectives are for small values of the host, such as a seed, a decision or a metric; all processes
+/// call them in the same order, from one thread. A process that waits for others in a call throws communication_error
+/// if they cannot come any more.
+///
+/// Move-only; a moved-from group may only be assigned to or destroyed.
+class process_group {
+ public:
+  /// This process alone: rank 0 of 1. `across<on<cpu>>` is then trained as `on<cpu>` is.
+  process_group() : transport_(std::make_shared<parallel::detail::transport_alone>()) {}
+  /// Of a transport that connects the processes (parallel/transport.hpp).
+  explicit process_group(std::shared_ptr<parallel::transport> connected) : transport_(std::move(connected)) {
+    if (transport_ == nullptr) throw argument_error("process_group: it was given no transport.");
+  }
+
+  /// This process's number, from 0, and the number of processes.
+  ///@{
+  int rank() const { return via().ranks().rank; }
+  int size() const { return via().ranks().size; }
+  ///@}
+  /// The same among the group's processes on this host: the number of the GPU to use.
+  ///@{
+  int local_rank() const { return via().ranks().local_rank; }
+  int local_size() const { return via().ranks().local_size; }
+  ///@}
+  /// Whether this is the first process, which prints and writes files for all: rank 0.
+  bool is_main() const { return rank() == 0; }
+  /// How the processes are connected, for logs: `rank 1 of 4 processes, by shared memory`.
+  std::string description() const { return "rank " + std::to_string(rank()) + " of " + via().description(); }
+
+  /// Returns when all processes have called it.
+  void barrier() const {
+    const parallel::announced_call call(via(), {"barrier", 0, 0});
+    via().barrier();
+  }
+
+  /// What every process passes, in the order of their ranks.
+  template <class T>
+  std::vector<T> all_gather(const T& value) const {
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "devplace: process_group: its collectives are for numbers and structs of numbers, whose bytes are all "
+        "there is; the elements of a tensor are sent as a span.");
+    const auto processes = static_cast<std::size_t>(size());
+    std::vector<T> all(processes, value);
+    std::vector<std::size_t> begins(processes + 1);
+    for (std::size_t r = 0; r <= processes; ++r)
+      begins[r] = r * sizeof(T);
+    std::byte* const to = reinterpret_cast<std::byte*>(all.data());
+    T own = value;
+    const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
+    via().distribute(reinterpret_cast<const std::byte*>(&own), std::span(&to, 1), begins);
+    return all;
+  }
+
+  /// Combines what all processes pass, number by number in the order of their ranks; every process gets the result.
+  template <class T>
+  T all_reduce(T value, reduction op = reduction::sum) const {
+    static_assert(std::is_arithmetic_v<T>,
+                  "devplace: process_group: all_reduce combines one number of each process; tensors on across<...> are "
+                  "combined by synchronize and trainers.");
+    parallel::detail::check_reduction<T>(op);
+    const std::vector<T> all = all_gather(value);
+    parallel::detail::with_reduction<T>(op, [&]<reduction Op>() {
+      using combine = parallel::detail::combine<T, Op>;
+      value = all[0];
+      for (std::size_t r = 1; r < all.size(); ++r)
+        value = combine::both(value, all[r]);
+      value = combine::finish(value, size());
+    });
+    return value;
+  }
+
+  /// What process `root` passes.
+  ///@{
+  template <class T>
+  T broadcast(T value, int root = 0) const {
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "devplace: process_group: its collectives are for numbers and structs of numbers, whose bytes are all "
+        "there is; the elements of a vector are sent as a span: broadcast(std::span(v)).");
+    broadcast(std::span<T>(&value, 1), root);
+    return value;
+  }
+  /// Overwrites `values`, of which all processes pass the same number.
+  template <class T>
+  void broadcast(std::span<T> values, int root = 0) const {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                  "devplace: process_group: broadcast overwrites numbers or structs of numbers.");
+    if (root < 0 || root >= size())
+      throw argument_error("process_group: the root of a broadcast is rank " + std::to_string(root) +
+                           "; give one from 0 to " + std::to_string(size() - 1) + ".");
+    const parallel::announced_call call(via(), {"broadcast", values.size(), sizeof(T)});
+    auto* bytes = reinterpret_cast<std::byte*>(values.data());
+    std::vector<std::size_t> begins(static_cast<std::size_t>(size()) + 1);
+    for (std::size_t left = values.size_bytes(); left != 0;) {
+      const std::size_t now = left < via().portion() ? left : via().portion();
+      for (std::size_t r = 0; r != begins.size(); ++r)
+        begins[r] = r > static_cast<std::size_t>(root) ? now : 0;
+      via().distribute(bytes, std::span(&bytes, 1), begins);
+      bytes += now;
+      left -= now;
+    }
+  }
+  ///@}
+
+  /// The processes that give the same `color`, ranked by `key` and, of equal ones, by their rank here: as
+  /// MPI_Comm_split. All processes of this group call it.
+  process_group split(int color, int key = 0) const {
+    const parallel::announced_call call(via(), {"split", 0, 0});
+    return process_group(via().split(color, key));
+  }
+
+  /// What connects the processes, for engines.
+  const std::shared_ptr<parallel::transport>& transport() const {
+    static_cast<void>(via());
+    return transport_;
+  }
+
+ private:
+  parallel::transport& via() const {
+    if (transport_ == nullptr) throw error("this process_group was moved from; use the variable that it was moved to.");
+    return *transport_;
+  }
+
+  std::shared_ptr<parallel::transport> transport_;
+};
+
+namespace parallel::detail {
+
+/// The innermost process_scope's group of this thread; null without one.
+inline std::shared_ptr<transport>& transport_of_scope() {
+  thread_local std::shared_ptr<transport> current;
+  return current;
+}
+
+}  // namespace parallel::detail
+
+/// While it exists, loaders and trainers on `across<...>` that this thread makes use the group; they keep using it
+/// afterwards. An inner scope, such as one of `group.split(color)`, replaces the outer one until it ends.
+class [[nodiscard]] process_scope {
+ public:
+  /// The scope may outlive the variable `group`.
+  explicit process_scope(const process_group& group)
+      : outer_(std::exchange(parallel::detail::transport_of_scope(), group.transport())) {}
+  process_scope(const process_scope&) = delete;
+  process_scope& operator=(const process_scope&) = delete;
+  ~process_scope() { parallel::detail::transport_of_scope() = std::move(outer_); }
+
+ private:
+  std::shared_ptr<parallel::transport> outer_;
+};
+
+namespace parallel {
+
+/// The group of this thread's innermost process_scope; throws error if there is none. `what` needs it, for the message.
+inline process_group current_processes(const char* what) {
+  const auto& current = detail::transport_of_scope();
+  if (current == nullptr)
+    throw error(std::string(what) +
+                ": its placement lies across processes, and this thread has not said which. Make a process_group and a "
+                "scope of it first, in the same thread: process_group processes; process_scope scope{processes};");
+  return process_group(current);
+}
+
+}  // namespace parallel
+
+}  // namespace devplace

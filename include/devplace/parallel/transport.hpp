@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <devplace/parallel/group_monitor.hpp>
+
+namespace devplace::parallel {
+
+/// Which process of a group this is.
+struct process_ranks {
+  int rank = 0;        ///< from 0 on
+  int size = 1;        ///< number of processes
+  int local_rank = 0;  ///< the same among the group's processes on this host
+  int local_size = 1;
+};
+
+/// Moves bytes between the processes of a group, in host memory: what MPI or shared memory do for a process_group.
+///
+/// All processes make the same calls in the same order, from one thread, with the same number of buffers and the same
+/// boundaries. A call returns when its work is done here; other processes may then still be in it. While it waits, it
+/// calls the monitor's check(). A call that throws leaves the transport unusable.
+///
+/// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; it has size()
+/// + 1 ascending numbers, and the number of buffers times its last one is at most portion().
+class transport {
+ public:
+  /// The summands of this process's part.
+  struct collected {
+    /// Of all processes in the order of ranks, each with its buffers in their order. Valid until the next call.
+    std::span<const std::byte* const> summands;
+    /// Where the result may be put, so that distribute() need not copy it: memory for the part. It can be the part of
+    /// this process's first buffer, which is a summand; other summands do not overlap it. Valid until distribute()
+    /// returns.
+    std::byte* result;
+  };
+
+  explicit transport(const process_ranks& ranks) : ranks_(ranks) {}
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+  virtual ~transport() = default;
+
+  /// Which process this is.
+  const process_ranks& ranks() const noexcept { return ranks_; }
+  /// Number of processes.
+  int size() const noexcept { return ranks_.size; }
+  /// How the processes are connected, for logs: `4 processes, by shared memory`.
+  virtual std::string description() const = 0;
+
+  /// The most bytes of all buffers of a call.
+  virtual std::size_t portion() const noexcept = 0;
+  /// Gets of every process's buffers this process's part.
+  virtual collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) = 0;
+  /// Gives `part`, this process's part, to all processes: afterwards all parts are in each of `buffers`.
+  virtual void distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                          std::span<const std::size_t> begins) = 0;
+  /// Returns when all processes have called it.
+  virtual void barrier() = 0;
+  /// Connects the processes that give the same `color`, ranked by `key` and then by their rank, as MPI_Comm_split.
+  virtual std::shared_ptr<transport> split(int color, int key) = 0;
+  /// Null if nobody watches the processes.
+  virtual group_monitor* monitor() noexcept { return nullptr; }
+
+ private:
+  process_ranks ranks_;
+};
+
+/// Tells the monitor that a collective call runs while this object exists.
+class announced_call {
+ public:
+  announced_call(transport& via, const collective_call& call) noexcept : monitor_(via.monitor()) {
+    if (monitor_ != nullptr) monitor_->enter(call);
+  }
+  announced_call(const announced_call&) = delete;
+  announced_call& operator=(const announced_call&) = delete;
+  ~announced_call() {
+    if (monitor_ != nullptr) monitor_->leave();
+  }
+
+ private:
+  group_monitor* monitor_;
+};
+
+}  // namespace devplace::parallel
