@@ -97,18 +97,26 @@ T reduced(const std::vector<std::vector<T>>& values, std::size_t i, std::size_t 
   return op == dp::reduction::mean ? total / static_cast<T>(n) : total;
 }
 
-/// The first rank in an engine's order of summation for the elements of a chunk.
+/// The first rank in an engine's order of summation for the elements that one rank completes.
 std::size_t first_rank(const direct&, std::size_t) {
   return 0;
 }
-std::size_t first_rank(const ring&, std::size_t chunk) {
-  return chunk;
+std::size_t first_rank(const ring&, std::size_t owner) {
+  return owner + 1;
 }
 
 begins even(std::size_t count, std::size_t n) {
   begins result{0};
   for (std::size_t k = 0; k < n; ++k)
     result.push_back(result.back() + count / n + (k < count % n ? 1 : 0));
+  return result;
+}
+
+/// The shares of the ranks: cache lines of 16 elements, dealt as evenly as possible.
+begins lines(std::size_t count, std::size_t n) {
+  begins result = even((count + 15) / 16, n);
+  for (std::size_t& begin : result)
+    begin = std::min(16 * begin, count);
   return result;
 }
 
@@ -125,14 +133,14 @@ void check_all(int n, std::size_t count, dp::reduction op) {
   const auto ordinals = first_ordinals(n);
   const auto ranks = static_cast<std::size_t>(n);
   const auto values = values_of<T>(ranks, count);
-  const begins chunks = even(count, ranks);
+  const begins shares = lines(count, ranks);
   Engine engine(ordinals);
 
   buffers<T> all(ordinals, values);
   engine.all_reduce(all.span(), count, op);
   std::vector<T> expected(count);
   for (std::size_t i = 0; i < count; ++i)
-    expected[i] = reduced(values, i, first_rank(engine, chunk_of(chunks, i)), op);
+    expected[i] = reduced(values, i, first_rank(engine, chunk_of(shares, i)), op);
   for (std::size_t k = 0; k < ranks; ++k)
     REQUIRE(all.read(k) == expected);
 
@@ -141,14 +149,22 @@ void check_all(int n, std::size_t count, dp::reduction op) {
   engine.reduce(one.span(), count, op, root);
   REQUIRE(one.read(static_cast<std::size_t>(root)) == expected);
 
-  buffers<T> parts(ordinals, values);
-  engine.reduce_scatter(parts.span(), chunks, op);
-  for (std::size_t k = 0; k < ranks; ++k) {
-    const std::size_t first = std::is_same_v<Engine, ring> ? k + 1 : 0;
-    const auto part = parts.read(k);
-    for (std::size_t i = chunks[k]; i < chunks[k + 1]; ++i)
-      REQUIRE(part[i] == reduced(values, i, first, op));
+  for (const begins& chunks : {even(count, ranks), shares}) {
+    buffers<T> parts(ordinals, values);
+    engine.reduce_scatter(parts.span(), chunks, op);
+    for (std::size_t k = 0; k < ranks; ++k) {
+      const auto part = parts.read(k);
+      for (std::size_t i = chunks[k]; i < chunks[k + 1]; ++i)
+        REQUIRE(part[i] == reduced(values, i, first_rank(engine, k), op));
+    }
   }
+
+  // Together the two are all_reduce, to the bit.
+  buffers<T> both(ordinals, values);
+  engine.reduce_scatter(both.span(), shares, op);
+  engine.all_gather(both.span(), shares);
+  for (std::size_t k = 0; k < ranks; ++k)
+    REQUIRE(both.read(k) == expected);
 }
 
 template <class Engine>

@@ -33,8 +33,9 @@ static_assert(collective::buckets<7, 9>::other_bytes == 9);
 
 // The engine direct works in place; the ring needs workspace for the largest chunk.
 static_assert(collective::direct::workspace_bytes(4, 1000, 4) == 0);
-static_assert(collective::ring::workspace_bytes(4, 1000, 4) == 250 * 4);
-static_assert(collective::ring::workspace_bytes(3, 1000, 8) == 334 * 8);
+static_assert(collective::ring::workspace_bytes(4, 1000, 4) == 256 * 4);
+static_assert(collective::ring::workspace_bytes(3, 1000, 8) == 336 * 8);
+static_assert(collective::ring::workspace_bytes(4, 5, 4) == 5 * 4);
 
 static_assert(dp::collective_policy<collective::all_reduce<>>);
 static_assert(dp::collective_policy<collective::scatter_gather, dp::backend::cpu, double>);

@@ -39,18 +39,18 @@ class direct : public detail::rank_devices<Backend> {
   using detail::rank_devices<Backend>::size;
 
   /// Allocates the memory for portions of other devices' buffers, if they must be copied.
-  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count, line), element_bytes); }
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    reduce_parts(buffers, even_begins(count, line), op, everyone);
+    reduce_parts(buffers, even_begins(count), op, everyone);
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
-    reduce_parts(buffers, even_begins(count, line), op, root);
+    reduce_parts(buffers, even_begins(count), op, root);
   }
   template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
@@ -91,8 +91,6 @@ class direct : public detail::rank_devices<Backend> {
   using detail::rank_devices<Backend>::mark;
   using detail::rank_devices<Backend>::ordinal;
 
-  /// Elements of one cache line are reduced by one device, to avoid false sharing.
-  static constexpr std::size_t line = 16;
   /// Number of elements that justify a thread: a few microseconds of work.
   static constexpr std::size_t grain = 16384;
   /// Who gets a reduced part, instead of one rank: all ranks, or the rank whose part it is.

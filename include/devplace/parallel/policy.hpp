@@ -9,6 +9,7 @@
 
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/ring.hpp>
+#include <devplace/parallel/share.hpp>
 
 namespace devplace {
 
@@ -45,7 +46,7 @@ struct ring : engine_in_process<parallel::ring> {
   static constexpr std::string_view name = "ring";
   /// Bytes of workspace on each place for reducing `count` elements: one chunk.
   static constexpr std::size_t workspace_bytes(std::size_t participants, std::size_t count, std::size_t element_bytes) {
-    return (count + participants - 1) / participants * element_bytes;
+    return parallel::share_begin(count, participants, 1) * element_bytes;
   }
 };
 

@@ -20,9 +20,10 @@ namespace devplace::parallel {
 /// device receives 2 (n - 1) / n S bytes. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", 2009.
 ///
-/// all_reduce and reduce add chunk c in the order g(c) + g(c+1) + ... + g(c+n-1), ranks modulo n, and reduce_scatter
-/// adds part r in the order g(r+1) + ... + g(r+n): the bits depend only on the numbers of ranks and elements. The
-/// boundaries of chunks depend on the number of elements, so bucket sizes change the bits, unlike with `direct`.
+/// The chunk that is complete on rank r, or part r of reduce_scatter, is added in the order g(r+1) + ... + g(r+n),
+/// ranks modulo n: the bits depend only on the numbers of ranks and elements, and reduce_scatter with the parts of
+/// `share_begin` gives those of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
+/// change the bits, unlike with `direct`.
 template <class Backend>
 class ring : public detail::rank_devices<Backend> {
  public:
@@ -32,26 +33,25 @@ class ring : public detail::rank_devices<Backend> {
 
   /// Allocates memory for one chunk of `count` elements on each device, unless a larger one was allocated before. The
   /// reducing collectives call it themselves.
-  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count, 1), element_bytes); }
+  void prepare(std::size_t count, std::size_t element_bytes) { reserve(even_begins(count), element_bytes); }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    const auto begins = even_begins(count, 1);
-    add_up(buffers, begins, op, 0);
-    pass_on(buffers, begins, 1);
+    const auto begins = even_begins(count);
+    add_up(buffers, begins, op);
+    pass_on(buffers, begins);
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check_root(root);
-    const auto begins = even_begins(count, 1);
-    add_up(buffers, begins, op, 0);
+    const auto begins = even_begins(count);
+    add_up(buffers, begins, op);
     mark();
-    for (int chunk = 0; chunk != size(); ++chunk) {
-      const int owner = modulo(chunk - 1);
-      follow(root, owner);
-      if (owner != root) copy(root, owner, buffers, detail::part(begins, chunk));
+    for (int rank = 0; rank != size(); ++rank) {
+      follow(root, rank);
+      if (rank != root) copy(root, rank, buffers, detail::part(begins, rank));
     }
     mark(root);
     for (int rank = 0; rank != size(); ++rank)
@@ -61,7 +61,7 @@ class ring : public detail::rank_devices<Backend> {
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
     check_root(root);
     check(buffers.size());
-    const auto begins = even_begins(count, 1);
+    const auto begins = even_begins(count);
     const int n = size();
     mark();
     // Chunk c reaches the rank at distance d from the root in step c + d - 1, so that all links are used concurrently.
@@ -80,13 +80,13 @@ class ring : public detail::rank_devices<Backend> {
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(begins);
-    add_up(buffers, begins, op, 1);
+    add_up(buffers, begins, op);
     fence();  // a rank must not overwrite data that its right neighbour still reads
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(begins);
-    pass_on(buffers, begins, 0);
+    pass_on(buffers, begins);
   }
   ///@}
 
@@ -119,15 +119,15 @@ class ring : public detail::rank_devices<Backend> {
     }
   }
 
-  /// Every rank adds its own elements to the chunk that it receives. Chunk c starts at rank c + shift and is complete
-  /// on the rank to the left of that.
+  /// Every rank adds its own elements to the chunk that it receives. Chunk r starts at the right neighbour of rank r
+  /// and is complete on rank r.
   template <class T>
-  void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, int shift) {
+  void add_up(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
     check(buffers.size());
     detail::check_reduction<T>(op);
     reserve(begins, sizeof(T));
     circulate([&](int step, int rank, int left) {
-      const auto range = detail::part(begins, modulo(rank - step - 1 - shift));
+      const auto range = detail::part(begins, modulo(rank - step - 2));
       T* const received = static_cast<T*>(received_[index(rank)].data());
       copy(rank, received, left, buffers, range);
       detail::with_reduction<T>(op, [&]<reduction Op>() {
@@ -138,12 +138,12 @@ class ring : public detail::rank_devices<Backend> {
     });
   }
 
-  /// Every rank receives complete chunks. At the start rank r has chunk r + shift.
+  /// Every rank receives complete chunks. At the start rank r has chunk r.
   template <class T>
-  void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins, int shift) {
+  void pass_on(std::span<T* const> buffers, std::span<const std::size_t> begins) {
     check(buffers.size());
     circulate([&](int step, int rank, int left) {
-      copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step + shift)));
+      copy(rank, left, buffers, detail::part(begins, modulo(rank - 1 - step)));
     });
     fence();  // a rank must not overwrite data that its right neighbour still reads
   }

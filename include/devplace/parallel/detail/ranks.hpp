@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <span>
@@ -12,8 +11,8 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/share.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {
@@ -82,12 +81,10 @@ class rank_devices {
       follow(rank, 0);
   }
 
-  /// The boundaries of parts of `count` elements, one for each rank, whose sizes differ by at most `unit` elements. The
-  /// span refers to a member.
-  std::span<const std::size_t> even_begins(std::size_t count, std::size_t unit) {
-    const std::size_t parts = ordinals_.size(), units = (count + unit - 1) / unit;
-    for (std::size_t part = 0; part != parts; ++part)
-      begins_[part + 1] = std::min(devplace::detail::part_begin(units, parts, part + 1) * unit, count);
+  /// The boundaries of the ranks' shares of `count` elements. The span refers to a member.
+  std::span<const std::size_t> even_begins(std::size_t count) {
+    for (std::size_t rank = 0; rank != begins_.size(); ++rank)
+      begins_[rank] = share_begin(count, ordinals_.size(), rank);
     return begins_;
   }
 

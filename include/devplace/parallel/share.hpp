@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/place/detail/parallel_for.hpp>
+
+namespace devplace::parallel {
+
+/// Where the share of participant `rank` of `count` elements begins; it ends where that of `rank + 1` begins. The
+/// shares are whole cache lines of float, to avoid false sharing, and vectors of every width: what is computed element
+/// by element has the same bits for any number of participants. They differ by at most one line and may be empty.
+constexpr std::size_t share_begin(std::size_t count, std::size_t participants, std::size_t rank) {
+  constexpr std::size_t line = 16;
+  const std::size_t begin = devplace::detail::part_begin((count + line - 1) / line, participants, rank) * line;
+  return begin < count ? begin : count;
+}
+
+}  // namespace devplace::parallel
