@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include <devplace/data/idx.hpp>
 #include <devplace/data/sampler.hpp>
 #include <devplace/data/shuffle_seed.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
@@ -69,7 +71,7 @@ detail::refusal read_image_set(...) DEVPLACE_REFUSED(
 /// Reads MNIST, or a set with its file names (Fashion-MNIST), from a folder: `train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, each plain or, with the component
 /// zlib, as `.gz`. Throws file_error as read_image_set does, and when train and test images differ in size.
-inline labelled_images read_mnist(const std::string& folder) {
+inline labelled_images read_mnist(const std::string& folder) try {
   const auto read = [&](const std::string& part) {
     return read_image_set(folder + "/" + part + "-images-idx3-ubyte", folder + "/" + part + "-labels-idx1-ubyte");
   };
@@ -81,12 +83,14 @@ inline labelled_images read_mnist(const std::string& folder) {
                        detail::to_string(data.test.images.extents()) +
                        "; the height and width must agree. Give the four files of one data set.");
   return data;
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the sets of read_mnist");
 }
 
 /// Holds out the last `held_out` images of a set as test images or, with a seed, as many images drawn at random (the
 /// same ones for the same seed). Both parts are copies. Throws argument_error if the set has fewer than `held_out`
 /// images or if its numbers of images and labels differ.
-inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuffle_seed shuffle = {}) {
+inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuffle_seed shuffle = {}) try {
   if (all.images.extent(0) != all.labels.extent(0))
     throw argument_error("hold_out: the set has " + std::to_string(all.images.extent(0)) + " images and " +
                          std::to_string(all.labels.extent(0)) + " labels; give one label for each image.");
@@ -109,6 +113,8 @@ inline labelled_images hold_out(const image_set& all, std::size_t held_out, shuf
   };
   const std::span<const std::int64_t> indices = order.order(0);
   return {copies_of(indices.first(all.size() - held_out)), copies_of(indices.last(held_out))};
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the sets of hold_out");
 }
 
 /// The same for a fraction of the images, rounded to the nearest number: `hold_out(set, 0.2)`. Throws argument_error

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <new>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <devplace/memory/detail/byte_text.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
 #include <devplace/memory/statistics.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 
 namespace devplace {
 
@@ -66,7 +68,7 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 /// A table of the memory that devplace holds: a row for the cpu, and for pinned and each cuda place with an allocation
 /// so far; columns for allocated, reserved and peak bytes and for each purpose in use. Ends with a newline.
 /// Thread-safe.
-inline std::string memory_table() {
+inline std::string memory_table() try {
   std::vector<std::pair<std::string, memory_usage>> places;
   places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
   if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0)
@@ -76,6 +78,8 @@ inline std::string memory_table() {
     if (usage.allocations != 0) places.emplace_back(detail::place_name(backend::cuda{}, ordinal), usage);
   }
   return detail::memory_table_of(places);
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the table");
 }
 /// Appears in the compiler's message for a table of one place.
 struct PRINT_memory_statistics_OF_ONE_PLACE_OR_memory_table_OF_ALL;

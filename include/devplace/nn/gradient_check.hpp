@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <vector>
 
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/place/detail/function_view.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/seed.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -64,7 +66,7 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 /// testing your own layers: a correct backward gives a `worst` of about 1e-8, unless a sample happens to lie on a kink
 /// (relu at 0). Random layers draw the same numbers in every pass.
 template <class Net>
-gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) {
+gradient_check check_gradients(seed start, std::size_t samples = 3, double step = 1e-6) try {
   using run = runtime::engine<Net, double, backend::cpu>;
   using plan = runtime::network_plan<Net>;
   static_assert(detail::is_layer<typename plan::wrong_layer>, DEVPLACE_DETAIL_NOT_A_LAYER);
@@ -101,6 +103,8 @@ gradient_check check_gradients(seed start, std::size_t samples = 3, double step 
   });
   check.compare(x.data(), dx.data(), inputs, "input");
   return check.result;
+} catch (const std::bad_alloc&) {
+  devplace::detail::fail_without_memory("the arrays of check_gradients");
 }
 /// Other arguments are refused.
 template <class... NAME_THE_NETWORK_AND_GIVE_A_SEED>

@@ -12,6 +12,7 @@
 #include <devplace/config.hpp>
 #include <devplace/nn/detail/refused_of_models.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/network.hpp>
@@ -57,9 +58,11 @@ class model_parameters : public nn::detail::refused_of_models<> {
 
   /// Names of all parameters in order, as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
   static std::vector<std::string> parameter_names() {
-    std::vector<std::string> names;
-    plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
-    return names;
+    return detail::naming_bad_alloc("the list of names", [] {
+      std::vector<std::string> names;
+      plan::for_each_parameter([&](const std::string& name, auto, std::size_t) { names.push_back(name); });
+      return names;
+    });
   }
 
   /// Parameter number `Index` on the (only, or k-th) place: a readable and writable view; read-only for a const model,
@@ -169,8 +172,10 @@ class model_parameters : public nn::detail::refused_of_models<> {
   }
   template <class Element, class F>
   void visit(F&& f, std::size_t k) const {
-    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
-      f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
+    detail::naming_bad_alloc("a parameter's name", [&] {
+      plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+        f(name, view_of<Element>(k, offset, typename decltype(entry)::extents{}));
+      });
     });
   }
 };

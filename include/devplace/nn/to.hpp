@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <devplace/nn/model.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/state.hpp>
 
@@ -22,8 +23,10 @@ template <placement Where, class Net, placement From, precision P>
                 "devplace: to: a model's placement is on<P> or replicated<...>; batches are sharded, not models.");
   if constexpr (has_copies) {
     using mesh = detail::mesh_of<Where>;
-    return nn::detail::model_access::adopt<model<Net, Where, P>>(
-        runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(mesh::ordinals, source.state()));
+    return detail::naming_bad_alloc("the copy of a model", [&] {
+      return nn::detail::model_access::adopt<model<Net, Where, P>>(
+          runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(mesh::ordinals, source.state()));
+    });
   }
 }
 

@@ -15,6 +15,7 @@
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/place.hpp>
@@ -108,7 +109,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// Waits for all places (also for the only one of a model on one place) and copies each replica to the host.
 template <class Net, placement Where, precision P>
 void check_replicas(const model<Net, Where, P>& m) {
-  parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state());
+  detail::naming_bad_alloc("the comparison of replicas",
+                           [&] { parallel::detail::check_replicas<Net, placement_backend_t<Where>>(m.state()); });
 }
 template <class... GIVE_THE_MODEL_AS_IN_check_replicas_model>
 devplace::detail::refusal check_replicas(...)

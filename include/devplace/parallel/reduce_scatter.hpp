@@ -14,6 +14,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/reduced_axes.hpp>
 #include <devplace/parallel/detail/summands.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
 #include <devplace/tensor/distributed.hpp>
@@ -105,12 +106,14 @@ auto reduce_scatter(From&& source, const Split& how = split::even) {
         own = parallel::detail::buffers_of(source);
         writable = own;
       }
-      parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
-          detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
-          parallel::detail::buffers_of(result),
-          detail::reduction_extents_of(detail::sizes_of(source.extents()),
-                                       detail::reduced_axes<from_type::rank>(axis<detail::rules_of<To>::axis>{})),
-          begins, detail::rules_of<where>::op);
+      detail::naming_bad_alloc("reduce_scatter", [&] {
+        parallel::detail::reduce_to_parts<typename from_type::backend_type, value_type>(
+            detail::mesh_of<where>::ordinals, parallel::detail::buffers_of(std::as_const(source)), writable,
+            parallel::detail::buffers_of(result),
+            detail::reduction_extents_of(detail::sizes_of(source.extents()),
+                                         detail::reduced_axes<from_type::rank>(axis<detail::rules_of<To>::axis>{})),
+            begins, detail::rules_of<where>::op);
+      });
       return result;
     }
   } else {

@@ -82,8 +82,10 @@ void require_available() {
 /// Information about one place. Throws placement_unavailable, with the reason, if the program cannot use it.
 template <place P>
 device_information device_information_of() {
-  require_available<on<P>>();
-  return implementation<backend_of_t<P>, op::device_query>::describe(place_traits<P>::ordinal);
+  return detail::naming_bad_alloc("the information", [] {
+    require_available<on<P>>();
+    return implementation<backend_of_t<P>, op::device_query>::describe(place_traits<P>::ordinal);
+  });
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -8,6 +8,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/place.hpp>
 
 namespace devplace {
@@ -103,10 +104,12 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// component of this translation unit supports them. Querying a GPU's free memory creates its context; listing cuda
 /// devices freezes the device map.
 inline std::vector<device_information> list_devices() {
-  std::vector<device_information> found;
-  detail::append_devices<backend::cpu>(found);
-  detail::append_devices<backend::cuda>(found);
-  return found;
+  return detail::naming_bad_alloc("the list of devices", [] {
+    std::vector<device_information> found;
+    detail::append_devices<backend::cpu>(found);
+    detail::append_devices<backend::cuda>(found);
+    return found;
+  });
 }
 
 /// Number of CUDA devices, real or simulated, that this program can use, as torch.cuda.device_count(); 0 without a
@@ -118,7 +121,7 @@ inline int device_count() {
 /// A sentence about this translation unit's support for cuda places: the component, what numbers the devices
 /// (CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES) and, if there are none, why.
 inline std::string cuda_support_description() {
-  return detail::support_description<backend::cuda>();
+  return detail::naming_bad_alloc("the description", detail::support_description<backend::cuda>);
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION
