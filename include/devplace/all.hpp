@@ -59,6 +59,7 @@
 #include <devplace/nn/model_parameters.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/sum_losses.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/detail/named_learning_rate.hpp>

@@ -23,6 +23,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
 #include <devplace/nn/softmax.hpp>
+#include <devplace/nn/sum_losses.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>

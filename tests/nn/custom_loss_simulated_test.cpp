@@ -9,9 +9,8 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/sum_losses.hpp>
 #include <devplace/nn/to.hpp>
-#include <devplace/ops/detail/loss_sums.hpp>
-#include <devplace/ops/for_each.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/trainer.hpp>
 
@@ -28,29 +27,21 @@ namespace {
 
 /// The absolute differences of one sample, and their gradient.
 template <class T>
-struct absolute_row {
+struct absolute_sample {
   T* gradient;
-  T* losses;
   const T* output;
   const T* target;
   std::size_t n;
 
-  DEVPLACE_HD void operator()(std::size_t row) const {
-    losses[row] = 0;
-    for (std::size_t i = row * n; i < (row + 1) * n; ++i) {
+  DEVPLACE_HD double weight(std::size_t) const { return static_cast<double>(n); }
+  DEVPLACE_HD T operator()(std::size_t sample) const {
+    T sum = 0;
+    for (std::size_t i = sample * n; i < (sample + 1) * n; ++i) {
       const T difference = output[i] - target[i];
       gradient[i] = difference > 0 ? T{1} : difference < 0 ? T{-1} : T{0};
-      losses[row] += gradient[i] * difference;
+      sum += gradient[i] * difference;
     }
-  }
-};
-
-template <class T>
-struct absolute_terms {
-  const T* losses;
-  double elements;
-  DEVPLACE_HD dp::detail::loss_term operator()(std::size_t row) const {
-    return {static_cast<double>(losses[row]), elements};
+    return sum;
   }
 };
 
@@ -60,12 +51,32 @@ struct absolute_error {
   template <class T>
   struct bound {
     void into(const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& target) const {
-      using backend = typename std::remove_cvref_t<decltype(output)>::backend_type;
-      const std::size_t samples = output.extent(0), n = output.extents().stride(0);
-      dp::detail::for_each_index<backend>(
-          output.ordinal(), samples, 1, absolute_row<T>{gradient.data(), rows.data(), output.data(), target.data(), n});
-      dp::detail::sum_losses<backend>(output.ordinal(), samples, sums.data(),
-                                      absolute_terms<T>{rows.data(), static_cast<double>(n)});
+      nn::sum_losses(sums, rows,
+                     absolute_sample<T>{gradient.data(), output.data(), target.data(), output.extents().stride(0)});
+    }
+  };
+  template <class T, class Backend>
+  bound<T> bind(int) const {
+    return {};
+  }
+};
+
+/// Twice the output's first element; every sample weighs the same.
+struct twice_the_output {
+  dp::reduction reduce = dp::reduction::mean;
+
+  struct sample {
+    double* gradient;
+    const double* output;
+    DEVPLACE_HD double operator()(std::size_t i) const {
+      gradient[i] = 2;
+      return 2 * output[i];
+    }
+  };
+  template <class T>
+  struct bound {
+    void into(const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto&) const {
+      nn::sum_losses(sums, rows, sample{gradient.data(), output.data()});
     }
   };
   template <class T, class Backend>
@@ -93,6 +104,20 @@ TEMPLATE_TEST_CASE("a loss of a user's own is evaluated in parts", "[nn]", dp::o
   CHECK(loss.item() == 13.0 / 6);
   CHECK(values_of(gradient.gradient) == std::vector<double>{-1, 1, 0, 1, -1, 1});
   CHECK(values_of(gradient.sums) == std::vector<double>{13, 6});
+}
+
+TEMPLATE_TEST_CASE("samples without a weight count the same in a loss of a user's own", "[nn]", dp::on<dp::cpu>,
+                   dp::on<dp::cuda<1>>) {
+  dp::tensor<double, dp::extents<dp::dyn, 1>, dp::on<dp::cpu>> output(dp::extents<dp::dyn, 1>{100});
+  for (std::size_t i = 0; i < 100; ++i)
+    output(i, 0) = static_cast<double>(i);
+  const auto x = dp::to<TestType>(output);
+  const auto [loss, gradient] = nn::evaluate_loss(twice_the_output{}, x, x);
+  CHECK(loss.item() == 99);
+  CHECK(values_of(gradient.gradient) == std::vector<double>(100, 2.0));
+  CHECK(values_of(gradient.sums) == std::vector<double>{9900, 100});
+  const auto none = dp::to<TestType>(dp::tensor<double, dp::extents<dp::dyn, 1>, dp::cpu>(dp::extents<dp::dyn, 1>{0}));
+  CHECK(values_of(nn::evaluate_loss(twice_the_output{}, none, none).gradient.sums) == std::vector<double>{0, 0});
 }
 
 TEST_CASE("a trainer takes a loss of a user's own, on one place and over several", "[nn]") {

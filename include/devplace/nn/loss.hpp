@@ -130,8 +130,8 @@ namespace devplace::nn {
 ///   weights; `rows` [n] is workspace. Asynchronous, without allocation, also for n = 0;
 /// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with the data
 ///   that it needs in the device's memory; throws argument_error for invalid options.
-/// A trainer takes it; `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in
-/// parts. nn/mse.hpp is a complete example.
+/// `sum_losses` of nn/sum_losses.hpp does what `into` must, given one sample's loss. A trainer takes the loss;
+/// `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in parts.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;
