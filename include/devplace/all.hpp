@@ -32,8 +32,8 @@
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/detail/operations.hpp>
 #include <devplace/ops/elementwise.hpp>
-#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/distributed_matmul.hpp>
+#include <devplace/ops/matmul.hpp>
 #include <devplace/ops/mse.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>

@@ -143,24 +143,17 @@ concept loss = std::copyable<Loss> && requires(const Loss& l) {
 
 namespace devplace::nn::detail {
 
-/// Rejects arguments of a loss that are no tensors, and labels in place of the output.
-template <class Output, class Targets>
-constexpr bool accepts_output() {
-  if constexpr (tensor_like<Output> && tensor_like<Targets>) {
-    constexpr bool integers = std::is_integral_v<typename Output::value_type>;
-    static_assert(!integers,
-                  "devplace: a loss takes the network's output first and the targets second, and the elements of its "
-                  "first argument are integers, as labels are: nn::cross_entropy{}(output, labels).");
-    return !integers;
-  } else {
-    static_assert(tensor_like<Output> && tensor_like<Targets>,
-                  "devplace: a loss takes two tensors or views, the network's output and the targets; numbers in the "
-                  "host's memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
-    return false;
-  }
-}
-/// For rejected arguments, so that no other errors follow; never called.
-loss_result<float, extents<dyn>, on<cpu>> rejected_loss();
+/// For rejected arguments, so that no other errors follow.
+struct rejected_loss {
+  devplace::detail::refusal loss;
+  loss_gradient<float, extents<dyn>, on<cpu>> gradient;
+};
+rejected_loss no_loss();  // never called
+
+template <class X>
+inline constexpr bool has_integers = false;
+template <tensor_like X>
+inline constexpr bool has_integers<X> = std::is_integral_v<typename X::value_type>;
 
 }  // namespace devplace::nn::detail
 
@@ -169,39 +162,51 @@ namespace devplace::nn::inline DEVPLACE_CONFIGURATION {
 /// Runs a loss on every place of a batch, and gives its value and its gradient.
 template <loss Loss, class Output, class Targets>
 auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets) {
-  if constexpr (!detail::accepts_output<Output, Targets>()) {
-    return detail::rejected_loss();
+  constexpr bool tensors = tensor_like<Output> && tensor_like<Targets>, in_order = !detail::has_integers<Output>;
+  static_assert(tensors,
+                "devplace: a loss takes two tensors or views, the network's output and the targets; numbers in the "
+                "host's memory, as in a std::vector, are viewed by wrap(values, extents<dyn>(n)).");
+  static_assert(in_order,
+                "devplace: a loss takes the network's output first and the targets second, and the elements of its "
+                "first argument are integers, as labels are: nn::cross_entropy{}(output, labels).");
+  if constexpr (!(tensors && in_order)) {
+    return detail::no_loss();
   } else {
     using T = typename Output::value_type;
     using sum = detail::sum_of_t<T>;
     using batch = typename Output::placement_type;
-    static_assert(std::is_same_v<batch, typename Targets::placement_type>,
+    constexpr bool one_placement = std::is_same_v<batch, typename Targets::placement_type>,
+                   whole = !devplace::detail::rules_of<batch>::partial;
+    static_assert(one_placement,
                   "devplace: the loss's output and targets lie on different placements; move one with to<Where>, or "
                   "scatter<Where> the targets like the batch.");
-    static_assert(
-        !devplace::detail::rules_of<batch>::partial,
-        "devplace: the loss's output and targets are partial, a summand on each place, and losses of summands "
-        "are not summands of the loss; make them whole first, all_reduce(x).");
-    using extents_type = typename Output::extents_type;
-    auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
-    detail::loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
-    for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
-      const auto part = devplace::detail::local_part(output, k);
-      using backend_type = typename decltype(part)::backend_type;
-      const auto bound = how.template bind<T, backend_type>(part.ordinal());
-      const std::size_t rows = part.extent(0);
-      const auto row_losses =
-          devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(sum), memory_purpose::workspace);
-      const auto workspace = devplace::detail::view_at<backend_type>(
-          part.ordinal(), static_cast<sum*>(row_losses.data()), extents<dyn>{rows});
-      const auto to = devplace::detail::local_part(sums, k);
-      bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
-                 devplace::detail::local_part(targets, k));
-      copy(devplace::detail::local_part(copy_of_sums, k), to);
+    static_assert(whole,
+                  "devplace: the loss's output and targets are partial, a summand on each place, and losses of "
+                  "summands are not summands of the loss; make them whole first, all_reduce(x).");
+    if constexpr (!(one_placement && whole)) {
+      return detail::no_loss();
+    } else {
+      using extents_type = typename Output::extents_type;
+      auto gradient = devplace::detail::make_like<T, batch>(output.extents(), output);
+      detail::loss_sums_t<T, batch> sums(extents<2>{}), copy_of_sums(extents<2>{});
+      for (std::size_t k = 0; k < local_place_count<batch>; ++k) {
+        const auto part = devplace::detail::local_part(output, k);
+        using backend_type = typename decltype(part)::backend_type;
+        const auto bound = how.template bind<T, backend_type>(part.ordinal());
+        const std::size_t rows = part.extent(0);
+        const auto row_losses =
+            devplace::detail::allocate<backend_type>(part.ordinal(), rows * sizeof(sum), memory_purpose::workspace);
+        const auto workspace = devplace::detail::view_at<backend_type>(
+            part.ordinal(), static_cast<sum*>(row_losses.data()), extents<dyn>{rows});
+        const auto to = devplace::detail::local_part(sums, k);
+        bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
+                   devplace::detail::local_part(targets, k));
+        copy(devplace::detail::local_part(copy_of_sums, k), to);
+      }
+      devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
+      return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), how.reduce),
+                                                 {std::move(gradient), std::move(copy_of_sums), how.reduce}};
     }
-    devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);
-    return loss_result<T, extents_type, batch>{loss_value<T, batch>(std::move(sums), how.reduce),
-                                               {std::move(gradient), std::move(copy_of_sums), how.reduce}};
   }
 }
 

@@ -5,6 +5,25 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/mse.hpp>
 
+namespace devplace::nn::detail {
+
+/// False for two arrays of different ranks, and for two of one rank with different static extents; evaluate_loss
+/// asserts what else a loss requires.
+///@{
+template <class Output, class Target>
+inline constexpr bool same_ranks = true;
+template <tensor_like Output, tensor_like Target>
+inline constexpr bool same_ranks<Output, Target> = Output::rank == Target::rank;
+template <class Output, class Target>
+inline constexpr bool same_sizes = true;
+template <tensor_like Output, tensor_like Target>
+  requires same_ranks<Output, Target>
+inline constexpr bool same_sizes<Output, Target> =
+    devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
+///@}
+
+}  // namespace devplace::nn::detail
+
 namespace devplace::nn {
 
 /// Squared differences between output and target, both [batch, ...]: the mean over all elements, or the sum.
@@ -34,7 +53,13 @@ struct mse {
   /// Loss and gradient: `auto [loss, gradient] = nn::mse{}(output, target)`.
   template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
   auto operator()(const Output& output, const Target& target) const {
-    return evaluate_loss(*this, output, target);
+    constexpr bool same_rank = detail::same_ranks<Output, Target>, same_extents = detail::same_sizes<Output, Target>;
+    static_assert(same_rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
+    static_assert(same_extents, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
+    if constexpr (same_rank && same_extents)
+      return evaluate_loss(*this, output, target);
+    else
+      return detail::no_loss();
   }
 };
 static_assert(loss<mse>);

@@ -90,7 +90,22 @@ struct distributed_product<A, B> : matmul_result<typename distributed_matrix_tra
 template <class P, class A, class B>
 auto make_distributed_product(const A& a, const B& b) {
   using rule = distributed_product<A, B>;
-  if constexpr (common_result<rule>::value) {
+  constexpr mismatch why = rule::why;
+  constexpr bool one_placement = why != mismatch::places, one_axis = why != mismatch::split_axes,
+                 linear = why != mismatch::nonlinear, one_factor = why != mismatch::partial_product,
+                 one_kind = why != mismatch::partial_and_split, contracted = why != mismatch::contraction;
+  static_assert(one_placement, DEVPLACE_DETAIL_OTHER_PLACES);
+  static_assert(one_axis, DEVPLACE_DETAIL_OTHER_AXES);
+  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+  static_assert(one_factor, DEVPLACE_DETAIL_PRODUCT_OF_SUMMANDS);
+  static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
+  static_assert(contracted,
+                "devplace: matmul: the axis that is summed over is split in one operand and not in the other; "
+                "all_gather(x) the split one first. Of two that are split along rows, matmul(transposed(a), b) is "
+                "partial.");
+  if constexpr (why != mismatch::none) {
+    return refusal{};
+  } else {
     using of_a = distributed_matrix_traits<A>;
     using of_b = distributed_matrix_traits<B>;
     using value = typename of_a::stored::value_type;

@@ -43,14 +43,16 @@ struct mse_terms {
   DEVPLACE_HD loss_term operator()(std::size_t row) const { return {static_cast<double>(losses[row]), elements}; }
 };
 
+#define DEVPLACE_DETAIL_MSE_OTHER_RANK                                                                                \
+  "devplace: mse: the operands have different numbers of axes, such as [n, 1] and [n]; give one of them the extents " \
+  "of the other by reshape(...)."
+#define DEVPLACE_DETAIL_MSE_OTHER_EXTENTS "devplace: mse: the operands must have the same extents."
+
 /// Rejects operands of other extents; the compiler shows both as template arguments.
 template <class Output, class Target>
 struct extents_of_mse {
-  static_assert(Output::rank == Target::rank,
-                "devplace: mse: the operands have different numbers of axes, such as [n, 1] and [n]; give one of them "
-                "the extents of the other by reshape(...).");
-  static_assert(Output::rank != Target::rank || compatible<Output, Target>,
-                "devplace: mse: the operands must have the same extents.");
+  static_assert(Output::rank == Target::rank, DEVPLACE_DETAIL_MSE_OTHER_RANK);
+  static_assert(Output::rank != Target::rank || compatible<Output, Target>, DEVPLACE_DETAIL_MSE_OTHER_EXTENTS);
 };
 
 // `auto`: instantiated where it is called, so that the compiler shows the user's line.

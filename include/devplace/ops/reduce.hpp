@@ -176,26 +176,31 @@ inline namespace DEVPLACE_CONFIGURATION {
 /// Each place reduces its local tensor.
 template <class Operation, class T, class E, class Where, std::size_t... N>
 auto reduced_on_places(const tensor<T, E, Where>& x, axis<N>... axes) {
-  using rule = reduction_result<Operation::kind, Where, N...>;
+  using placement = typename reduction_result<Operation::kind, Where, N...>::type;
   constexpr std::array<bool, E::rank> reduced = reduced_axes<E::rank>(axis<N>{}...);
-  if constexpr (common_result<rule>::value) {
-    using result_element = typename Operation::template result<T>;
-    auto result = make_like<result_element, typename rule::type>(remaining_extents(x.extents(), reduced, axes...), x);
-    const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
-    for (std::size_t k = 0; k != x.places; ++k) {
-      const auto from = x.only_on(k);
-      const auto to = result.only_on(k);
-      const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
-      constexpr bool largest = Operation::kind == reducing::max;
-      if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
-        fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
-      else
-        reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
-                                                             Operation::template reducer<T>(raw_data(to), count));
-    }
-    return result;
+  using result_element = typename Operation::template result<T>;
+  auto result = make_like<result_element, placement>(remaining_extents(x.extents(), reduced, axes...), x);
+  const bool has_elements = reduction_extents_of(sizes_of(x.extents()), reduced).count != 0;
+  for (std::size_t k = 0; k != x.places; ++k) {
+    const auto from = x.only_on(k);
+    const auto to = result.only_on(k);
+    const std::size_t count = reduction_extents_of(sizes_of(from.extents()), reduced).count;
+    constexpr bool largest = Operation::kind == reducing::max;
+    if ((largest || Operation::kind == reducing::min) && count == 0 && has_elements)
+      fill(to, static_cast<result_element>(extremum_of_nothing<T, largest>()));
+    else
+      reduce_axes<may_be_scattered<E::rank, axis<N>...>()>(from, reduced,
+                                                           Operation::template reducer<T>(raw_data(to), count));
   }
+  return result;
 }
+
+/// Why the algebra of placements does not allow a reduction; of one by numbers of axes, none.
+template <class Operation, class Where, class... Axes>
+inline constexpr mismatch why_not_reduced = mismatch::none;
+template <class Operation, placement Where, std::size_t... N>
+inline constexpr mismatch why_not_reduced<Operation, Where, axis<N>...> =
+    reduction_result<Operation::kind, Where, N...>::why;
 
 /// Messages are here, one call below the functions that programs call, so that compilers need few lines to show the
 /// user's. `X` is deduced from a forwarding reference.
@@ -208,6 +213,10 @@ auto reduced(X&& x, Axes... axes) {
                  enough = types || sizeof...(Axes) <= rank,
                  floating = !std::is_same_v<Operation, mean_operation> || is_floating<value_type_of<X>>,
                  one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
+  constexpr mismatch why =
+      why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;
+  constexpr bool linear = why != mismatch::nonlinear, mean_of_whole = why != mismatch::mean_of_parts,
+                 position_in_whole = why != mismatch::position_in_parts;
   static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   static_assert(one_kind, "devplace: a reduction takes its axes either as axis<N>{} or as numbers.");
   static_assert(named,
@@ -220,7 +229,14 @@ auto reduced(X&& x, Axes... axes) {
   static_assert(one_axis,
                 "devplace: argmax and argmin: a position is one along one axis, or in the whole array; name one axis, "
                 "or reshape those that belong together to one.");
-  if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis))
+  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+  static_assert(mean_of_whole,
+                "devplace: mean: the parts of the split axis can differ in size, and then the mean of their means is "
+                "not the mean; divide the sum, all_reduce(sum(x)), by the number of elements.");
+  static_assert(position_in_whole,
+                "devplace: argmax, argmin: a position in a part is not the position in the whole; gather<on<P>>(x) "
+                "first, or work along an axis that is not split.");
+  if constexpr (!(stored && one_kind && named && exist && differ && enough && one_axis && why == mismatch::none))
     return refusal{};
   else if constexpr (!distributed)
     return reduced_on_place<Operation>(x, axes...);

@@ -42,6 +42,25 @@ inline constexpr arithmetic arithmetic_of<elementary::maximum, T> = arithmetic::
 template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::minimum, T> = arithmetic::smaller;
 
+/// The placement of an argument; void for a number.
+template <class X>
+struct placement_or_number {
+  using type = void;
+};
+template <operand_type X>
+struct placement_or_number<X> {
+  using type = placement_type_of<X>;
+};
+
+/// Why the algebra of placements does not allow a function of arguments, whose last one has elements of type T.
+template <class F, class T, class... X>
+constexpr mismatch why_not() {
+  if constexpr ((distributed_operand<X> || ...))
+    return elementwise_result<arithmetic_of<F, T>, typename placement_or_number<X>::type...>::why;
+  else
+    return mismatch::none;
+}
+
 /// An expression of operands on one place, or, as far as the algebra of placements allows, over several.
 template <class F, class... Operands>
 constexpr auto make_expression(const F& function, Operands... operands) {

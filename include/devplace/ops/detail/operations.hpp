@@ -49,8 +49,13 @@ template <class F, class X>
 constexpr auto unary(X&& x) {
   constexpr bool stored = no_named_expressions<X>, floating = takes_elements<F, value_type_of<X>>;
   static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
+  constexpr bool linear = why_not<F, value_type_of<X>, X>() == mismatch::none;
   static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
-  return applied(F{}, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+  if constexpr (linear)
+    return applied(F{}, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+  else
+    return refusal{};
 }
 
 /// One of the arguments may be a number.
@@ -63,14 +68,28 @@ constexpr auto binary(A&& a, B&& b) {
   constexpr bool is_difference = std::is_same_v<F, elementary::minus> && operand_type<A> && operand_type<B>;
   constexpr bool stored = no_named_expressions<A, B>, floating = takes_elements<F, value>, fits = both::fits,
                  pairs = !is_difference || !both::crossed, whole = keeps_fraction<A, value> && keeps_fraction<B, value>;
+  constexpr mismatch why = why_not<F, value, A, B>();
+  constexpr bool one_placement = why != mismatch::places, one_axis = why != mismatch::split_axes,
+                 linear = why != mismatch::nonlinear, one_factor = why != mismatch::partial_product,
+                 counted_once = why != mismatch::counted_repeatedly, one_kind = why != mismatch::partial_and_split,
+                 one_reduction = why != mismatch::reductions;
   static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   static_assert(fits, DEVPLACE_DETAIL_OTHER_EXTENTS);
   static_assert(pairs, DEVPLACE_DETAIL_DIFFERENCE_OF_RANKS);
   static_assert(whole, DEVPLACE_DETAIL_FRACTION);
   static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
+  static_assert(one_placement, DEVPLACE_DETAIL_OTHER_PLACES);
+  static_assert(one_axis, DEVPLACE_DETAIL_OTHER_AXES);
+  static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
+  static_assert(one_factor, DEVPLACE_DETAIL_PRODUCT_OF_SUMMANDS);
+  static_assert(counted_once, DEVPLACE_DETAIL_COUNTED_REPEATEDLY);
+  static_assert(one_kind, DEVPLACE_DETAIL_SUMMANDS_AND_PARTS);
+  static_assert(one_reduction, DEVPLACE_DETAIL_OTHER_REDUCTIONS);
   if constexpr (is_difference && first::rank != second::rank && !(first::is_static && second::is_static))
     require_difference(shape_of(a.extents()), shape_of(b.extents()));
-  if constexpr (fits)
+  if constexpr (why != mismatch::none)
+    return refusal{};
+  else if constexpr (fits)
     return applied(F{}, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
   else  // so that no other error follows
     return applied(elementary::negate{}, elements_are<value>{}, std::forward<A>(a));
@@ -106,7 +125,7 @@ auto compound(To& destination, X&& x) {
   if constexpr (distributed_operand<To&> || distributed_operand<X>) {
     static_assert(!std::is_const_v<To>, DEVPLACE_DETAIL_ASSIGNED_CONST);
     if constexpr (stored && fits && !std::is_const_v<To> &&
-                  !std::is_void_v<decltype(binary<F>(destination, std::forward<X>(x)))>)
+                  !std::is_same_v<decltype(binary<F>(destination, std::forward<X>(x))), refusal>)
       binary<F>(destination, std::forward<X>(x)).into(destination);
   } else {
     const auto window = as_window(destination);

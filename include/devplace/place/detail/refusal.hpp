@@ -21,6 +21,7 @@ struct refusal {
   friend refusal operator+=(const X&, refusal);
   template <class X>
   friend refusal operator-=(const X&, refusal);
+  refusal item() const;
   const refusal* begin() const;
   const refusal* end() const;
 };
