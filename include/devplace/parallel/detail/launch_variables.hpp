@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include <devplace/place/detail/whole_number.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Environment variables by name: std::getenv, or a test's table.
+class launch_variables {
+ public:
+  /// `lookup(name)` is a C string, null if the variable is not set; it must outlive this object.
+  template <class Lookup>
+  explicit launch_variables(const Lookup& lookup)
+      : lookup_(&lookup), call_([](const void* object, const char* name) -> const char* {
+          return (*static_cast<const Lookup*>(object))(name);
+        }) {}
+
+  const char* operator()(const char* name) const { return call_(lookup_, name); }
+  bool has(const char* name) const { return (*this)(name) != nullptr; }
+
+  /// The value, empty if the variable is not set.
+  std::string text(const char* name) const {
+    const char* const value = (*this)(name);
+    return value == nullptr ? "" : value;
+  }
+
+  /// The value as a whole number, nothing if the variable is not set; `fix` ends the message for any other value.
+  std::optional<int> number(const char* name, const std::string& fix, int lowest = 0,
+                            int highest = std::numeric_limits<int>::max()) const {
+    const char* const value = (*this)(name);
+    if (value == nullptr) return std::nullopt;
+    const int number = devplace::detail::whole_number(value);
+    if (number < lowest || number > highest)
+      throw argument_error("launch_environment: " + std::string(name) + "=\"" + value +
+                           "\" is not a whole number from " + std::to_string(lowest) + " to " +
+                           std::to_string(highest) + ". " + fix);
+    return number;
+  }
+
+ private:
+  const void* lookup_;
+  const char* (*call_)(const void*, const char*);
+};
+
+/// A position and a count, as RANK and WORLD_SIZE, and the variables that they come from.
+struct position {
+  const char* rank_variable;
+  const char* size_variable;
+  int rank = 0;
+  int size = 1;
+
+  std::string names() const { return std::string(rank_variable) + ", " + size_variable; }
+  std::string text() const {
+    return std::string(rank_variable) + "=" + std::to_string(rank) + " and " + size_variable + "=" +
+           std::to_string(size);
+  }
+};
+
+/// The position that two variables give; nothing if neither is set. One without the other, and a rank that is not
+/// below the size, are errors that end with `fix`.
+inline std::optional<position> read_position(const launch_variables& variables, const char* rank_variable,
+                                             const char* size_variable, const std::string& fix) {
+  const auto rank = variables.number(rank_variable, fix);
+  const auto size = variables.number(size_variable, fix, 1);
+  if (!rank && !size) return std::nullopt;
+  if (!rank || !size) {
+    const char* const given = rank ? rank_variable : size_variable;
+    throw argument_error("launch_environment: " + std::string(given) + "=" + variables.text(given) + " is set, but " +
+                         (rank ? size_variable : rank_variable) + " is not. " + fix);
+  }
+  const position found{rank_variable, size_variable, *rank, *size};
+  if (*rank >= *size)
+    throw argument_error("launch_environment: " + found.text() + " contradict each other: ranks are 0 to " +
+                         std::to_string(*size - 1) + ". " + fix);
+  return found;
+}
+
+}  // namespace devplace::parallel::detail

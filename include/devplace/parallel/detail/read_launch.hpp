@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <devplace/parallel/detail/launch_variables.hpp>
+#include <devplace/parallel/detail/read_launchers.hpp>
+#include <devplace/parallel/detail/slurm_lists.hpp>
+#include <devplace/parallel/launcher.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// What launch_environment holds. The origins say where the values are from, for describe().
+struct launch_values {
+  launched by;
+  position local = {"", ""};
+  std::string local_origin = {};
+  std::string main_address = {};
+  std::string address_origin = {};
+  int port = 0;
+  std::string port_origin = {};
+  std::string inside = {};
+};
+
+[[noreturn]] inline void throw_contradiction(const launched& theirs, const std::string& others,
+                                             const std::string& fix) {
+  throw argument_error("launch_environment: " + theirs.world.text() + ", set by " + launcher_name(theirs.by) +
+                       ", contradict " + others + ". " + fix);
+}
+
+/// RANK and WORLD_SIZE besides a launcher's variables. A task of srun may start several processes by hand, which are
+/// then more than the tasks; any others must say what the launcher says.
+inline std::optional<launched> read_by_hand_inside(const launch_variables& variables, const launched& outer) {
+  const std::string fix = both_wrong(launcher::by_hand);
+  const auto rank = variables.number("RANK", fix);
+  const auto size = variables.number("WORLD_SIZE", fix, 1);
+  if (outer.by == launcher::slurm && rank && size && *size > outer.world.size)
+    return launched{launcher::by_hand, *read_position(variables, "RANK", "WORLD_SIZE", fix)};
+  if (rank.value_or(outer.world.rank) == outer.world.rank && size.value_or(outer.world.size) == outer.world.size)
+    return std::nullopt;
+  std::string ours;
+  if (rank) ours = "RANK=" + std::to_string(*rank);
+  if (size) ours += (rank ? " and WORLD_SIZE=" : "WORLD_SIZE=") + std::to_string(*size);
+  throw_contradiction(outer, ours,
+                      "Unset RANK and WORLD_SIZE, which are set by hand or left from another run, or start the program "
+                      "without " +
+                          launcher_name(outer.by) + ".");
+}
+
+/// The innermost launcher: torchrun, which sets all its variables anew; then mpirun, which starts its helpers by srun;
+/// then srun.
+inline launched find_launcher(const launch_variables& variables) {
+  if (auto torchrun = read_torchrun(variables)) return *torchrun;
+  const auto slurm = read_slurm(variables);
+  const auto open_mpi = read_open_mpi(variables);
+  const auto mpich = read_mpich(variables, slurm);
+  if (open_mpi && mpich && (open_mpi->world.rank != mpich->world.rank || open_mpi->world.size != mpich->world.size))
+    throw_contradiction(*open_mpi, mpich->world.text(),
+                        "Start the program by one mpirun, or unset the variables of the other.");
+  if (const auto& outer = open_mpi ? open_mpi : mpich ? mpich : slurm) {
+    const auto by_hand = read_by_hand_inside(variables, *outer);
+    return by_hand ? *by_hand : *outer;
+  }
+  if (auto world = read_position(variables, "RANK", "WORLD_SIZE", both_wrong(launcher::by_hand)))
+    return {launcher::by_hand, *world};
+  if (variables.has("PMIX_RANK"))
+    throw argument_error("launch_environment: PMIX_RANK=" + variables.text("PMIX_RANK") +
+                         " was set by a launcher that does not say how many processes there are. Use mpirun or srun, "
+                         "set RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE for each process, or unset PMIX_RANK "
+                         "to start the program alone.");
+  return {};
+}
+
+inline bool is_loopback(std::string_view address) {
+  return address == "localhost" || address == "::1" || address.starts_with("127.");
+}
+
+/// The position on the host: the launcher's, or LOCAL_RANK and LOCAL_WORLD_SIZE, or that of all if no other host is
+/// named.
+inline void find_local_position(const launch_variables& variables, launch_values& found) {
+  const position& world = found.by.world;
+  if (!found.by.local)
+    found.by.local = read_position(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+                                   "Set both, the process's position among those of its host.");
+  if (found.by.local) {
+    found.local = *found.by.local;
+    found.local_origin = found.local.names();
+    if (found.local.size > world.size)
+      throw argument_error("launch_environment: " + found.local.text() + " contradict " + world.text() +
+                           ": a host has not more processes than there are. " + both_wrong(found.by.by));
+  } else if (world.size == 1) {
+    found.local_origin = "the only process";
+  } else if (found.by.by == launcher::by_hand &&
+             (!variables.has("MASTER_ADDR") || is_loopback(variables("MASTER_ADDR")))) {
+    found.local = world;
+    found.local_origin = variables.has("MASTER_ADDR") ? "MASTER_ADDR is this host" : "MASTER_ADDR is not set";
+  } else {
+    throw argument_error("launch_environment: " + world.text() + ", set by " + launcher_name(found.by.by) +
+                         ", do not say which of the processes are on this host. Set LOCAL_RANK and LOCAL_WORLD_SIZE "
+                         "for each process, its position among those of its host.");
+  }
+  if (!found.by.node && found.local.size == world.size) found.by.node = 0;
+}
+
+inline void find_main_address(const launch_variables& variables, launch_values& found) {
+  const char* const hosts = variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
+  if (!variables.text("MASTER_ADDR").empty()) {
+    found.main_address = variables.text("MASTER_ADDR");
+    found.address_origin = "MASTER_ADDR";
+  } else if (found.local.size == found.by.world.size) {
+    found.main_address = "127.0.0.1";
+    found.address_origin = "all are on one host";
+  } else if (found.by.by == launcher::slurm && variables.has(hosts)) {
+    found.main_address = first_slurm_host(variables(hosts));
+    found.address_origin = hosts;
+  }
+}
+
+inline void find_port(const launch_variables& variables, launch_values& found) {
+  const std::string fix = "Set DEVPLACE_PORT to a free port of rank 0's host, the same for all processes.";
+  if (const auto own = variables.number("DEVPLACE_PORT", fix, 1, 65535)) {
+    found.port = *own;
+    found.port_origin = "DEVPLACE_PORT";
+  } else if (const auto taken = variables.number("MASTER_PORT", fix, 1, 65534)) {
+    found.port = *taken + 1;  // torchrun listens on MASTER_PORT itself
+    found.port_origin = "MASTER_PORT + 1";
+  } else {
+    unsigned hash = 2166136261u;  // FNV-1a
+    for (const char c : found.by.job)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    found.port = 20000 + static_cast<int>(hash % 10000);  // below those that systems give to clients
+    found.port_origin = "chosen by the job's name";
+  }
+}
+
+inline launch_values read_launch(const launch_variables& variables) {
+  launch_values found{find_launcher(variables)};
+  if (variables.has("SLURM_JOB_ID") && found.by.by != launcher::slurm)
+    found.inside = "inside Slurm's job " + variables.text("SLURM_JOB_ID");
+  if (found.by.by == launcher::none) {
+    found.by.node = 0;
+    return found;
+  }
+  find_local_position(variables, found);
+  find_main_address(variables, found);
+  find_port(variables, found);
+  return found;
+}
+
+}  // namespace devplace::parallel::detail
