@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <devplace/data/loader.hpp>
@@ -25,15 +27,21 @@ using model_type = dp::model<net, where>;
 using batch_type = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::batch_placement_t<where>>;
 using summands_type = dp::tensor<float, dp::extents<3>, dp::across<dp::partial<dp::reduction::sum, 0, 1>>>;
 
+// A user's engine for the places of one process.
+struct engine_of_one_process {
+  static constexpr std::string_view name = "of one process";
+  template <class Backend>
+  using communicator = dp::parallel::direct<Backend>;
+  template <class Backend>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals);
+  }
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+};
+
 batch_type part(const dp::participants& own) {
   return batch_type(dp::extents<dp::dyn, 6>{8}, dp::split::even, own);
 }
-
-#if defined(TO_BATCH_ACROSS_PROCESSES)  // expect: devplace: to_batch: the placement lies across processes
-void distribute(const dp::tensor<float, dp::extents<dp::dyn, 6>, dp::cpu>& x) {
-  dp::to_batch<where>(x);
-}
-#endif
 
 #if defined(BACKWARD_TO_INPUT_ACROSS)  // expect: devplace: backward_to_input: the model lies across processes
 void differentiate(model_type& model, const batch_type& x, const batch_type& y) {
@@ -46,13 +54,7 @@ void differentiate(model_type& model, const batch_type& x, const batch_type& y) 
 #if defined(TRAINER_WITHOUT_RANK)  // expect: devplace: trainer: the model lies across processes, and the policy's
                                    // engine
 void train(model_type& model) {
-  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}};
-}
-#endif
-
-#if defined(TRAINER_BY_THE_RING)  // expect: devplace: trainer: the model lies across processes, and the policy's engine
-void train(model_type& model) {
-  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::ring_all_reduce{}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::all_reduce<engine_of_one_process>{}};
 }
 #endif
 
@@ -68,7 +70,7 @@ void train(model_type& model) {
 
 #if defined(SYNCHRONIZE_WITHOUT_RANK)  // expect: devplace: synchronize: the gradients lie across processes, and the
 auto reduce(model_type::gradient_type&& gradients) {
-  return dp::synchronize(std::move(gradients));
+  return dp::synchronize<collective::all_reduce<engine_of_one_process>>(std::move(gradients));
 }
 #endif
 

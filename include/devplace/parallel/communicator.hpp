@@ -49,10 +49,15 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 };
 
 /// Whether an engine's communicators connect participants of several processes: true if it has a member
-/// `static constexpr bool spans_processes = true`.
+/// `static constexpr bool spans_processes = true`, with which the engine itself knows the processes.
 template <class Engine>
 inline constexpr bool spans_processes = requires {
   requires Engine::spans_processes;
+};
+/// Whether an engine connects the processes of a process_scope: `connect_across<Backend>(ordinals, processes)`.
+template <class Engine, class Backend>
+inline constexpr bool connects_processes = requires {
+  typename Engine::template communicator_across<Backend>;
 };
 
 namespace detail {

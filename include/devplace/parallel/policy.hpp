@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/direct.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/ring.hpp>
 #include <devplace/parallel/share.hpp>
 
@@ -16,23 +18,32 @@ namespace devplace {
 /// How a data-parallel step synchronises its replicas: with the same results, but different traffic and memory.
 namespace collective {
 
-/// The common part of engines between devices of one process.
-template <template <class> class Communicator>
-struct engine_in_process {
-  /// The communicator of a backend's devices.
+/// The common part of devplace's engines, which add in an order of their own, in one process and across several.
+template <template <class> class Communicator, parallel::summation Order>
+struct ordered_engine {
+  /// The communicator of a backend's devices in one process, and the one of those of several processes.
+  ///@{
   template <class Backend>
   using communicator = Communicator<Backend>;
+  template <class Backend>
+  using communicator_across = parallel::across_processes<Backend, Order>;
+  ///@}
   /// Creates it; the first device is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {
     return communicator<Backend>(ordinals);
+  }
+  /// The same for the processes of a group: ranks are ordered by process.
+  template <class Backend>
+  communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
+    return communicator_across<Backend>(ordinals, processes.transport());
   }
 };
 
 /// The engine that sums in the order of the participants: every device sums its slice of the gradients over all
 /// replicas. The bits depend neither on threads nor on buckets. Devices without access to each other's memory need a
 /// workspace of up to 1 MiB for each other place, which plans do not count.
-struct direct : engine_in_process<parallel::direct> {
+struct direct : ordered_engine<parallel::direct, parallel::summation::by_rank> {
   /// The name in output.
   static constexpr std::string_view name = "direct";
   /// Bytes of workspace on each place for reducing `count` elements.
@@ -40,8 +51,9 @@ struct direct : engine_in_process<parallel::direct> {
 };
 
 /// The engine that passes chunks from neighbour to neighbour around a ring; its order of summation differs from
-/// `direct`'s and depends on the buckets.
-struct ring : engine_in_process<parallel::ring> {
+/// `direct`'s and depends on the buckets. Across processes it adds in the same order, and the processes exchange parts
+/// directly, which costs as many bytes as a ring and fewer steps.
+struct ring : ordered_engine<parallel::ring, parallel::summation::by_ring> {
   /// The name in output.
   static constexpr std::string_view name = "ring";
   /// Bytes of workspace on each place for reducing `count` elements: one chunk.

@@ -185,6 +185,14 @@ inline process_group current_processes(const char* what) {
   return process_group(current);
 }
 
+/// This process's participants of a placement across the processes of the scope.
+template <placement Where>
+participants current_participants(const char* what) {
+  const process_group processes = current_processes(what);
+  return {static_cast<std::size_t>(processes.rank()) * local_place_count<Where>,
+          participant_count<Where>(static_cast<std::size_t>(processes.size()))};
+}
+
 }  // namespace parallel
 
 }  // namespace devplace

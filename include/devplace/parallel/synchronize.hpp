@@ -60,12 +60,24 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
     communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::buffer_data).span(), buffers, 0);
 }
 
-/// A policy's communicator for these devices. Throws unless its participants are those of the model's placement.
-template <class Backend, class Policy>
-auto connect(const Policy& policy, std::span<const int> ordinals, bool across_processes) {
-  auto communicator = policy.engine.template connect<Backend>(ordinals);
+/// Whether a policy's engine can connect the places of a placement: those of one process, or of several.
+template <class Policy, placement Where>
+inline constexpr bool can_connect =
+    !devplace::spans_processes<Where> || spans_processes<typename Policy::engine_type> ||
+    connects_processes<typename Policy::engine_type, placement_backend_t<Where>>;
+
+/// A policy's communicator for these devices; `Across` processes with those of this thread's process_scope, unless the
+/// engine knows them. Throws unless its participants are those of the model's placement.
+template <class Backend, bool Across, class Policy>
+auto connect(const Policy& policy, std::span<const int> ordinals) {
+  auto communicator = [&] {
+    if constexpr (Across && !spans_processes<typename Policy::engine_type>)
+      return policy.engine.template connect_across<Backend>(ordinals, current_processes("trainer"));
+    else
+      return policy.engine.template connect<Backend>(ordinals);
+  }();
   detail::require_participants(communicator.size(), communicator.first_rank(), communicator.local_count(),
-                               ordinals.size(), across_processes);
+                               ordinals.size(), Across);
   return communicator;
 }
 
@@ -84,9 +96,9 @@ void broadcast_parameters(Communicator& communicator, const runtime::model_state
 }
 
 /// The complete synchronisation: every place has the sum afterwards, for any policy. Ordinals are run-time values.
-template <class Net, class Policy, class Backend, class S>
-void make_whole(const Policy& policy, const runtime::model_state<S>& state, bool across_processes) {
-  auto communicator = connect<Backend>(policy, state.ordinals, across_processes);
+template <class Net, class Policy, class Backend, bool Across, class S>
+void make_whole(const Policy& policy, const runtime::model_state<S>& state) {
+  auto communicator = connect<Backend, Across>(policy, state.ordinals);
   reduce_gradients<Net, Policy>(communicator, state);
   if constexpr (!Policy::every_place_updates) {
     using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
@@ -112,8 +124,9 @@ struct THESE_GRADIENTS_ARE_WHOLE_ALREADY_PASS_THEM_TO_step;
 /// Makes the gradients of a batch whole, as `Policy` says: the same lease on one place, partial sums to replicated
 /// gradients over several; generic code has this one line for all placements. Under `collective::scatter_gather` the
 /// sums are formed on the first place and broadcast from it. Layers' buffers are replaced by those of the first place,
-/// which has written them from its part of the batch. Asynchronous. Creates the policy's communicator in each call,
-/// while a trainer keeps it.
+/// which has written them from its part of the batch. Across processes, those of this thread's process_scope, all of
+/// which call it. Asynchronous in one process. Creates the policy's communicator in each call, while a trainer keeps
+/// it.
 template <class Policy = collective::all_reduce<>, class Net, placement Where, class P>
   requires parallel::can_be_reduced<Where>
 [[nodiscard]] auto synchronize(gradients<Net, Where, P>&& partial, const Policy& policy = {}) {
@@ -121,15 +134,16 @@ template <class Policy = collective::all_reduce<>, class Net, placement Where, c
   static_assert(is_policy,
                 "devplace: synchronize: this type is not a collective policy; use collective::all_reduce<> or "
                 "collective::scatter_gather, or see parallel/policy.hpp for what one must have.");
+  constexpr bool connects = !is_policy || parallel::can_connect<Policy, Where>;
   static_assert(
-      !spans_processes<Where> || !is_policy || parallel::spans_processes<typename Policy::engine_type>,
+      connects,
       "devplace: synchronize: the gradients lie across processes, and the policy's engine connects the places "
-      "of one process; give an engine with spans_processes = true, whose communicator knows this process's "
-      "rank.");
-  if constexpr (single_place<Where> || !is_policy) {
+      "of one process; use collective::direct or collective::ring, or give an engine with spans_processes = "
+      "true, whose communicator knows this process's rank.");
+  if constexpr (single_place<Where> || !is_policy || !connects) {
     return std::move(partial);
   } else {
-    parallel::make_whole<Net, Policy, placement_backend_t<Where>>(policy, partial.arena(), spans_processes<Where>);
+    parallel::make_whole<Net, Policy, placement_backend_t<Where>, spans_processes<Where>>(policy, partial.arena());
     return runtime::gradient_access::as<detail::with_kind_t<Where, copies>>(std::move(partial));
   }
 }

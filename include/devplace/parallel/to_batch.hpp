@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/part_copy.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/scatter.hpp>
 #include <devplace/place/place.hpp>
 #include <devplace/place/placement.hpp>
@@ -16,17 +19,22 @@
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// A batch where a model on `Where` takes it, for code that is generic in the placement: `to<Where>(x)` for one place,
-/// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Complete when the call returns. The source is on
+/// `scatter<batch_placement_t<Where>>(x, split::even)` for several. Across processes, each has the whole source and
+/// takes the part of its participants in this thread's process_scope. Complete when the call returns. The source is on
 /// one place, which may be any.
 template <placement Where, tensor_like From>
 auto to_batch(From&& source) {
-  static_assert(!spans_processes<Where>,
-                "devplace: to_batch: the placement lies across processes, each of which has its own part of a batch; "
-                "make a tensor with its participants, or use a loader<Where>.");
-  if constexpr (single_place<Where>)
+  if constexpr (single_place<Where>) {
     return to<Where>(std::forward<From>(source));
-  else if constexpr (!spans_processes<Where>)
+  } else if constexpr (spans_processes<Where>) {
+    using source_type = std::remove_cvref_t<From>;
+    tensor<typename source_type::value_type, typename source_type::extents_type, batch_placement_t<Where>> result(
+        source.extents(), split::even, parallel::current_participants<Where>("to_batch"));
+    detail::copy_to_parts(result, detail::as_view(source));
+    return result;
+  } else {
     return scatter<batch_placement_t<Where>>(source);
+  }
 }
 
 /// The whole of a tensor on the CPU, for code that is generic in the placement: `to<cpu>(x)` for one place,

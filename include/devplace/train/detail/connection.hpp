@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include <devplace/config.hpp>
 #include <devplace/parallel/policy.hpp>
@@ -19,15 +21,15 @@ template <class Net, class Where, class P, class Policy>
 class connection {
   using roles = precision_traits<P>;
   using backend_type = placement_backend_t<Where>;
-  using communicator_type = typename Policy::engine_type::template communicator<backend_type>;
   using state_type = runtime::model_state<typename roles::storage>;
-  static constexpr bool communicates = spans_processes<Where> || local_place_count<Where> > 1;
+  static constexpr bool connects = parallel::can_connect<Policy, Where>;
+  static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
 
   static_assert(
-      !spans_processes<Where> || parallel::spans_processes<typename Policy::engine_type>,
-      "devplace: trainer: the model lies across processes, and the policy's engine connects the places of "
-      "one process; give a policy with an engine that has spans_processes = true and whose communicator knows this "
-      "process's rank: collective::all_reduce<my_engine>{...}.");
+      connects,
+      "devplace: trainer: the model lies across processes, and the policy's engine connects the places of one "
+      "process; use collective::direct or collective::ring, or give an engine with spans_processes = true "
+      "whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
   static_assert(!spans_processes<Where> || Policy::every_place_updates,
                 "devplace: trainer: this policy updates on the first place alone, which only one process has; across "
                 "processes use collective::all_reduce<my_engine>.");
@@ -36,8 +38,8 @@ class connection {
   template <devplace::detail::configured = devplace::detail::configuration>
   void connect(const Policy& policy) {
     if constexpr (communicates)
-      communicator_ = std::make_shared<communicator_type>(
-          parallel::connect<backend_type>(policy, devplace::detail::mesh_of<Where>::ordinals, spans_processes<Where>));
+      communicator_ = std::make_shared<communicator_type<>>(
+          parallel::connect<backend_type, spans_processes<Where>>(policy, devplace::detail::mesh_of<Where>::ordinals));
   }
 
   /// The participants of this process.
@@ -68,7 +70,11 @@ class connection {
   }
 
  private:
-  communicator_type& communicator() const { return *static_cast<communicator_type*>(communicator_.get()); }
+  template <class P1 = Policy>
+  using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
+                                                                                             std::span<const int>()));
+
+  auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
 };

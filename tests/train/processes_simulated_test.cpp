@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Training over processes, which threads play: every step must have the bits of `replicated` on as many places of one
+// process, and the text of the program is the same.
+
+#include <cstddef>
+#include <ratio>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "parallel/nine_devices.hpp"
+#include "support/catch.hpp"
+#include "support/replicas.hpp"
+#include "support/thread_processes.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using Catch::Matchers::ContainsSubstring;
+using dp::test::in_processes;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
+
+/// The parameters after each step; rows of batches that do not divide, and fewer than participants.
+template <class Where, class Policy>
+std::vector<std::vector<float>> train(const Policy& policy) {
+  dp::model<net, Where> model{dp::seed{9}};
+  dp::trainer step{model, nn::cross_entropy{.ignore_index = 1, .label_smoothing = 0.1},
+                   dp::optim::adam{.learning_rate = 0.01f}, policy};
+  step.clip({.max_norm = 0.5});
+  std::vector<std::vector<float>> after;
+  for (const std::size_t rows : std::vector<std::size_t>{7, 1, 2, 64, 3, 13}) {
+    step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)),
+         dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
+    after.push_back(dp::test::parameters_of(model, dp::local_place_count<Where> - 1));
+  }
+  return after;
+}
+
+/// The same by the parts of a trainer.
+template <class Where>
+std::vector<float> train_by_hand() {
+  dp::model<net, Where> model{dp::seed{9}};
+  dp::optimizer opt{model, dp::optim::sgd{.learning_rate = 0.1f}};
+  for (const std::size_t rows : std::vector<std::size_t>{5, 16}) {
+    auto [output, saved] = model.forward(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)));
+    auto [loss, gradient] = nn::cross_entropy{}(output, dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
+    opt.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+  }
+  return dp::test::parameters_of(model);
+}
+
+/// Runs `f()` as each of several processes and requires that all return what is expected.
+template <class Expected, class F>
+void require_of_all(int processes, const Expected& expected, const F& f) {
+  in_processes(processes, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    if (f() != expected) throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits.");
+  });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a training over processes has the bits of one process with as many places", "[parallel]",
+                   collective::all_reduce<>, (collective::all_reduce<collective::direct, collective::buckets<1, 1>>),
+                   collective::ring_all_reduce) {
+  const TestType policy{};
+  const auto two = train<dp::replicated<0, 1>>(policy), four = train<dp::replicated<0, 1, 2, 3>>(policy);
+  CHECK(two != four);
+  CHECK_NOTHROW(require_of_all(2, two, [&] { return train<dp::across<dp::on<dp::cuda<0>>>>(policy); }));
+  CHECK_NOTHROW(require_of_all(2, four, [&] { return train<dp::across<dp::replicated<3, 1>>>(policy); }));
+  CHECK_NOTHROW(require_of_all(4, four, [&] { return train<dp::across<dp::on<dp::cuda<2>>>>(policy); }));
+  CHECK_NOTHROW(require_of_all(1, four, [&] { return train<dp::across<dp::replicated<0, 1, 2, 3>>>(policy); }));
+}
+
+TEST_CASE("a training over processes on the CPU has the bits of one process with as many places", "[parallel]") {
+  const auto expected = train<dp::replicated<0, 1, 2>>(collective::all_reduce<>{});
+  CHECK_NOTHROW(
+      require_of_all(3, expected, [] { return train<dp::across<dp::on<dp::cpu>>>(collective::all_reduce<>{}); }));
+  CHECK_NOTHROW(require_of_all(1, train<dp::on<dp::cpu>>(collective::all_reduce<>{}),
+                               [] { return train<dp::across<dp::on<dp::cpu>>>(collective::all_reduce<>{}); }));
+}
+
+TEST_CASE("gradients are partial over processes until synchronize", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  static_assert(
+      std::is_same_v<dp::gradient_placement_t<where>, dp::across<dp::partial_on<dp::reduction::sum, dp::cpu>>>);
+  CHECK_NOTHROW(require_of_all(3, train_by_hand<dp::replicated<0, 1, 2>>(), [] { return train_by_hand<where>(); }));
+}
+
+TEST_CASE("a trainer uses the group of the scope in which it was made", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  in_processes(4, [](const dp::process_group& group) {
+    const dp::process_group pair = group.split(group.rank() / 2);
+    const dp::process_scope all{group};
+    dp::model<net, where> model{dp::seed{static_cast<std::uint64_t>(group.rank() / 2)}};
+    const auto make = [&] {
+      const dp::process_scope inner{pair};
+      return dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1f}};
+    };
+    auto step = make();
+    const auto batch = [&](const auto& whole) {
+      const dp::process_scope inner{pair};
+      return dp::to_batch<where>(whole);
+    };
+    step(batch(dp::test::integer_samples<float, 6>(9)), batch(dp::test::square_labels(9, 3)));
+    const auto own = dp::test::parameters_of(model);
+    for (std::size_t i = 0; i < own.size(); i += 10) {
+      const auto by_rank = group.all_gather(own[i]);
+      if (by_rank[0] != by_rank[1] || by_rank[2] != by_rank[3]) throw std::logic_error("the pair differs.");
+    }
+    const auto first = group.all_gather(own[0]);
+    if (first[0] == first[2]) throw std::logic_error("the pairs do not differ.");
+  });
+}
+
+TEST_CASE("without a process_scope a trainer over processes says what is missing", "[parallel]") {
+  dp::model<net, dp::across<dp::on<dp::cpu>>> model{dp::seed{1}};
+  CHECK_THROWS_WITH(
+      (dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}}),
+      ContainsSubstring("trainer: its placement lies across processes, and this thread has not said which."));
+  CHECK_THROWS_WITH(dp::to_batch<dp::across<dp::on<dp::cpu>>>(dp::test::square_labels(4, 3)),
+                    ContainsSubstring("to_batch: its placement lies across processes"));
+}
