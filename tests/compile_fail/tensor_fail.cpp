@@ -210,6 +210,15 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(OTHER_LIBRARYS_SHAPE)  // expect: (USE_extents|x.extents.. is the shape)
   static_cast<void>(a.shape());
 #endif
+#if defined(OTHER_LIBRARYS_SUM)  // expect: (WRITE_sum_OF_x|sums are sum.x.)
+  static_cast<void>(a.view().sum());
+#endif
+#if defined(OTHER_LIBRARYS_CUDA)  // expect: (USE_to_cuda_0_OF_x|makes a tensor on that device)
+  auto on_device = a.cuda();
+#endif
+#if defined(CAST_BY_C)  // expect: (USE_item_OF_ONE_ELEMENT_OR_x_i_j_OR_cast|uses deleted function)
+  static_cast<void>((double)a);
+#endif
 #if defined(OTHER_LIBRARYS_TRANSPOSE)  // expect: (USE_transposed_OF_x|transposed.x. is the transpose)
   static_cast<void>(a.T());
 #endif

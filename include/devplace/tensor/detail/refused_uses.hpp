@@ -15,7 +15,7 @@ namespace devplace {
 /// Appears in the compiler's message when the host accesses an element that it cannot reach.
 struct COPY_IT_FIRST_WITH_to_on_cpu;
 /// Appears in the compiler's message when an array of one element is converted to a number.
-struct USE_item_OF_ONE_ELEMENT_OR_x_i_j;
+struct USE_item_OF_ONE_ELEMENT_OR_x_i_j_OR_cast;
 
 }  // namespace devplace
 
@@ -69,10 +69,10 @@ struct parts {
 /// sentence.
 template <std::size_t Rank, bool Reachable>
 struct refused_uses {
-  // Deleted, as clang does not look for the sentence where it converts.
-  template <class Number, class FIX = USE_item_OF_ONE_ELEMENT_OR_x_i_j>
-    requires(Rank == 0 && std::is_arithmetic_v<Number>)
-  operator Number() const = delete;
+  // Deleted, as clang does not look for the sentence where it converts. Arrays are not numbers in overload resolution.
+  template <class Number, class FIX = USE_item_OF_ONE_ELEMENT_OR_x_i_j_OR_cast>
+    requires std::is_arithmetic_v<Number>
+  explicit(Rank != 0) operator Number() const = delete;
   template <class FIX = COPY_IT_FIRST_WITH_to_on_cpu, class... Index>
     requires(!Reachable && is_index_list<Rank, Index...>)
   refusal operator()(Index...) const
@@ -101,6 +101,11 @@ struct refused_uses {
       DEVPLACE_REFUSED("reshape(extents<3, 2>{}) or reshape(extents(n, 2)): give extents of as many elements.");
   template <class... USE_extents>
   refusal shape(...) const DEVPLACE_REFUSED("x.extents() is the shape, x.extent(k) the size of axis k.");
+  template <class... WRITE_sum_OF_x>
+  refusal sum(...) const DEVPLACE_REFUSED(
+      "sums are sum(x), and sum(x, axis<0>{}) along an axis; so are mean, max, min, argmax and argmin.");
+  template <class... USE_to_cuda_0_OF_x>
+  refusal cuda(...) const DEVPLACE_REFUSED("to<cuda<0>>(x), or x.to<cuda<0>>(), makes a tensor on that device.");
   template <class... USE_transposed_OF_x>
   refusal T(...) const
       DEVPLACE_REFUSED("transposed(x) is the transpose; x.permute(axis<1>{}, axis<0>{}) is of any rank.");
