@@ -13,21 +13,12 @@
 #include <devplace/tensor/detail/division.hpp>
 #include <devplace/tensor/detail/dynamic_axis.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
+#include <devplace/tensor/detail/refused_uses_of_places.hpp>
 #include <devplace/tensor/split.hpp>
 #include <devplace/tensor/summand_view.hpp>
 #include <devplace/tensor/tensor.hpp>
 
 namespace devplace {
-
-/// Appear in the compiler's message for elements of a tensor over several places, and for one that is made from a list.
-///@{
-struct TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST;
-struct MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast;
-///@}
-#define DEVPLACE_DETAIL_ELEMENTS_OF_PLACES \
-  "elements and rows of a tensor over several places are taken of x.local(k), or of gather<cpu>(x)."
-#define DEVPLACE_DETAIL_KEEP_TENSOR \
-  "a view of a temporary tensor would outlive its memory; keep the tensor in a variable."
 
 /// A tensor over several places. Under `sharded<axis<N>, ...>` each place has consecutive indices of that axis, divided
 /// by the split that the tensor was made with, as a separate row-major array; otherwise each place has the full extents
@@ -36,7 +27,7 @@ struct MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast;
 /// distribution. A moved-from tensor may only be assigned to or destroyed.
 template <element T, extents_like Extents, placement Where>
   requires(!single_place<Where>)
-class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
+class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses_of_places {
   using rules = detail::rules_of<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = rules::split;
@@ -132,18 +123,6 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
                   "type by std::move; scatter and broadcast bring elements from one place.");
   }
 
-  /// Elements and rows are those of a place's local tensor.
-  ///@{
-  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST, class... Index>
-  detail::refusal operator()(Index...) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_ELEMENTS_OF_PLACES);
-  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
-  detail::refusal operator[](std::size_t) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_ELEMENTS_OF_PLACES);
-  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
-  T* begin() const = delete;
-  template <class FIX = TAKE_ELEMENTS_OF_x_local_OF_A_PLACE_OR_gather_IT_FIRST>
-  T* end() const = delete;
-  ///@}
-
   /// From a list: make the tensor on the host, then `scatter` or `broadcast` it.
   template <std::convertible_to<T>... Value, class FIX = MAKE_IT_ON_THE_HOST_THEN_scatter_OR_broadcast>
     requires(sizeof...(Value) > 0)
@@ -187,19 +166,19 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
   ///@{
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) & DEVPLACE_LIFETIMEBOUND {
-    return shown(part<local_element>(k));
+    return detail::shown<rules::partial>(part<local_element>(k));
   }
   template <detail::configured = detail::configuration>
   auto local(std::size_t k) const& DEVPLACE_LIFETIMEBOUND {
-    return shown(part<const T>(k));
+    return detail::shown<rules::partial>(part<const T>(k));
   }
   template <place P>
   auto local(P = {}) & DEVPLACE_LIFETIMEBOUND {
-    return shown(part_of<local_element, P>());
+    return detail::shown<rules::partial>(part_of<local_element, P>());
   }
   template <place P>
   auto local(P = {}) const& DEVPLACE_LIFETIMEBOUND {
-    return shown(part_of<const T, P>());
+    return detail::shown<rules::partial>(part_of<const T, P>());
   }
   template <class FIX = KEEP_THE_TENSOR_IN_A_VARIABLE>
   detail::refusal local(std::size_t) const&& DEVPLACE_REFUSED(DEVPLACE_DETAIL_KEEP_TENSOR);
@@ -298,14 +277,6 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> {
     constexpr bool found = position < places;
     static_assert(found, "devplace: local: the tensor has no part on this place; name a place of its placement.");
     return devplace::view<Element, local_extents, P>{memory(k), part_extents(k)};
-  }
-  /// Of summands a view that says so.
-  template <class View>
-  static auto shown(const View& part) {
-    if constexpr (rules::partial)
-      return summand_view<View>(part);
-    else
-      return part;
   }
   /// The k-th place's elements; an error if the tensor was moved away.
   T* memory(std::size_t k) const {

@@ -55,6 +55,15 @@ template <class X>
 inline constexpr bool is_summand_view = false;
 template <class View>
 inline constexpr bool is_summand_view<summand_view<View>> = true;
+
+/// Of summands a view that says so.
+template <bool Summand, class View>
+constexpr auto shown(const View& part) {
+  if constexpr (Summand)
+    return summand_view<View>(part);
+  else
+    return part;
+}
 }  // namespace detail
 
 #define DEVPLACE_DETAIL_SUMMAND                                                                                \
