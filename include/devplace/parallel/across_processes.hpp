@@ -15,9 +15,9 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/combine_in_order.hpp>
+#include <devplace/parallel/share.hpp>
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/detail/parallel_for.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/replica_error.hpp>
 
@@ -26,7 +26,7 @@ namespace devplace::parallel {
 /// The order in which an engine adds the participants' elements.
 enum class summation : unsigned char {
   by_rank,  ///< ((g0 + g1) + g2) + ..., as `direct`
-  by_ring,  ///< chunk c from rank c on and around, as `ring`
+  by_ring,  ///< what rank r completes, from rank r + 1 on and around, as `ring`
 };
 
 /// The communicator of places of several processes. Each process reduces its slice of the gradients over all
@@ -68,7 +68,7 @@ class across_processes {
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check<T>(buffers, op);
-    order_chunks(count, 0);
+    order_chunks(count);
     const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
     in_windows<T>(count, [&](std::size_t first, std::size_t last) {
       split_evenly<T>(last - first);
@@ -82,7 +82,7 @@ class across_processes {
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
     check<T>(buffers, op);
     check_root(root);
-    order_chunks(count, 0);
+    order_chunks(count);
     const announced_call call(*via_, {"reduce", count, sizeof(T)});
     in_windows<T>(count, [&](std::size_t first, std::size_t last) {
       all_to<T>(process_of(root), last - first);
@@ -109,7 +109,6 @@ class across_processes {
     check<T>(buffers, op);
     check(begins);
     std::copy(begins.begin(), begins.end(), chunks_.begin());
-    start_shift_ = 1;
     const announced_call call(*via_, {"reduce_scatter", begins.back(), sizeof(T)});
     in_windows<T>(begins.back(), [&](std::size_t first, std::size_t last) {
       split_at<T>(begins, first, last);
@@ -143,7 +142,7 @@ class across_processes {
  private:
   /// Whether elements go through pinned memory.
   static constexpr bool staged = !std::is_same_v<Backend, backend::cpu>;
-  /// Elements of one cache line belong to one process.
+  /// Portions are whole cache lines.
   static constexpr std::size_t line = 16;
   /// Number of elements that justify a thread.
   static constexpr std::size_t grain = 16384;
@@ -168,9 +167,8 @@ class across_processes {
   // How the next call of the transport divides a window, in bytes.
   template <class T>
   void split_evenly(std::size_t count) {
-    const std::size_t lines = (count + line - 1) / line;
     for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = std::min(devplace::detail::part_begin(lines, processes(), r) * line, count) * sizeof(T);
+      begins_[r] = share_begin(count, processes(), r) * sizeof(T);
   }
   template <class T>
   void all_to(std::size_t process, std::size_t count) {
@@ -187,12 +185,10 @@ class across_processes {
     return {std::clamp(begins[rank], first, last), std::clamp(begins[rank + 1], first, last)};
   }
 
-  /// The chunks of a ring, one for each participant; chunk c is added from participant c + shift on.
-  void order_chunks(std::size_t count, std::size_t shift) {
-    const std::size_t n = chunks_.size() - 1;
-    for (std::size_t c = 0; c <= n; ++c)
-      chunks_[c] = devplace::detail::part_begin(count, n, c);
-    start_shift_ = shift;
+  /// The chunks of a ring, one for each participant.
+  void order_chunks(std::size_t count) {
+    for (std::size_t c = 0; c != chunks_.size(); ++c)
+      chunks_[c] = share_begin(count, chunks_.size() - 1, c);
   }
 
   /// Reduces this process's part of the elements [first, last) of all participants.
@@ -209,7 +205,7 @@ class across_processes {
       if constexpr (Order == summation::by_ring) {
         from = std::clamp(chunks_[c], begin, end);
         to = std::clamp(chunks_[c + 1], begin, end);
-        start = (c + start_shift_) % n;
+        start = (c + 1) % n;
       }
       detail::with_reduction<T>(op, [&]<reduction Op>() {
         devplace::detail::for_each_index<backend::cpu>(
@@ -296,7 +292,6 @@ class across_processes {
   std::shared_ptr<transport> via_;
   std::vector<std::size_t> begins_;  // of the processes' parts of a window, in bytes
   std::vector<std::size_t> chunks_;  // of the participants, in elements of the collective
-  std::size_t start_shift_ = 0;
   std::vector<std::byte*> at_;
   std::vector<devplace::detail::memory_block> staged_;
 };
