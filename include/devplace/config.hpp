@@ -36,21 +36,26 @@
   #error "devplace: the components cuda and simulated_cuda exclude each other; link one of them."
 #endif
 
+// nvcc's front end warns about pragmas that are meant for the host compiler, and where a reference to a class that is
+// not to be discarded is returned and not used, as by every assignment.
 #if defined(__CUDACC__)
   #define DEVPLACE_HD __host__ __device__
+  #define DEVPLACE_DEVICE __device__
+  #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
+  #define DEVPLACE_NODISCARD
+  #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
+  #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
 #else
   /// Marks functions that are called by kernels as well as by the host.
   #define DEVPLACE_HD
-#endif
-
-#if defined(__CUDACC__)
-  #define DEVPLACE_DEVICE __device__
-  #define DEVPLACE_DEVICE_UNROLL _Pragma("unroll")
-#else
   /// Marks the bodies of kernels; the host calls them only in the tests' emulation of a GPU.
   #define DEVPLACE_DEVICE
   /// Unrolls the next loop of such a body, so that the arrays that it indexes are kept in registers.
   #define DEVPLACE_DEVICE_UNROLL
+  /// Marks classes whose values, the results of operations, are to be used.
+  #define DEVPLACE_NODISCARD [[nodiscard]]
+  #define DEVPLACE_HOST_PRAGMAS_BEGIN
+  #define DEVPLACE_HOST_PRAGMAS_END
 #endif
 
 #if defined(__CUDA_ARCH__)
@@ -79,23 +84,6 @@
   #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
 #else
   #define DEVPLACE_REFUSED(sentence) = delete
-#endif
-
-// nvcc's front end also warns where a reference to such a class is returned and not used, as by every assignment.
-#if defined(__CUDACC__)
-  #define DEVPLACE_NODISCARD
-#else
-  /// Marks classes whose values, the results of operations, are to be used.
-  #define DEVPLACE_NODISCARD [[nodiscard]]
-#endif
-
-// nvcc's front end warns about pragmas that are meant for the host compiler.
-#if defined(__CUDACC__)
-  #define DEVPLACE_HOST_PRAGMAS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
-  #define DEVPLACE_HOST_PRAGMAS_END _Pragma("nv_diagnostic pop")
-#else
-  #define DEVPLACE_HOST_PRAGMAS_BEGIN
-  #define DEVPLACE_HOST_PRAGMAS_END
 #endif
 
 // Unrolls a loop over registers completely, which -O2 alone does not do.
@@ -134,8 +122,10 @@ inline T opaque(T x) {
 // The component's implementation of functions that also have one without the component.
 #if defined(DEVPLACE_WITH_CBLAS)
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/cpu/gemm_cblas.hpp>
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
 #else
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
 #endif
 #if defined(DEVPLACE_WITH_ZLIB)
   #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
@@ -209,26 +199,22 @@ inline T opaque(T x) {
 // Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol,
 // with different values, and the linker rejects duplicate definitions unless the values agree. With link-time
 // optimisation one assembler run processes all files and would silently keep the last value, hence the check.
-#if !defined(__CUDA_ARCH__)
+#if (defined(DEVPLACE_WITH_CUDA) || defined(DEVPLACE_WITH_SIMULATED_CUDA)) && !defined(__CUDA_ARCH__)
   #if defined(DEVPLACE_WITH_CUDA)
-__asm__(
-    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
-    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
-    ".if devplace_cuda_backend_must_be_the_same_in_every_file - 1\n"
-    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
-    ".endif\n"
-    ".endif\n"
-    ".set devplace_cuda_backend_must_be_the_same_in_every_file, 1\n");
-  #elif defined(DEVPLACE_WITH_SIMULATED_CUDA)
-__asm__(
-    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
-    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
-    ".if devplace_cuda_backend_must_be_the_same_in_every_file - 2\n"
-    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
-    ".endif\n"
-    ".endif\n"
-    ".set devplace_cuda_backend_must_be_the_same_in_every_file, 2\n");
+    #define DEVPLACE_DETAIL_KIND "1"
+  #else
+    #define DEVPLACE_DETAIL_KIND "2"
   #endif
+__asm__(
+    ".globl devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".ifdef devplace_cuda_backend_must_be_the_same_in_every_file\n"
+    ".if devplace_cuda_backend_must_be_the_same_in_every_file - " DEVPLACE_DETAIL_KIND
+    "\n"
+    ".error \"devplace_cuda_backend_must_be_the_same_in_every_file: real and simulated CUDA meet in one program\"\n"
+    ".endif\n"
+    ".endif\n"
+    ".set devplace_cuda_backend_must_be_the_same_in_every_file, " DEVPLACE_DETAIL_KIND "\n");
+  #undef DEVPLACE_DETAIL_KIND
 #endif
 
 // In debug builds only, and not under sanitizers, which check memory themselves and find more.
@@ -241,11 +227,6 @@ __asm__(
 #endif
 
 // DEVPLACE_CONFIGURATION names the inline namespace of this translation unit's configuration.
-#if defined(DEVPLACE_WITH_CBLAS)
-  #define DEVPLACE_DETAIL_MATRIX_LIBRARY cblas
-#else
-  #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
-#endif
 #if defined(DEVPLACE_WITH_CBLAS) && defined(DEVPLACE_WITH_ZLIB)
   #define DEVPLACE_DETAIL_WITH_LIBRARIES(cuda) cuda##_with_cblas_and_zlib
 #elif defined(DEVPLACE_WITH_CBLAS)
