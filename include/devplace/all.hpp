@@ -48,6 +48,7 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/nn/detail/calls.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/gradient_check.hpp>

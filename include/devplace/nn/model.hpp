@@ -109,8 +109,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   // Deleted so that the compiler's message names the fix; the qualifiers make the template the better match.
   model(const model&, USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign* = nullptr) = delete;
   model& operator=(const volatile model&) const volatile&& = delete;
-  template <class FIX = USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign>
-  detail::refusal operator=(const model&) DEVPLACE_REFUSED(
+  template <class OtherNet, class Elsewhere, class Other, class FIX = USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign>
+  detail::refusal operator=(const model<OtherNet, Elsewhere, Other>&) DEVPLACE_REFUSED(
       "models are not copied by =; best.assign(model) copies the parameters into a model that exists.");
   template <class... Number, class FIX = GIVE_A_SEED_AS_IN_seed_1>
     requires(sizeof...(Number) <= 1 && (std::is_arithmetic_v<Number> && ...))
@@ -123,6 +123,7 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
+      plan::template compile_layers<backend_type, input_type, P, false>(typename plan::indices{});
       auto outputs = output_for(samples);
       runtime::predict_tiles<model>(*live(), outputs, samples);
       return outputs;

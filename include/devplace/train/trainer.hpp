@@ -44,6 +44,7 @@ namespace devplace {
 /// other's. One thread at a time may use a trainer or another trainer of its model; steps at the same time throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
+  using plan = runtime::network_plan<Net>;
   using roles = precision_traits<P>;
   using T = typename roles::gradient;
   using state_type = runtime::model_state<typename roles::storage>;
@@ -124,11 +125,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void clip(const optim::clip_norm& rule) {
     rule.validate();
     static_cast<void>(own_state());
+    const std::size_t bytes = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
     for (std::size_t k = 0; k < updating_places; ++k)
-      memory_[k].clipping = detail::allocate<backend_type>(
-          replica(k).ordinal,
-          optim::clip_workspace_size(runtime::network_plan<Net>::parameter_elements) * sizeof(double),
-          memory_purpose::workspace);
+      memory_[k].clipping = detail::allocate<backend_type>(replica(k).ordinal, bytes, memory_purpose::workspace);
     clip_ = rule;
   }
   template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
@@ -141,7 +140,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   /// program changed one of them alone. `samples` is [n, input extents...] and `targets` what the loss takes, both on
   /// the model's batch placement with the same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
-  loss_type operator()(const Samples& samples, const Targets& targets) {
+  auto operator()(const Samples& samples, const Targets& targets) {
     using train::detail::step_fault;
     constexpr step_fault fault = train::detail::fault_of_step<model_type, Samples, Targets>();
     constexpr bool in_order = fault != step_fault::swapped, takes_targets = fault != step_fault::no_tensor,
@@ -159,9 +158,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                   "devplace: trainer: cross_entropy takes class numbers, one integer for each sample; for targets with "
                   "a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
     if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<model_type, Samples, false>());
-    if constexpr (fault == step_fault::none && fits_loss)
+    if constexpr (fault == step_fault::none && fits_loss) {
+      plan::template compile_layers<backend_type, typename model_type::input_type, P, true>(typename plan::indices{});
       return run_step(samples, targets);
-    else
+    } else
       return runtime::rejected<loss_type>();
   }
 

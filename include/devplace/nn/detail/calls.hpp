@@ -19,6 +19,8 @@ struct READ_c_input_AND_WRITE_c_output {};
 struct NAME_WHAT_backward_READS_IN_keeps;
 ///@}
 
+#define DEVPLACE_DETAIL_NO_ENTRY "devplace: the layer has no parameter (or buffer) with this index."
+
 /// The extents of one sample of the layer's output.
 template <class Layer, class In>
 using output_t = typename Layer::template output<In>;
@@ -82,6 +84,7 @@ class call {
   /// Parameter number `Index` of the layer.
   template <std::size_t Index>
   auto parameter() const {
+    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
   }
 
@@ -96,6 +99,7 @@ class call {
   /// Buffer number `Index` of the layer; forward may write it when training.
   template <std::size_t Index>
   auto buffer() const {
+    static_assert(table_entry<Layer, Index, true>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, true>(pass_.buffers);
   }
 
@@ -116,7 +120,6 @@ class call {
   template <std::size_t Index, bool Buffer, class Element>
   auto entry(Element* arena) const {
     using e = table_entry<Layer, Index, Buffer>;
-    static_assert(e::exists, "devplace: the layer has no parameter (or buffer) with this index.");
     return devplace::detail::view_at<Backend>(pass_.ordinal, arena + e::offset, typename e::extents{});
   }
 
@@ -151,6 +154,7 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
   /// The gradient of parameter number `Index`: to be overwritten, or added to if `accumulate` is true.
   template <std::size_t Index>
   auto parameter_gradient() const {
+    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return base::template entry<Index, false>(gradients_);
   }
 
@@ -189,25 +193,42 @@ inline constexpr bool is_call<call<Layer, In, P, Backend, X, Y>> = true;
 template <class Layer, class In, class P, class Backend, class X>
 inline constexpr bool is_call<backward_call<Layer, In, P, Backend, X>> = true;
 
+template <class T>
+inline constexpr bool is_not_kept = false;
+template <class View>
+inline constexpr bool is_not_kept<not_kept<View>> = true;
+
 #define DEVPLACE_DETAIL_NOT_KEPT                                                                                  \
   "backward: the layer does not keep this activation; name what backward reads in its constant `keeps`, or have " \
   "none, which keeps both."
 
 // Arithmetic with what is no operand. That with a call itself, as a layer of PyTorch has it with its argument, is only
-// declared, so that the layer is refused by what it returns.
-#define DEVPLACE_DETAIL_NO_OPERANDS(name)                                                                     \
-  template <class A, class B>                                                                                 \
-    requires(is_call<A> || is_call<B>)                                                                        \
-  READ_c_input_AND_WRITE_c_output name(const A&, const B&);                                                   \
-  template <class A, class View, class FIX = NAME_WHAT_backward_READS_IN_keeps>                               \
-  devplace::detail::refusal name(const A&, const not_kept<View>&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT); \
-  template <class View, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>                               \
-  devplace::detail::refusal name(const not_kept<View>&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT)
-DEVPLACE_DETAIL_NO_OPERANDS(operator+);
-DEVPLACE_DETAIL_NO_OPERANDS(operator-);
-DEVPLACE_DETAIL_NO_OPERANDS(operator*);
-DEVPLACE_DETAIL_NO_OPERANDS(operator/);
-#undef DEVPLACE_DETAIL_NO_OPERANDS
+// declared, so that the layer is refused by what it returns. (No macro: compilers would print it in each message.)
+template <class A, class B>
+  requires(is_call<A> || is_call<B>)
+READ_c_input_AND_WRITE_c_output operator+(const A&, const B&);
+template <class A, class B>
+  requires(is_call<A> || is_call<B>)
+READ_c_input_AND_WRITE_c_output operator-(const A&, const B&);
+template <class A, class B>
+  requires(is_call<A> || is_call<B>)
+READ_c_input_AND_WRITE_c_output operator*(const A&, const B&);
+template <class A, class B>
+  requires(is_call<A> || is_call<B>)
+READ_c_input_AND_WRITE_c_output operator/(const A&, const B&);
+template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
+  requires(is_not_kept<A> || is_not_kept<B>)
+devplace::detail::refusal operator+(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
+template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
+  requires(is_not_kept<A> || is_not_kept<B>)
+devplace::detail::refusal operator-(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
+template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
+  requires(is_not_kept<A> || is_not_kept<B>)
+devplace::detail::refusal operator*(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
+template <class A, class B, class FIX = NAME_WHAT_backward_READS_IN_keeps>
+  requires(is_not_kept<A> || is_not_kept<B>)
+devplace::detail::refusal operator/(const A&, const B&) DEVPLACE_REFUSED(DEVPLACE_DETAIL_NOT_KEPT);
 #undef DEVPLACE_DETAIL_NOT_KEPT
+#undef DEVPLACE_DETAIL_NO_ENTRY
 
 }  // namespace devplace::nn::detail

@@ -37,6 +37,14 @@ struct parameter_list<Base, List, First, Rest...>
     : parameter_list<Base + First::parameter_elements, decltype(List{} + typename First::template entries<Base>{}),
                      Rest...> {};
 
+/// Stands for a plan where there is nothing to compile.
+struct no_passes {
+  template <class Backend, class X, class P>
+  static void forward();
+  template <class Backend, class X, class P>
+  static void backward();
+};
+
 /// The plan of consecutive layers.
 template <class In, class Plans>
 struct chain;
@@ -121,6 +129,17 @@ struct chain<In, std::tuple<Plans...>> {
     std::size_t index = 0, inside = 0;
     ((inside = std::max(inside, inner_bytes<Plans>(batch, m, sizes_at(index, e))), ++index), ...);
     return 2 * slot(batch, m, e) + inside;
+  }
+
+  /// Does nothing at run time. What calls a pass begins with this, so that the layers are compiled first and from here,
+  /// and messages about a user's layer name few functions of the library: on clang none, since it compiles a function
+  /// whose type is `auto` at once, and what that calls afterwards.
+  using indices = std::make_index_sequence<n>;
+  template <class Backend, class X, class P, bool Training, std::size_t... Index>
+  static auto compile_layers(std::index_sequence<Index...>) {
+    (static_cast<void>(&alone<Index>::template forward<Backend, input_element_at<Index, X, P>, P>), ...);
+    if constexpr (Training)
+      (static_cast<void>(&alone<Index>::template backward<Backend, input_element_at<Index, X, P>, P>), ...);
   }
 
   template <class Backend, class X, class P>
@@ -224,6 +243,10 @@ struct chain<In, std::tuple<Plans...>> {
     else
       return false;
   }
+
+  /// The plan of layer `Index` if its passes are not computed with those of another layer.
+  template <std::size_t Index>
+  using alone = std::conditional_t<absorbed<Index>() || absorbs_next<Index>(), no_passes, plan<Index>>;
 
   template <std::size_t Index, class Backend, class X, class P>
   static void forward_one(const pass<P>& p, const void* x, void* y) {

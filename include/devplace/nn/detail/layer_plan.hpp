@@ -59,11 +59,16 @@ struct layer_plan {
     return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.activation);
   }
 
-  /// Passes take activations as addresses; `X` is the element type of the layer's input.
+  /// Passes take activations as addresses; `X` is the element type of the layer's input. `auto`: see
+  /// chain::compile_layers.
   template <class Backend, class X, class P>
-  static void forward(const pass<P>& p, const void* x, void* y) {
+  static auto forward(const pass<P>& p, const void* x, void* y) {
     Layer::forward(forward_call<Layer, In, P, Backend, X>(p, x, y));
   }
+
+  using indices = std::index_sequence<>;
+  template <class Backend, class X, class P, bool Training>
+  static auto compile_layers(indices) {}
 
   /// Forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
@@ -73,7 +78,7 @@ struct layer_plan {
 
   /// `dx` is null if not needed. `add`: add to existing parameter gradients.
   template <class Backend, class X, class P>
-  static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+  static auto backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
                        gradient_of<P>* gradients, bool add) {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
