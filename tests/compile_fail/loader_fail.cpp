@@ -26,6 +26,12 @@ void train(const dp::image_set& data) {
       step(images);
 }
 
+#if defined(COPIED_IMAGE_SET)  // expect: (USE_clone_OF_ITS_images_AND_OF_ITS_labels|call to deleted constructor)
+dp::image_set copied(const dp::image_set& data) {
+  return data;
+}
+#endif
+
 #if defined(NUMBER_BESIDE_THE_SHUFFLE)  // expect: (no matching|no instance of constructor)
 dp::sampler shuffled(10, dp::seed{1}, 64);
 #endif

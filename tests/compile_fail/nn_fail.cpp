@@ -65,6 +65,14 @@ struct square_that_keeps_nothing {
   static void backward(const auto& c) { c.input_gradient = 2.0f * c.output_gradient * c.input; }
 };
 
+struct reads_another_parameter {
+  template <class In>
+  using output = In;
+  static constexpr std::array parameters{nn::parameter{"factor", {1}, nn::init::ones()}};
+  static void forward(const auto& c) { c.output = c.input * c.template parameter<1>(); }
+  static void backward(const auto&) {}
+};
+
 void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   step(x, y);
@@ -190,6 +198,29 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(COPIED_MODEL)  // expect: (USE_to_OF_ITS_PLACE_TO_COPY_A_MODEL_OR_assign|call to deleted constructor)
   cpu_model copy = model;
+#endif
+#if defined(ASSIGNED_FROM_ANOTHER_MODEL)  // expect: USE_to_OF_ITS_PLACE|devplace: models are not copied by =
+  {
+    dp::model<net, on_cpu, double> precise{dp::seed{1}};
+    precise = model;
+  }
+#endif
+#if defined(LINEAR_OF_ONE_SIZE)  // expect: devplace: a type in this network is not a layer.* linear<In, Out> has both
+  { dp::model<nn::sequential<nn::linear<8>, nn::relu>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(STEP_OF_A_LAYER_THAT_KEEPS_TOO_LITTLE)  // expect: NAME_WHAT_backward_READS|devplace: backward: the layer
+                                                    // does
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, square_that_keeps_nothing>, on_cpu> wrong{dp::seed{1}};
+    dp::trainer wrong_step{wrong, nn::cross_entropy{}, dp::optim::sgd{}};
+    wrong_step(x, y);
+  }
+#endif
+#if defined(PARAMETER_THAT_THE_LAYER_LACKS)  // expect: devplace: the layer has no parameter .or buffer. with this index
+  {
+    dp::model<nn::sequential<nn::linear<6, 3>, reads_another_parameter>, on_cpu> wrong{dp::seed{1}};
+    wrong.predict(x);
+  }
 #endif
 #if defined(TEMPORARY_MODEL)  // expect: KEEP_THE_MODEL_IN_A_VARIABLE
   { dp::trainer wrong{cpu_model{dp::seed{1}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
@@ -361,6 +392,9 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(SYNCHRONIZED_MODEL)  // expect: devplace: synchronize takes the gradients that backward returned
   dp::synchronize(model);
+#endif
+#if defined(MEMORY_PLAN_OF_A_NUMBER)  // expect: (GIVE_THE_BATCH_AS_batch_64|must be a type|expected a type)
+  static_assert(dp::memory_plan<cpu_model, 64, dp::optim::sgd>::bytes < 1'000'000);
 #endif
 #if defined(MEMORY_PLAN_WITH_ACCUMULATE)  // expect: devplace: memory_plan: its fourth argument is a collective policy
   static_assert(dp::memory_plan<cpu_model, dp::batch<64>, dp::optim::sgd, dp::accumulate<4>>::bytes < 1'000'000);

@@ -15,10 +15,10 @@
 namespace devplace::nn {
 
 /// y = x W^T + b for x of [batch, In]: `weight` is [Out, In] and `bias` [Out], both initialised uniformly in [-1, 1] /
-/// sqrt(In), as in torch.nn.Linear. A relu after it is fused into the same pass.
-template <std::size_t In, std::size_t Out, bool Bias = true>
+/// sqrt(In), as in torch.nn.Linear. Both sizes are needed. A relu after it is fused into the same pass.
+template <std::size_t In, std::size_t Out = 0, bool Bias = true>
 struct linear {
-  static_assert(In > 0 && Out > 0, "devplace: linear<In, Out> needs at least one input and one output.");
+  static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
   /// Members that layer_for requires.
   ///@{
   using input_extents = extents<In>;
@@ -101,6 +101,13 @@ struct linear {
     if (c.needs_input_gradient)
       matmul_into(c.input_gradient, dy, c.template parameter<0>(), matmul_options<typename Call::precision_type>{});
   }
+};
+
+/// No layer: a network with `linear<10>` is refused by the sentence for types that are none.
+template <std::size_t In, bool Bias>
+struct linear<In, 0, Bias> {
+  /// The samples that it would take.
+  using input_extents = extents<In>;
 };
 
 }  // namespace devplace::nn

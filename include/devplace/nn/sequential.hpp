@@ -17,9 +17,9 @@ namespace devplace::nn {
 /// Consecutive layers: `sequential<linear<784, 256>, relu, linear<256, 10>>`. A placement-free type; parameters are
 /// named by position, as in PyTorch: `0.weight`, `0.bias`, `2.weight`. Sizes are checked across all layers when the
 /// type is used; the error message names the layer and both sizes.
-template <class... Layers>
+template <class... LAYER_TYPES_SUCH_AS_nn_relu>
 struct sequential {
-  static_assert(sizeof...(Layers) > 0, "devplace: sequential needs at least one layer.");
+  static_assert(sizeof...(LAYER_TYPES_SUCH_AS_nn_relu) > 0, "devplace: sequential needs at least one layer.");
 };
 
 /// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant

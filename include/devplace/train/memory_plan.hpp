@@ -73,9 +73,9 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// has predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`. Without a rule,
 /// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for
 /// row-major batches and one call at a time.
-template <class Model, class Batch, class Rule = void, class Policy = collective::all_reduce<>>
+template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>>
 struct memory_plan {
-  static_assert(detail::accepted<Batch>,
+  static_assert(detail::accepted<GIVE_THE_BATCH_AS_batch_64>,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
                 "memory_plan<model<Net, Where>, batch<64>, optim::adam>.");
   static constexpr std::size_t bytes = 0;  ///< none
