@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <devplace/parallel/detail/control_socket.hpp>
+
+namespace devplace::parallel {
+
+/// Which process of which job this is, as its launcher says.
+struct job_member {
+  std::string token;  ///< the same in all processes of the job, and in no other job
+  int rank = 0;
+  int size = 1;
+  std::string source;  ///< what said so, for messages: `torchrun (RANK, WORLD_SIZE)`
+};
+
+/// Where the processes of a group meet: process 0 listens there, the others connect.
+struct control_endpoint {
+  /// Of process 0, a name or a number: only this interface is listened at. Empty if all processes are on one host: then
+  /// it is a socket of the host that is named after the user and the job, takes no port and leaves no file.
+  std::string address = {};
+  /// Of `address`. 0: the system chooses one, which control_listener::endpoint() tells.
+  int port = 0;
+
+  /// For messages: `127.0.0.1:29501`.
+  std::string text() const {
+    if (address.empty()) return "the job's socket of this host";
+    return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + std::to_string(port);
+  }
+};
+
+/// Listens for the processes of a job. Process 0 makes it before the others must know the port, if that is the system's
+/// choice; control_plane makes it otherwise. Throws communication_error if the endpoint cannot be had.
+class control_listener {
+ public:
+  control_listener(const job_member& who, control_endpoint where) : where_(std::move(where)) {
+    if (where_.address.empty()) {
+      const detail::socket_address address = detail::address_of_job(detail::control_token(who.token));
+      socket_ = detail::listen_at(address);
+      if (!socket_) refuse_name(address, who);
+      return;
+    }
+    int failed = 0;
+    for (const detail::socket_address& address : detail::resolve(where_.address, where_.port)) {
+      socket_ = detail::listen_at(address);
+      if (socket_) {
+        find_port();
+        return;
+      }
+      failed = errno;
+    }
+    throw communication_error("process 0 cannot listen at " + where_.text() + ": " + std::strerror(failed) + ". " +
+                              (failed == EADDRINUSE ? "Another program, or another job, has this port: give another "
+                                                      "MASTER_PORT to all processes of this job."
+                               : failed == EADDRNOTAVAIL
+                                   ? "The address is not one of this host: MASTER_ADDR must be the host of RANK 0."
+                                   : "Give an address and a port that process 0 may use."));
+  }
+
+  /// With the port that the system chose.
+  const control_endpoint& endpoint() const { return where_; }
+
+ private:
+  friend class control_plane;
+
+  [[noreturn]] static void refuse_name(const detail::socket_address& address, const job_member& who) {
+    const int failed = errno;
+    ::pid_t pid = 0;
+    const detail::descriptor other = detail::connect_to(address, 0.1);
+    if (other) static_cast<void>(detail::same_user(other.get(), &pid));
+    throw communication_error("process 0 of job '" + who.token + "' cannot listen at this host: " +
+                              (failed == EADDRINUSE
+                                   ? "process " + std::to_string(pid) +
+                                         " is process 0 of a job with this name already. Two processes have RANK 0, or "
+                                         "an earlier start of the job has not ended."
+                                   : std::string(std::strerror(failed)) + "."));
+  }
+
+  void find_port() {
+    ::sockaddr_storage bound{};
+    ::socklen_t size = sizeof bound;
+    ::getsockname(socket_.get(), reinterpret_cast<::sockaddr*>(&bound), &size);
+    if (bound.ss_family == AF_INET) where_.port = ntohs(reinterpret_cast<const ::sockaddr_in*>(&bound)->sin_port);
+    if (bound.ss_family == AF_INET6) where_.port = ntohs(reinterpret_cast<const ::sockaddr_in6*>(&bound)->sin6_port);
+  }
+
+  control_endpoint where_;
+  detail::descriptor socket_;
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <devplace/parallel/control_endpoint.hpp>
+#include <devplace/parallel/detail/control_hub.hpp>
+#include <devplace/parallel/detail/control_spoke.hpp>
+#include <devplace/parallel/group_monitor.hpp>
+#include <devplace/parallel/process_options.hpp>
+
+namespace devplace::parallel {
+
+/// A small connection between the processes of a group, besides the one that carries data: over it they meet, exchange
+/// what they need to connect, and learn at once that one of them ended, stopped, or makes other collective calls than
+/// the rest. What then happens is process_options::failure.
+///
+/// Process 0 listens, the others connect; all messages go through it. It refuses who does not belong to the job: other
+/// users' processes (on one host), another token, another version of the library. The token keeps jobs apart and is not
+/// a secret: over a network, whoever can connect to the port and knows the token can end the job.
+///
+/// One thread of each process sends and hears; no signal ends in it. The destructor says goodbye and ends it; in
+/// process 0 it returns when all processes have said goodbye. One that runs because of an exception ends the group.
+/// A process that ends without it, even by exit(0), is a failure. After fork(), it is the parent's.
+class control_plane final : public group_monitor {
+ public:
+  /// Returns when all processes of the job are there. Throws communication_error if they do not come within
+  /// init_timeout, if ranks or sizes contradict each other, or if the endpoint cannot be had.
+  explicit control_plane(const job_member& who, const control_endpoint& where = {}, const process_options& options = {})
+      : control_plane(who, where, nullptr, options) {}
+  /// In process 0, which has made the listener before.
+  control_plane(const job_member& who, control_listener listener, const process_options& options = {})
+      : control_plane(who, listener.endpoint(), &listener, options) {}
+
+  control_plane(const control_plane&) = delete;
+  control_plane& operator=(const control_plane&) = delete;
+  ~control_plane() override {
+    if (::getpid() != process_) {  // a child of fork() has no such thread
+      static_cast<void>(thread_.release());
+      static_cast<void>(role_.release());  // whose mutex the thread may hold
+      return;
+    }
+    role_->leave(std::uncaught_exceptions() > exceptions_ ? detail::leaving::by_exception : detail::leaving::in_order);
+    thread_->join();
+  }
+
+  /// What all processes pass, `bytes` each and at most 64 KiB, in the order of their ranks. All call it, from one
+  /// thread; the others may take init_timeout to do so. Throws communication_error if they do not, or pass another
+  /// number of bytes.
+  void all_gather(const void* own, std::size_t bytes, void* all) {
+    if (bytes > detail::control_gather_limit)
+      throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
+                           " bytes; it is for at most 65536 of each process. Send data by a process_group.");
+    role_->exchange(own, bytes, all);
+  }
+
+  /// The name of the host that a process is on.
+  std::string host(int rank) const { return role_->processes().at(static_cast<std::size_t>(rank)).from.host.str(); }
+
+  void enter(const collective_call& call) noexcept override { role_->calls.enter(call); }
+  void leave() noexcept override { role_->calls.leave(); }
+  void check() override { role_->check(); }
+
+ private:
+  control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,
+                const process_options& options)
+      : process_(::getpid()), exceptions_(std::uncaught_exceptions()) {
+    detail::check_options(options);
+    if (who.size < 1 || who.rank < 0 || who.rank >= who.size)
+      throw argument_error("control_plane: rank " + std::to_string(who.rank) + " of " + std::to_string(who.size) +
+                           " processes; ranks go from 0 to the number of processes less one.");
+    detail::control_address own{process_, {}};
+    char host[64] = {};
+    ::gethostname(host, sizeof host - 1);
+    own.host = host;
+    if (who.rank != 0) {
+      role_ = std::make_unique<detail::control_spoke>(who, where, own, options);
+    } else {
+      control_listener listens = listener != nullptr ? std::move(*listener) : control_listener(who, where);
+      role_ = std::make_unique<detail::control_hub>(who, listens.endpoint().text(), std::move(listens.socket_), own,
+                                                    options);
+    }
+    start();
+  }
+
+  /// Signals are for the program's own threads.
+  void start() {
+    ::sigset_t every, before;
+    ::sigfillset(&every);
+    ::pthread_sigmask(SIG_SETMASK, &every, &before);
+    try {
+      thread_ = std::make_unique<std::thread>([role = role_.get()] { role->run(); });
+    } catch (...) {
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw communication_error("the system gives no thread to watch the processes of the group.");
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ::pid_t process_;
+  int exceptions_;
+  std::unique_ptr<detail::control_role> role_;
+  std::unique_ptr<std::thread> thread_;
+};
+
+}  // namespace devplace::parallel

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/detail/control_link.hpp>
+#include <devplace/parallel/detail/control_socket.hpp>
+
+namespace devplace::parallel::detail {
+
+/// What comes to the socket of process 0: hears everybody, and passes on those who belong to the job. The others are
+/// told why, if they speak the protocol, and disturb nobody.
+class control_arrivals {
+ public:
+  control_arrivals(descriptor listener, const control_token& token)
+      : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {}
+
+  void descriptors(std::vector<::pollfd>& to) const {
+    to.push_back({listener_.get(), POLLIN, 0});
+    for (const arrival& one : arrivals_)
+      to.push_back({one.link.fd(), POLLIN, 0});
+  }
+
+  /// `admit(hello, link)` takes the link of a process of the job, or returns why it is refused; "later" closes the link
+  /// without an answer, so that the process tries again.
+  template <class Admit>
+  void serve(double now, const Admit& admit) {
+    accept_all(now);
+    std::size_t kept = 0;
+    for (arrival& one : arrivals_) {
+      if (!hear(one, now, admit)) continue;
+      if (&arrivals_[kept] != &one) arrivals_[kept] = std::move(one);
+      ++kept;
+    }
+    arrivals_.resize(kept);
+  }
+
+ private:
+  struct arrival {
+    control_link link;
+    double until;
+  };
+  static constexpr double patience = 5;  // seconds for a hello
+  static constexpr std::size_t most = 4096;
+
+  static bool is_local(int socket) noexcept {
+    ::sockaddr_storage own{};
+    ::socklen_t size = sizeof own;
+    return ::getsockname(socket, reinterpret_cast<::sockaddr*>(&own), &size) == 0 && own.ss_family == AF_UNIX;
+  }
+
+  void accept_all(double now) {
+    while (arrivals_.size() != most) {
+      descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!socket) return;
+      if (local_ && !same_user(socket.get())) continue;
+      send_at_once(socket.get());
+      arrivals_.push_back({control_link(std::move(socket)), now + patience});
+    }
+  }
+
+  /// Whether the arrival is still to be heard.
+  template <class Admit>
+  bool hear(arrival& one, double now, const Admit& admit) {
+    const bool open = one.link.receive();
+    control_header header{};
+    std::vector<std::byte> body;
+    switch (one.link.next(header, body, sizeof(control_hello))) {
+      case control_link::found::nothing:
+        return open && now < one.until;
+      case control_link::found::garbage:
+        if (header.magic == control_header::magic_number && header.protocol != control_header::current_protocol)
+          one.link.send_text(control_message::refusal,
+                             "this process has version " + std::to_string(header.protocol) +
+                                 " of the control connection's protocol and process 0 version " +
+                                 std::to_string(control_header::current_protocol) +
+                                 ": all processes of a group must be started from the same program.");
+        return false;
+      case control_link::found::message:
+        break;
+    }
+    if (header.type != control_message::hello || body.size() != sizeof(control_hello)) return false;
+    const auto hello = control_read<control_hello>(body.data());
+    std::string refused = hello.token == token_ ? std::string() : "process 0 at this address belongs to another job.";
+    if (refused.empty() && hello.version.str() != version)
+      refused = "this process has devplace " + hello.version.str() + " and process 0 " + version +
+                ": all processes of a group must be started from the same program.";
+    if (refused.empty()) {
+      if (local_) one.link.remember_process();
+      refused = admit(hello, one.link);
+    }
+    if (!refused.empty() && refused != "later") one.link.send_text(control_message::refusal, refused);
+    return false;
+  }
+
+  descriptor listener_;
+  control_token token_;
+  bool local_;
+  std::vector<arrival> arrivals_;
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/detail/control_arrivals.hpp>
+#include <devplace/parallel/detail/control_judge.hpp>
+#include <devplace/parallel/detail/control_role.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Process 0: waits until all are there, answers exchanges, and finds and tells failures.
+class control_hub final : public control_role {
+ public:
+  control_hub(const job_member& who, std::string where, descriptor listener, const control_address& own,
+              const process_options& options)
+      : control_role(who, options),
+        where_(std::move(where)),
+        arrivals_(std::move(listener), control_token(who.token)),
+        judge_(options),
+        links_(static_cast<std::size_t>(who.size)),
+        given_(links_.size()),
+        gave_(links_.size()) {
+    all_.resize(links_.size());
+    for (std::size_t r = 0; r != all_.size(); ++r)
+      all_[r].rank = static_cast<int>(r);
+    all_[0].from = own;
+    meet();
+  }
+
+ private:
+  void meet() {
+    const double until = monotonic_seconds() + options_.init_timeout;
+    std::vector<::pollfd> waited_for;
+    for (std::size_t there = 1; there != links_.size();) {
+      const double now = monotonic_seconds();
+      if (now >= until) refuse_all(missing_text(there));
+      waited_for.clear();
+      descriptors(waited_for);
+      ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(std::min(until - now, 1.0)));
+      std::string wrong;
+      arrivals_.serve(now, [&](const control_hello& hello, control_link& link) {
+        wrong = admit(hello, link);
+        there += wrong.empty();
+        return wrong;
+      });
+      if (!wrong.empty()) refuse_all(wrong);
+      for (std::size_t r = 1; r != links_.size(); ++r)
+        if (links_[r].open() && !links_[r].receive())
+          refuse_all(all_[r].name() + " ended before all processes were there.");
+    }
+    std::vector<control_address> where;
+    for (watched_process& one : all_) {
+      where.push_back(one.from);
+      one.heard = monotonic_seconds();
+    }
+    for (control_link& link : links_)
+      link.send(control_message::welcome, where.data(), where.size() * sizeof(control_address));
+  }
+
+  /// At the start, what is wrong with a process of the job is wrong for all.
+  std::string admit(const control_hello& hello, control_link& link) {
+    watched_process comes{.rank = hello.rank, .from = hello.from};
+    if (hello.size != who_.size)
+      return comes.name() + " was started for " + std::to_string(hello.size) + " processes and " + all_[0].name() +
+             " for " + std::to_string(who_.size) + ": all must have the same WORLD_SIZE." + source();
+    if (hello.rank < 0 || hello.rank >= who_.size)
+      return comes.name() + " is none of 0 to " + std::to_string(who_.size - 1) + "." + source();
+    const auto r = static_cast<std::size_t>(hello.rank);
+    if (r == 0 || links_[r].open())
+      return comes.name() + " and " + all_[r].name() + " have the same rank: each process needs its own RANK." +
+             source();
+    links_[r] = std::move(link);
+    all_[r] = comes;
+    return {};
+  }
+
+  /// Afterwards, it is that process's mistake.
+  std::string refuse_late(const control_hello& hello) const {
+    const watched_process comes{.rank = hello.rank, .from = hello.from};
+    const bool known = hello.rank >= 0 && hello.rank < who_.size;
+    const auto& has_rank = all_[known ? static_cast<std::size_t>(hello.rank) : 0];
+    if (known && has_rank.left) return "later";  // it will be in the next group of the same job
+    return comes.name() + " comes too late: the group of " + std::to_string(who_.size) + " processes is complete" +
+           (known ? ", with " + has_rank.name() : std::string()) + ". Each process needs its own RANK." + source();
+  }
+
+  std::string missing_text(std::size_t there) const {
+    std::string missing;
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
+    return "the meeting at " + where_ + " got " + std::to_string(there) + " of " + std::to_string(who_.size) +
+           " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." + source();
+  }
+
+  std::string source() const {
+    return who_.source.empty() ? std::string() : " RANK and WORLD_SIZE came from " + who_.source + ".";
+  }
+
+  [[noreturn]] void refuse_all(const std::string& why) {
+    for (control_link& link : links_)
+      link.send_text(control_message::refusal, why);
+    throw communication_error(why);
+  }
+
+  void descriptors(std::vector<::pollfd>& to) const override {
+    arrivals_.descriptors(to);
+    for (const control_link& link : links_)
+      if (link.open()) to.push_back({link.fd(), static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
+  }
+
+  bool serve(double now, bool beats) override {
+    arrivals_.serve(now, [&](const control_hello& hello, control_link&) { return refuse_late(hello); });
+    for (std::size_t r = 1; r != links_.size(); ++r)
+      if (links_[r].open()) hear(r, now);
+    gather(now);
+    if (leaves() == leaving::by_exception) return leave_by_exception();
+    self().left = leaves() == leaving::in_order;
+    if (beats) watch(now);
+    const auto gone = [](const control_link& link) { return !link.open(); };
+    return !self().left || !(has_failed() || std::all_of(links_.begin(), links_.end(), gone));
+  }
+
+  void hear(std::size_t r, double now) {
+    control_link& link = links_[r];
+    link.flush();
+    const bool open = link.receive();
+    control_header header{};
+    std::vector<std::byte> body;
+    auto found = control_link::found::nothing;
+    while ((found = link.next(header, body, control_gather_limit + 64)) == control_link::found::message) {
+      all_[r].heard = now;
+      if (!take(r, header, body)) {
+        found = control_link::found::garbage;
+        break;
+      }
+    }
+    if (found == control_link::found::garbage) {
+      link.close();
+      fail(all_[r].name() + " sent over the control connection what no process of this group sends.");
+    } else if (!open && link.open()) {
+      link.close();
+      fail(ended_text(all_[r]));
+    }
+  }
+
+  bool take(std::size_t r, const control_header& header, const std::vector<std::byte>& body) {
+    if (header.type == control_message::heartbeat && body.size() == sizeof(control_state)) {
+      all_[r].state = control_read<control_state>(body.data());
+      return true;
+    }
+    if (header.type == control_message::gather && !gave_[r]) {
+      given_[r] = body;
+      gave_[r] = true;
+      return true;
+    }
+    if (header.type != control_message::goodbye || body.size() != sizeof(control_goodbye)) return false;
+    const auto goodbye = control_read<control_goodbye>(body.data());
+    all_[r].state = goodbye.state;
+    all_[r].left = true;
+    links_[r].close();
+    if (goodbye.failed != 0) {
+      // The process prints its exception before a launcher, which sees this one end, ends it.
+      if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
+      fail(exception_text(all_[r]));
+    }
+    return true;
+  }
+
+  /// Answers an exchange when everybody has given something.
+  void gather(double now) {
+    if (!gave_[0]) gave_[0] = take_own(given_[0]);
+    const auto count = std::count(gave_.begin(), gave_.end(), true);
+    if (count == 0 || has_failed()) return;
+    if (exchange_since_ == 0) exchange_since_ = now;
+    for (std::size_t r = 0; r != all_.size(); ++r)
+      if (!gave_[r] && (all_[r].left || now - exchange_since_ > options_.init_timeout))
+        return fail("an exchange between the processes at the start waits for " + all_[r].name() + ", which is " +
+                    (all_[r].left ? "gone." : all_[r].last() + " after " + seconds_text(options_.init_timeout) + "."));
+    if (static_cast<std::size_t>(count) != all_.size()) return;
+    std::vector<std::byte> result;
+    for (std::size_t r = 0; r != all_.size(); ++r) {
+      if (given_[r].size() != given_[0].size())
+        return fail(all_[r].name() + " gives " + std::to_string(given_[r].size()) +
+                    " bytes to an exchange between the processes, and " + all_[0].name() + " " +
+                    std::to_string(given_[0].size()) + ": all must be started from the same program.");
+      result.insert(result.end(), given_[r].begin(), given_[r].end());
+    }
+    gave_.assign(gave_.size(), false);
+    exchange_since_ = 0;
+    for (control_link& link : links_)
+      link.send(control_message::gathered, result.data(), result.size());
+    answer(result.data(), result.size());
+  }
+
+  void watch(double now) {
+    for (control_link& link : links_)
+      if (!link.has_unsent()) link.send(control_message::heartbeat, self().state);
+    if (has_failed()) return;
+    for (std::size_t r = 1; r != all_.size(); ++r)
+      if (links_[r].open() && is_silent(all_[r], now)) {
+        const std::string sentence = silent_text(all_[r], options_.heartbeat_timeout);
+        if (terminates()) links_[r].kill_process();
+        links_[r].close();
+        return fail(sentence);
+      }
+    const std::string fault = judge_.find_fault(all_, now);
+    if (!fault.empty()) fail(fault);
+  }
+
+  void fail(const std::string& sentence) {
+    if (has_failed()) return;
+    if (terminates()) print(sentence);
+    tell(sentence);
+    if (terminates()) {
+      wait_for_ends();
+      end_process();
+    }
+    note_failure(sentence);
+  }
+
+  bool leave_by_exception() {
+    if (has_failed()) return false;
+    const std::string sentence = exception_text(self());
+    if (terminates()) print(sentence);
+    tell(sentence);
+    wait_for_ends();
+    return false;
+  }
+
+  void tell(const std::string& sentence) {
+    const control_failure head{terminates()};
+    for (control_link& link : links_)
+      link.send(control_message::failure, &head, sizeof head, sentence.data(), sentence.size());
+  }
+
+  /// Until the others have closed their links, and no longer than allowed.
+  void wait_for_ends() {
+    const double until = monotonic_seconds() + options_.exit_grace;
+    for (;;) {
+      std::vector<::pollfd> waited_for;
+      for (control_link& link : links_) {
+        control_header header{};
+        std::vector<std::byte> ignored;
+        link.flush();
+        while (link.open() && link.next(header, ignored, control_gather_limit + 64) == control_link::found::message)
+          if (header.type == control_message::goodbye) link.close();
+        if (link.open()) waited_for.push_back({link.fd(), POLLIN, 0});
+      }
+      const double now = monotonic_seconds();
+      if (waited_for.empty() || now >= until) return;
+      ::poll(waited_for.data(), waited_for.size(), poll_milliseconds(std::min(until - now, 0.1)));
+      for (control_link& link : links_)
+        if (link.open() && !link.receive()) link.close();
+    }
+  }
+
+  std::string where_;
+  control_arrivals arrivals_;
+  control_judge judge_;
+  std::vector<control_link> links_;  // by rank
+  std::vector<std::vector<std::byte>> given_;
+  std::vector<bool> gave_;
+  double exchange_since_ = 0;
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <devplace/version.hpp>
+
+namespace devplace::parallel::detail {
+
+// What the processes of a group send each other over the control connection. All are fixed structs in the byte order of
+// the sender; a process of another byte order is refused by the magic number.
+
+enum class control_message : std::uint16_t { hello, welcome, refusal, heartbeat, gather, gathered, failure, goodbye };
+
+/// Before every message. Its layout, and that of a refusal, a text, is the same in all versions of the protocol.
+struct control_header {
+  std::uint32_t magic = magic_number;
+  std::uint16_t protocol = current_protocol;
+  control_message type;
+  std::uint64_t bytes;  ///< that follow
+
+  static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
+  static constexpr std::uint16_t current_protocol = 1;
+};
+
+/// A job's token as two numbers. They keep jobs apart; they are not a secret.
+struct control_token {
+  std::uint64_t halves[2];
+
+  explicit control_token(std::string_view text) noexcept : halves{14695981039346656037u, 0x9e3779b97f4a7c15u} {
+    for (const char c : text)
+      for (std::uint64_t& half : halves)
+        half = (half ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    halves[1] ^= halves[1] >> 29;
+  }
+  control_token() = default;
+  bool operator==(const control_token&) const = default;
+};
+
+/// A text of fixed size, cut where it is too long.
+template <std::size_t N>
+struct control_text {
+  char letters[N];
+
+  control_text& operator=(const char* text) noexcept {
+    std::memset(letters, 0, N);
+    const std::size_t length = std::strlen(text);
+    std::memcpy(letters, text, length < N ? length : N - 1);
+    return *this;
+  }
+  std::string str() const { return {letters, ::strnlen(letters, N)}; }
+  bool operator==(const control_text&) const = default;
+};
+
+struct control_address {
+  std::int64_t pid;
+  control_text<64> host;
+};
+
+struct control_hello {
+  control_token token;
+  std::int32_t rank, size;
+  control_address from;
+  control_text<32> version;
+};
+
+/// A collective call; `number` counts from 1.
+struct control_call {
+  std::uint64_t number, count, element_bytes;
+  control_text<32> name;
+
+  bool same_as(const control_call& other) const noexcept {
+    return count == other.count && element_bytes == other.element_bytes && name == other.name;
+  }
+};
+
+/// What a process did so far.
+struct control_state {
+  static constexpr std::size_t remembered = 8;
+
+  std::uint64_t entered, left;  ///< numbers of the last calls; in a call if they differ
+  double waited;                ///< seconds in the present call
+  control_call recent[remembered];
+
+  const control_call* find(std::uint64_t number) const noexcept {
+    const control_call& call = recent[number % remembered];
+    return number != 0 && call.number == number ? &call : nullptr;
+  }
+};
+
+struct control_goodbye {
+  control_state state;
+  std::uint64_t failed;  ///< whether an exception ends the process
+};
+
+/// Before a failure's sentence.
+struct control_failure {
+  std::uint64_t printed;  ///< whether a process has written it to stderr
+};
+
+/// Before what a process gives to an exchange.
+struct control_gather {
+  std::uint64_t number;
+};
+
+/// The most bytes that a process gives to an exchange.
+inline constexpr std::size_t control_gather_limit = std::size_t{1} << 16;
+inline constexpr std::size_t control_text_limit = 4096;
+
+/// Of a message that has been received.
+template <class T>
+T control_read(const std::byte* body) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T result;
+  std::memcpy(&result, body, sizeof(T));
+  return result;
+}
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <devplace/parallel/detail/control_wire.hpp>
+
+namespace devplace::parallel::detail {
+
+/// A process as another one knows it.
+struct watched_process {
+  int rank = 0;
+  control_address from{};
+  control_state state{};
+  double heard = 0;   ///< when it said something
+  bool left = false;  ///< it said goodbye
+
+  bool waits() const noexcept { return state.entered != state.left; }
+  /// `rank 2 (host c, pid 812)`
+  std::string name() const {
+    return "rank " + std::to_string(rank) + " (host " + from.host.str() + ", pid " + std::to_string(from.pid) + ")";
+  }
+  /// `all_reduce #5 (100 x 4 bytes)`
+  std::string call(std::uint64_t number) const {
+    const control_call* const known = state.find(number);
+    const std::string text = (known == nullptr ? "call" : known->name.str()) + " #" + std::to_string(number);
+    if (known == nullptr || known->element_bytes == 0) return text;
+    return text + " (" + std::to_string(known->count) + " x " + std::to_string(known->element_bytes) + " bytes)";
+  }
+  /// What it did last: `in all_reduce #5 (100 x 4 bytes)`
+  std::string last() const {
+    if (state.entered == 0) return "before its first collective call";
+    return (waits() ? "in " : "after ") + call(state.entered);
+  }
+};
+
+using watched_processes = std::vector<watched_process>;
+
+/// As short as it can be: `0.5`, `60`.
+inline std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", seconds);
+  return std::string(text) + " s";
+}
+
+// The sentences of failures. They have the same beginning in all processes, so that a log can be searched for it.
+
+inline std::string ended_text(const watched_process& who) {
+  return who.name() + " ended without leaving the group, last known " + who.last() +
+         ": it was killed, crashed, or called exit. Its own output may say why.";
+}
+
+inline std::string silent_text(const watched_process& who, double seconds) {
+  return who.name() + " has said nothing for " + seconds_text(seconds) + ", last known " + who.last() +
+         ": it is stopped, as by SIGSTOP or a debugger, or its host is down or cannot be reached. "
+         "process_options::heartbeat_timeout says how long that may take.";
+}
+
+inline std::string exception_text(const watched_process& who) {
+  return who.name() + " left the group because of an exception, " + who.last() + ". Its own output may say which.";
+}
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <devplace/parallel/control_plane.hpp>
+
+#include "parallel/control_job.hpp"
+#include "support/catch.hpp"
+#include "support/forked_ranks.hpp"
+
+namespace dp = devplace;
+namespace wire = devplace::parallel::detail;
+using Catch::Matchers::ContainsSubstring;
+using dp::parallel::control_endpoint;
+using dp::parallel::control_listener;
+using dp::parallel::control_plane;
+using dp::test::forked_ranks;
+using dp::test::new_token;
+using dp::test::quick;
+using dp::test::together;
+
+namespace {
+
+/// What process 0 answers to a client that sends `bytes`: a refusal's text, "closed", or "silence" after a while.
+std::string answer_to(const std::string& token, const std::string& bytes) {
+  wire::descriptor socket;
+  for (int i = 0; !socket && i != 5000; ++i) {
+    socket = wire::connect_to(wire::address_of_job(wire::control_token(token)), 1);
+    if (!socket) forked_ranks::sleep_for(0.001);
+  }
+  if (::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return "nobody";
+  wire::control_link link(std::move(socket));
+  wire::control_header header{};
+  std::vector<std::byte> body;
+  for (int i = 0; i != 300; ++i) {
+    const bool open = link.receive();
+    if (link.next(header, body, 100000) == wire::control_link::found::message)
+      return {reinterpret_cast<const char*>(body.data()), body.size()};
+    if (!open) return "closed";
+    forked_ranks::sleep_for(0.001);
+  }
+  return "silence";
+}
+
+template <class T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+wire::control_hello hello_of(const std::string& token, int rank, int size) {
+  wire::control_hello hello{wire::control_token(token), rank, size, {4242, {}}, {}};
+  hello.from.host = "elsewhere";
+  hello.version = dp::version;
+  return hello;
+}
+std::string hello_bytes(const wire::control_hello& hello) {
+  return bytes_of(wire::control_header{.type = wire::control_message::hello, .bytes = sizeof hello}) + bytes_of(hello);
+}
+
+/// Processes that are started each with the rank and size given; all fail to make a group.
+std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, int>>& ranks, double init_timeout = 15,
+                                              const control_endpoint& where = {}) {
+  const std::string token = new_token();
+  auto options = quick();
+  options.init_timeout = init_timeout;
+  forked_ranks processes;
+  for (const auto& [rank, size] : ranks) {
+    processes.start([&, rank = rank, size = size] {
+      control_plane plane({token, rank, size, "the test (RANK, WORLD_SIZE)"}, where, options);
+    });
+    forked_ranks::sleep_for(0.05);
+  }
+  return processes.wait();
+}
+
+}  // namespace
+
+TEST_CASE("a meeting that is not complete names who is missing", "[parallel][control_plane]") {
+  const auto ends = start_with({{0, 4}, {1, 4}, {3, 4}}, 0.5);
+  for (const auto& one : ends) {
+    CHECK(one.end == "exit 3");
+    CHECK(one.text ==
+          "caught: devplace: the meeting at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: rank "
+          "2. RANK and WORLD_SIZE came from the test (RANK, WORLD_SIZE).\n");
+  }
+  const auto no_first = start_with({{1, 2}}, 0.3);
+  CHECK(no_first[0].text ==
+        "caught: devplace: rank 1 of 2 did not find process 0 at the job's socket of this host in 0.3 s. RANK and "
+        "WORLD_SIZE came from the test (RANK, WORLD_SIZE).\n");
+}
+
+TEST_CASE("processes that were started for different sizes are told so", "[parallel][control_plane]") {
+  for (const auto& one : start_with({{0, 3}, {1, 3}, {2, 4}})) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("devplace: rank 2 (host "));
+    CHECK_THAT(one.text, ContainsSubstring(") was started for 4 processes and rank 0 (host "));
+    CHECK_THAT(one.text, ContainsSubstring(") for 3: all must have the same WORLD_SIZE. RANK and WORLD_SIZE came from "
+                                           "the test"));
+  }
+}
+
+TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]") {
+  for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}})) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("devplace: rank 1 (host "));
+    CHECK_THAT(one.text, ContainsSubstring(") have the same rank: each process needs its own RANK. RANK and"));
+  }
+  const std::string token = new_token();
+  const control_listener first({token, 0, 2, ""}, {});
+  CHECK_THROWS_WITH(control_plane({token, 0, 2, ""}, {}, quick()),
+                    ContainsSubstring("process " + std::to_string(::getpid()) +
+                                      " is process 0 of a job with this name already. Two processes have RANK 0, or an "
+                                      "earlier start of the job has not ended."));
+}
+
+TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  forked_ranks processes;
+  for (const int rank : {0, 1})
+    processes.start([&] { control_plane plane({token, rank, 4, ""}, {}, quick()); });
+  CHECK(answer_to(token, "") == "silence");
+  CHECK(answer_to(token, hello_bytes(hello_of(token, 2, 4))) == "silence");
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 3");
+    CHECK(one.text == "caught: devplace: rank 2 (host elsewhere, pid 4242) ended before all processes were there.\n");
+  }
+}
+
+TEST_CASE("strangers are refused and disturb nobody", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  forked_ranks processes;
+  const bool complete = GENERATE(false, true);
+  const auto start = [&](int rank) {
+    processes.start([&, rank] {
+      control_plane plane({token, rank, 2, ""}, {}, quick());
+      for (int i = 0; i != 30; ++i) {
+        together(plane);
+        forked_ranks::sleep_for(0.03);
+      }
+    });
+  };
+  start(0);
+  if (complete) {
+    start(1);
+    forked_ranks::sleep_for(0.2);
+  }
+  CHECK(answer_to(token, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") == "closed");
+  CHECK(answer_to(token, std::string(100000, 'x')) == "closed");
+  CHECK(answer_to(token, "") == "silence");
+  const auto good = hello_of(token, 1, 2);
+  wire::control_header header{.type = wire::control_message::hello, .bytes = sizeof good};
+  header.bytes = sizeof good - 1;
+  CHECK(answer_to(token, bytes_of(header) + bytes_of(good)) == "closed");
+  header.bytes = sizeof good + 1;
+  CHECK(answer_to(token, bytes_of(header) + bytes_of(good)) == "closed");
+  header.bytes = std::size_t{1} << 60;
+  CHECK(answer_to(token, bytes_of(header)) == "closed");
+  header = {.type = wire::control_message::goodbye, .bytes = sizeof good};
+  CHECK(answer_to(token, bytes_of(header) + bytes_of(good)) == "closed");
+  header = {.protocol = 7, .type = wire::control_message::hello, .bytes = 0};
+  CHECK(answer_to(token, bytes_of(header)) ==
+        "this process has version 7 of the control connection's protocol and process 0 version 1: all processes of a "
+        "group must be started from the same program.");
+  auto bad = good;
+  bad.version = "9.9.9";
+  CHECK(answer_to(token, hello_bytes(bad)) == std::string("this process has devplace 9.9.9 and process 0 ") +
+                                                  dp::version +
+                                                  ": all processes of a group must be started from the same program.");
+  bad = good;
+  bad.token = wire::control_token("another job");
+  CHECK(answer_to(token, hello_bytes(bad)) == "process 0 at this address belongs to another job.");
+  if (complete)
+    CHECK_THAT(answer_to(token, hello_bytes(good)),
+               ContainsSubstring("rank 1 (host elsewhere, pid 4242) comes too late: the group of 2 processes is "
+                                 "complete, with rank 1 (host "));
+  else
+    start(1);
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 0");
+    CHECK(one.text.empty());
+  }
+}
+
+TEST_CASE("processes meet at an address and a port that the system chose", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  for (const char* const address : {"127.0.0.1", "localhost"}) {
+    control_endpoint where;
+    {
+      // The port is free again afterwards; in a program, the listener would be passed on.
+      const control_listener probe({token, 0, 3, ""}, {address, 0});
+      where = probe.endpoint();
+      REQUIRE(where.port != 0);
+      CHECK_THROWS_WITH(control_listener({token, 0, 3, ""}, where),
+                        ContainsSubstring("process 0 cannot listen at " + where.text() +
+                                          ": Address already in use. Another program, or another job, has this port: "
+                                          "give another MASTER_PORT to all processes of this job."));
+    }
+    forked_ranks processes;
+    for (const int rank : {2, 1, 0})
+      processes.start([&] {
+        control_plane plane({token, rank, 3, ""}, where, quick());
+        together(plane);
+        if (rank == 1) std::_Exit(0);
+        dp::test::wait_in(plane);
+      });
+    const auto ends = processes.wait();
+    CHECK(ends[0].end == "exit 75");
+    CHECK(ends[0].text.empty());
+    CHECK(ends[1].end == "exit 0");
+    CHECK(ends[2].end == "exit 75");
+    CHECK_THAT(ends[2].text, ContainsSubstring("devplace: rank 1 (host "));
+  }
+}
+
+TEST_CASE("a listener is passed on to process 0", "[parallel][control_plane]") {
+  const std::string token = new_token();
+  control_listener listener({token, 0, 2, ""}, {"127.0.0.1", 0});
+  const control_endpoint where = listener.endpoint();
+  forked_ranks processes;
+  processes.start([&] {
+    control_plane plane({token, 0, 2, ""}, std::move(listener), quick());
+    together(plane);
+  });
+  processes.start([&] {
+    control_plane plane({token, 1, 2, ""}, where, quick());
+    together(plane);
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 0");
+    CHECK(one.text.empty());
+  }
+}
+
+TEST_CASE("addresses that cannot be had are named", "[parallel][control_plane]") {
+  CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"192.0.2.1", 0}),
+                    ContainsSubstring("The address is not one of this host: MASTER_ADDR must be the host of RANK 0."));
+  CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"127.0.0.1", 65536}), ContainsSubstring("65536 is no port"));
+  CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"no host has this name", 1}),
+                    ContainsSubstring("the address 'no host has this name', where the processes meet, is unknown to "
+                                      "this host: "));
+  CHECK_THROWS_WITH(control_plane({"", 2, 2, ""}), ContainsSubstring("control_plane: rank 2 of 2 processes; ranks go"));
+}
+
+TEST_CASE("options of processes that make no sense are refused", "[parallel][control_plane]") {
+  const auto message = [](const auto& change) {
+    dp::process_options options;
+    change(options);
+    try {
+      control_plane plane({new_token(), 0, 1, ""}, {}, options);
+    } catch (const dp::argument_error& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  CHECK(message([](auto&) {}).empty());
+  CHECK_THAT(message([](auto& o) { o.heartbeat = 0; }), ContainsSubstring("heartbeat must be more than 0 seconds."));
+  CHECK_THAT(message([](auto& o) { o.heartbeat_timeout = 1; }),
+             ContainsSubstring("must be 3 heartbeats or more, or 0"));
+  CHECK_THAT(message([](auto& o) { o.init_timeout = 0; }), ContainsSubstring("init_timeout must be more than 0"));
+  CHECK_THAT(message([](auto& o) { o.op_timeout = -1; }), ContainsSubstring("op_timeout must not be negative"));
+  CHECK_THAT(message([](auto& o) { o.exit_grace = -1; }), ContainsSubstring("exit_grace must not be negative"));
+  control_plane alone({new_token(), 0, 1, ""});
+  std::vector<char> many(65537);
+  CHECK_THROWS_WITH(alone.all_gather(many.data(), many.size(), many.data()),
+                    ContainsSubstring("an exchange of 65537 bytes; it is for at most 65536 of each process."));
+}

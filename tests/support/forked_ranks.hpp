@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace devplace::test {
+
+/// Real processes, each of which plays a rank. All have ended when the object is destroyed, however the test ends.
+class forked_ranks {
+ public:
+  struct outcome {
+    std::string end;   ///< `exit 0`, `signal 9`, or `hung`
+    std::string text;  ///< what it wrote to stderr
+  };
+
+  forked_ranks() = default;
+  forked_ranks(const forked_ranks&) = delete;
+  forked_ranks& operator=(const forked_ranks&) = delete;
+  ~forked_ranks() {
+    for (child& one : children_) {
+      if (one.pid > 0) {
+        ::kill(one.pid, SIGKILL);
+        ::waitpid(one.pid, nullptr, 0);
+      }
+      ::close(one.output);
+    }
+  }
+
+  /// Starts a process that calls `f` and exits with 0; with 3 after an exception, whose text it writes to stderr.
+  template <class F>
+  void start(const F& f) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    const ::pid_t pid = ::fork();
+    if (pid < 0) throw std::runtime_error("no process");
+    if (pid == 0) {
+      ::alarm(60);
+      ::dup2(ends[1], STDERR_FILENO);
+      ::close(ends[0]);
+      ::close(ends[1]);
+      int code = 0;
+      try {
+        f();
+      } catch (const std::exception& failure) {
+        const std::string text = std::string("caught: ") + failure.what() + "\n";
+        code = ::write(STDERR_FILENO, text.data(), text.size()) < 0 ? 4 : 3;
+      }
+      std::_Exit(code);
+    }
+    ::close(ends[1]);
+    children_.push_back({pid, ends[0]});
+  }
+
+  ::pid_t pid(std::size_t i) const { return children_[i].pid; }
+
+  /// How all processes ended, in the order of their start; after `seconds` they are killed.
+  std::vector<outcome> wait(double seconds = 20) {
+    std::vector<outcome> result(children_.size());
+    for (std::size_t ended = 0, turns = static_cast<std::size_t>(seconds * 500); ended != children_.size(); --turns) {
+      for (std::size_t i = 0; i != children_.size(); ++i) {
+        child& one = children_[i];
+        if (one.pid == 0) continue;
+        if (turns == 0) ::kill(one.pid, SIGKILL);
+        int status = 0;
+        if (::waitpid(one.pid, &status, turns == 0 ? 0 : WNOHANG) != one.pid) continue;
+        one.pid = 0;
+        ++ended;
+        result[i].end = turns == 0            ? "hung"
+                        : WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                              : "exit " + std::to_string(WEXITSTATUS(status));
+      }
+      if (turns == 0) break;
+      sleep_for(0.002);
+    }
+    for (std::size_t i = 0; i != children_.size(); ++i) {
+      char some[4096];
+      for (::ssize_t n = 0; (n = ::read(children_[i].output, some, sizeof some)) > 0;)
+        result[i].text.append(some, static_cast<std::size_t>(n));
+    }
+    return result;
+  }
+
+  static void sleep_for(double seconds) {
+    ::timespec t{static_cast<std::time_t>(seconds), 0};
+    t.tv_nsec = static_cast<long>(1e9 * (seconds - static_cast<double>(t.tv_sec)));
+    ::nanosleep(&t, nullptr);
+  }
+
+ private:
+  struct child {
+    ::pid_t pid;
+    int output;
+  };
+  std::vector<child> children_;
+};
+
+}  // namespace devplace::test
