@@ -67,6 +67,9 @@ TEST_CASE("variables that are incomplete, wrong or contradict each other are err
            both_ranks + "Open MPI's mpirun."},
       {mpich + variables{"WORLD_SIZE=4"},
        "PMI_RANK=1 and PMI_SIZE=2, set by MPICH's mpirun, contradict WORLD_SIZE=4." + both_ranks + "MPICH's mpirun."},
+      {mpich + variables{"RANK=5", "WORLD_SIZE=8"},
+       "PMI_RANK=1 and PMI_SIZE=2, set by MPICH's mpirun, contradict RANK=5 and WORLD_SIZE=8." + both_ranks +
+           "MPICH's mpirun."},
       {srun + variables{"RANK=0"},
        "SLURM_PROCID=2 and SLURM_STEP_NUM_TASKS=5, set by Slurm's srun, contradict RANK=0." + both_ranks +
            "Slurm's srun."},
@@ -79,6 +82,9 @@ TEST_CASE("variables that are incomplete, wrong or contradict each other are err
       {variables{"SLURM_STEP_TASKS_PER_NODE=3"} + srun,
        "SLURM_STEP_TASKS_PER_NODE=\"3\" has no task SLURM_LOCALID=0 on node SLURM_NODEID=1. Slurm's srun sets these "
        "variables for every process; start the program by it again, or unset them to start it without."},
+      {variables{"SLURM_LOCALID=1"} + srun,
+       "SLURM_STEP_TASKS_PER_NODE=\"3,1(x2)\" has no task SLURM_LOCALID=1 on node SLURM_NODEID=1. Slurm's srun sets "
+       "these variables for every process; start the program by it again, or unset them to start it without."},
       {{"PMIX_RANK=1", "PMIX_NAMESPACE=prterun-vm-973@1", "PRTE_LAUNCHED=1"},
        "PMIX_RANK=1 was set by a launcher that does not say how many processes there are. Use mpirun or srun, set "
        "RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE for each process, or unset PMIX_RANK to start the program "
