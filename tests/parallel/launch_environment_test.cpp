@@ -63,8 +63,8 @@ const std::vector<recorded> all_recorded = {
      "",
      "Open MPI 1733033985"},
     {"torchrun", torchrun, launcher::torchrun, 3, 4, 1, 2, 1, "n1", "torchrun 4711"},
-    {"torchrun --virtual-local-rank", torchrun_virtual, launcher::torchrun, 1, 2, 1, 2, 0, "vm",
-     "torchrun 7e5f restart 1"},
+    {"torchrun --virtual-local-rank", torchrun_virtual, launcher::torchrun, 1, 2, 1, 2, 0, "localhost",
+     "torchrun 4bc6357f restart 0"},
     {"the first of two workers on the second node, after three on the first",
      variables{"LOCAL_RANK=0", "WORLD_SIZE=5"} + torchrun, launcher::torchrun, 3, 5, 0, 2, 1, "n1", "torchrun 4711"},
     {"mpirun of MPICH with one process for each helper of Slurm",
@@ -185,7 +185,7 @@ TEST_CASE("launch_environment reads this process's variables", "[parallel]") {
 
 TEST_CASE("the port is DEVPLACE_PORT, or the one after MASTER_PORT, or follows from the job", "[parallel]") {
   CHECK(read_launch({}).port() == 0);
-  CHECK(read_launch(torchrun).port() == 29501);
+  CHECK(read_launch(torchrun).port() == 34502);
   CHECK(read_launch(torchrun + variables{"DEVPLACE_PORT=1234"}).port() == 1234);
   CHECK(read_launch(srun + variables{"DEVPLACE_PORT=65535", "MASTER_PORT=65535"}).port() == 65535);
   const int of_job = read_launch(srun).port();
@@ -198,7 +198,7 @@ TEST_CASE("the port is DEVPLACE_PORT, or the one after MASTER_PORT, or follows f
 TEST_CASE("a restart of torchrun is part of the job's name where all nodes count it", "[parallel]") {
   // The agent of a node that only followed another one's restart counts fewer.
   CHECK(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=0"} + torchrun).job() == read_launch(torchrun).job());
-  CHECK_FALSE(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=0"} + torchrun_virtual).job() ==
+  CHECK_FALSE(read_launch(variables{"TORCHELASTIC_RESTART_COUNT=1"} + torchrun_virtual).job() ==
               read_launch(torchrun_virtual).job());
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("describe() says what was found in which variables", "[parallel]") {
         "a job");
   CHECK(read_launch(torchrun).describe() ==
         "rank 3 of 4, started by torchrun (RANK, WORLD_SIZE); local rank 1 of 2 (LOCAL_RANK, LOCAL_WORLD_SIZE) on node "
-        "1; rank 0 is at n1 (MASTER_ADDR), port 29501 (MASTER_PORT + 1)");
+        "1; rank 0 is at n1 (MASTER_ADDR), port 34502 (MASTER_PORT + 1)");
   CHECK(read_launch(srun + variables{"DEVPLACE_PORT=1234"}).describe() ==
         "rank 2 of 5, started by Slurm's srun (SLURM_PROCID, SLURM_STEP_NUM_TASKS); local rank 0 of 1 (SLURM_LOCALID, "
         "SLURM_STEP_TASKS_PER_NODE) on node 1; rank 0 is at node1 (SLURM_STEP_NODELIST), port 1234 (DEVPLACE_PORT)");

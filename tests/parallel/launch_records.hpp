@@ -99,7 +99,8 @@ inline const variables open_mpi_in_slurm = {"OMPI_COMM_WORLD_LOCAL_RANK=1",
 inline const variables mpich_in_slurm = {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=1", "PMI_FD=6", "PMI_RANK=3",
                                          "PMI_SIZE=4"};
 
-// From torchrun's source: --nnodes 2 --nproc-per-node 2, the second node's second worker.
+// --nnodes 2 --nproc-per-node 2, the second node's second worker after it had failed once: the first node counts 0
+// restarts. Both ran on one host; the address is another one here.
 inline const variables torchrun = {"RANK=3",
                                    "GROUP_RANK=1",
                                    "ROLE_RANK=3",
@@ -110,11 +111,11 @@ inline const variables torchrun = {"RANK=3",
                                    "GROUP_WORLD_SIZE=2",
                                    "ROLE_WORLD_SIZE=4",
                                    "MASTER_ADDR=n1",
-                                   "MASTER_PORT=29500",
+                                   "MASTER_PORT=34501",
                                    "TORCHELASTIC_RESTART_COUNT=1",
-                                   "TORCHELASTIC_MAX_RESTARTS=3",
+                                   "TORCHELASTIC_MAX_RESTARTS=2",
                                    "TORCHELASTIC_RUN_ID=4711",
-                                   "TORCHELASTIC_USE_AGENT_STORE=False"};
+                                   "TORCHELASTIC_USE_AGENT_STORE=True"};
 /// --standalone --nproc-per-node 2 --virtual-local-rank.
 inline const variables torchrun_virtual = {"RANK=1",
                                            "GROUP_RANK=0",
@@ -122,10 +123,10 @@ inline const variables torchrun_virtual = {"RANK=1",
                                            "LOCAL_WORLD_SIZE=2",
                                            "WORLD_SIZE=2",
                                            "GROUP_WORLD_SIZE=1",
-                                           "MASTER_ADDR=vm",
-                                           "MASTER_PORT=40401",
-                                           "TORCHELASTIC_RESTART_COUNT=1",
-                                           "TORCHELASTIC_RUN_ID=7e5f",
+                                           "MASTER_ADDR=localhost",
+                                           "MASTER_PORT=43417",
+                                           "TORCHELASTIC_RESTART_COUNT=0",
+                                           "TORCHELASTIC_RUN_ID=4bc6357f",
                                            "TORCHELASTIC_USE_AGENT_STORE=True",
                                            "CUDA_VISIBLE_DEVICES=1"};
 
