@@ -107,18 +107,6 @@ auto fetch(const batch_type& batch) {
 }
 #endif
 
-#if defined(LOADER_ACROSS)  // expect: devplace: a loader reads batches for one process; for a placement across
-dp::loader<where> batches(const dp::image_set& data) {
-  return dp::loader<where>(data, {.batch = 8});
-}
-#endif
-
-#if defined(ACCURACY_ACROSS)  // expect: devplace: accuracy: the model lies across processes, and the result
-double measure(const model_type& model, dp::loader<dp::replicated<0, 1>>& batches) {
-  return dp::accuracy(model, batches.epoch(0));
-}
-#endif
-
 #if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: how many participants share a batch is known at run
 constexpr std::size_t bytes = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>::bytes;
 #endif

@@ -3,10 +3,13 @@
 // Training over processes, which threads play: every step must have the bits of `replicated` on as many places of one
 // process, and the text of the program is the same.
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <ratio>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,10 +22,12 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
+#include <devplace/train/accuracy.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
 #include "support/replicas.hpp"
 #include "support/thread_processes.hpp"
 #include "support/training_data.hpp"
@@ -102,6 +107,54 @@ TEST_CASE("gradients are partial over processes until synchronize", "[parallel]"
   static_assert(
       std::is_same_v<dp::gradient_placement_t<where>, dp::across<dp::partial_on<dp::reduction::sum, dp::cpu>>>);
   CHECK_NOTHROW(require_of_all(3, train_by_hand<dp::replicated<0, 1, 2>>(), [] { return train_by_hand<where>(); }));
+}
+
+TEST_CASE("the text of a training with a loader and an accuracy is the same over processes", "[parallel]") {
+  const auto epoch_results = [](auto where, int accumulated) {
+    using place = decltype(where);
+    const dp::image_set data = support::numbered_images(41);
+    using digits = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 10>>;
+    dp::model<digits, place> model{dp::seed{1}};
+    std::vector<double> results;
+    const auto train = [&](auto step) {
+      dp::loader<place> batches{data, {.batch = 8, .shuffle = dp::seed{2}}};
+      for (int epoch = 0; epoch < 3; ++epoch) {
+        for (const auto& [images, labels] : batches.epoch(epoch)) {
+          const auto loss = step(images, labels);
+          if (accumulated == 1) results.push_back(loss.item());
+        }
+        step.flush();
+        results.push_back(step.mean_loss());
+        step.reset_mean_loss();
+        results.push_back(dp::accuracy(model, data));
+        results.push_back(dp::accuracy(model, data, {.top = 3}));
+      }
+    };
+    if (accumulated == 1)
+      train(dp::trainer{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}});
+    else
+      train(dp::trainer{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, dp::accumulate<4>{}});
+    return results;
+  };
+  for (const int accumulated : {1, 4}) {
+    const std::vector<double> expected = epoch_results(dp::replicated<0, 1, 2, 3>{}, accumulated);
+    const auto compare = [&](int processes, auto where) {
+      in_processes(processes, [&](const dp::process_group& group) {
+        const dp::process_scope scope{group};
+        const std::vector<double> found = epoch_results(where, accumulated);
+        if (found.size() != expected.size()) throw std::logic_error("other numbers of results.");
+        // Accuracies are counts; losses of one process are summed in double.
+        for (std::size_t i = 0; i != found.size(); ++i)
+          if (!(std::abs(found[i] - expected[i]) <= 1e-6 * std::abs(expected[i])))
+            throw std::logic_error("result " + std::to_string(i) + " is " + std::to_string(found[i]) + " instead of " +
+                                   std::to_string(expected[i]));
+        const auto of_all = group.all_gather(found.back());
+        if (of_all.front() != of_all.back()) throw std::logic_error("the processes disagree.");
+      });
+    };
+    CHECK_NOTHROW(compare(4, dp::across<dp::on<dp::cpu>>{}));
+    CHECK_NOTHROW(compare(2, dp::across<dp::replicated<0, 1>>{}));
+  }
 }
 
 TEST_CASE("a trainer uses the group of the scope in which it was made", "[parallel]") {

@@ -16,6 +16,7 @@
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/data/loader_options.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/detail/host_memory.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/detail/unprintable.hpp>
@@ -74,6 +75,10 @@ loader(const Data&, const loader_options&, const Any&...) -> loader<void, float,
 /// batch is valid until the next one is requested; it may be read on the stream that was the thread's current one when
 /// the loader was made. Only one epoch can be read at a time.
 ///
+/// On `across<...>` it yields batches over the processes of this thread's process_scope: each process makes the samples
+/// of its participants alone, of the batches that one process with as many places would read, and nothing is repeated
+/// or left out. All processes have the same data and options, and read the same epochs.
+///
 /// One thread at a time; loaders of the same data may be used by different threads.
 template <placement Where, floating_element T, class Source>
 class loader<Where, T, Source> {
@@ -81,10 +86,6 @@ class loader<Where, T, Source> {
   using target = detail::batch_target_t<T, typename source::targets>;
   using batch_placement_type = batch_placement_t<Where>;
   using backend_type = placement_backend_t<Where>;
-  static_assert(
-      !spans_processes<Where>,
-      "devplace: a loader reads batches for one process; for a placement across processes, copy this process's "
-      "part of each batch into a tensor on batch_placement_t<Where>.");
   static_assert(detail::computes<backend_type>,
                 "devplace: a loader's placement is the model's, and no model lies in pinned memory; a loader for a "
                 "cuda place has pinned memory of its own.");
@@ -108,8 +109,8 @@ class loader<Where, T, Source> {
     requires(sizeof...(Transform) <= 1)
   loader(const Source& data, const loader_options& options, Transform... transform)
   try : maker_(source::views(data), options, erased(std::move(transform)...),
-               detail::provided<backend_type, op::for_each>),
-      on_devices_(maker_, options.split) {
+               detail::provided<backend_type, op::for_each>, share(options)),
+      on_devices_(maker_) {
     if constexpr (!in_host_memory)
       maker_.wait_before_filling(
           [](const void* batches, std::size_t slot) noexcept {
@@ -168,7 +169,7 @@ class loader<Where, T, Source> {
 
   /// Number of batches in an epoch.
   std::size_t size() const { return maker_.batches(); }
-  /// Number of samples in an epoch: those of the data, less what drop_last leaves out.
+  /// Number of samples in an epoch, of all processes: those of the data, less what drop_last leaves out.
   std::size_t samples() const { return maker_.samples(); }
   /// Number of samples in the largest batch.
   std::size_t batch_capacity() const { return maker_.capacity(); }
@@ -177,6 +178,14 @@ class loader<Where, T, Source> {
   template <class, class>
   friend class detail::epoch_range;
   using device_batches_type = std::conditional_t<in_host_memory, detail::no_device_batches, device_batches>;
+
+  static detail::batch_share share([[maybe_unused]] const loader_options& options) {
+    constexpr std::size_t places = local_place_count<Where>;
+    if constexpr (spans_processes<Where>)
+      return {parallel::current_participants<Where>("loader"), places, options.split};
+    else
+      return {{0, places}, places, options.split};
+  }
 
   static detail::sample_transform<T> erased() { return {}; }
   template <class Transform>
@@ -197,7 +206,7 @@ class loader<Where, T, Source> {
       const byte_scale<T>* scale = nullptr;
       if constexpr (std::is_same_v<typename source::features::value_type, std::uint8_t>)
         scale = &maker_.scale().bytes();
-      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, scale);
+      const batch_type& uploaded = on_devices_.upload(maker_.in_slot(slot), slot, maker_.rows(number), scale);
       maker_.release(number);
       return uploaded;
     }

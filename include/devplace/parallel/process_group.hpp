@@ -185,6 +185,12 @@ inline process_group current_processes(const char* what) {
   return process_group(current);
 }
 
+/// Whether this process prints and writes files for all: the first one of this thread's process_scope, or the only one.
+inline bool is_main_process() {
+  const auto& current = detail::transport_of_scope();
+  return current == nullptr || current->ranks().rank == 0;
+}
+
 /// This process's participants of a placement across the processes of the scope.
 template <placement Where>
 participants current_participants(const char* what) {

@@ -12,6 +12,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/distributed.hpp>
 
@@ -105,14 +106,11 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 
 /// The share of samples, from 0 to 1, whose label has the largest output, or is among the `how.top` largest; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
-/// number from each place at the end. Throws argument_error if `how.top` is out of range.
+/// number from each place at the end. Across the processes of this thread's process_scope all of them call it, each
+/// counts its samples, and all get the result. Throws argument_error if `how.top` is out of range.
 template <class Net, placement Where, precision P, detail::epoch_like Batches>
 double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
-  static_assert(
-      !spans_processes<Where>,
-      "devplace: accuracy: the model lies across processes, and the result would count this process's samples "
-      "only; measure a copy of the model in one process, to<Local>(model).");
   static_assert(model<Net, Where, P>::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
   detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
@@ -147,6 +145,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     detail::copy_out<backend_type>(part.ordinal(), &count, part.data(), sizeof count);
     total += count;
   }
+  if constexpr (spans_processes<Where>) total = parallel::current_processes("accuracy").all_reduce(total);
   return static_cast<double>(total) / static_cast<double>(samples);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <type_traits>
 
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/train/detail/progress_text.hpp>
 
 namespace devplace {
@@ -33,6 +34,8 @@ struct progress_options {
 ///     progress.update(epoch, images.extent(0), [&] { return step.mean_loss(); });
 ///   }
 /// ```
+/// Of several processes, those of this thread's process_scope, the first one prints.
+///
 /// Reading a loss waits for the device, so it is done only when a line is printed. Samples per second are those of the
 /// current epoch; the time left is estimated from all the time so far, including time between epochs.
 class progress {
@@ -52,7 +55,9 @@ class progress {
         epochs_(epoch_count),
         samples_(options.samples),
         start_(options.clock()),
-        written_(start_) {}
+        written_(start_) {
+    if (!parallel::is_main_process()) options_.stream = nullptr;
+  }
   ///@}
   template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>
     requires std::is_arithmetic_v<Number> progress(int, Number, const progress_options& = {})

@@ -34,8 +34,9 @@ namespace devplace {
 /// nothing is read back until a loss is requested. On several places all run concurrently, each on its part of the
 /// batch, and `Policy` defines how they agree on the update: a policy other than the default follows the rule,
 /// `collective::all_reduce{}` or `collective::scatter_gather{}`, and `accumulate<k>{}` follows that. It shares the
-/// model's arenas, so the model may be moved. Across processes, each process makes a trainer with an engine that
-/// connects them; batches are divided among all participants, and losses are those of this process's part.
+/// model's arenas, so the model may be moved. Across processes, those of this thread's process_scope, all make the
+/// trainer and all call it; batches are divided among all participants, and losses are those of whole batches (with
+/// `accumulate<k>` a step's own loss is that of this process's part).
 ///
 /// A failure of a device is thrown by the next call that waits or by the next step, with the replica's name, and makes
 /// every model on that device unusable. An exception on the host before the update leaves the model as it was, and the
@@ -192,14 +193,16 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// The loss over all samples since the start or the last reset, except those of steps that threw, on the host; waits
-  /// for the places and throws their failures.
+  /// for the places and throws their failures. Across processes that of all processes, without communication: of the
+  /// batches whose gradients were used.
   template <detail::configured = detail::configuration>
   double mean_loss() const {
     auto& state = own_state();
     runtime::settle<backend_type>(state);
     double sum[2] = {0, 0};
     for (std::size_t k = 0; k < places; ++k) {
-      const bool more = memory_[k].counts || accumulation_.batches != 0;
+      // Across processes pending batches are known here only after their update.
+      const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
       double totals[4];
       detail::copy_out<backend_type>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
       for (std::size_t i = 0; i < 2; ++i)
@@ -264,11 +267,13 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void update(state_type& state) {
     accumulation_.batches = 0;
     connection_.reduce(state);
+    for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
+      train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
       if constexpr (!every_place_updates) connection_.broadcast(state);
     });
     for (auto& memory : memory_)
-      memory.counts = true;
+      memory.counts = !spans_processes<Where>;
   }
 
   template <detail::configured = detail::configuration>

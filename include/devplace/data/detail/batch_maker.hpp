@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <devplace/config.hpp>
+#include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/batch_source.hpp>
 #include <devplace/data/detail/feature_scale.hpp>
 #include <devplace/data/detail/prefetcher.hpp>
@@ -66,11 +67,12 @@ class batch_maker {
   using batch_type = std::conditional_t<Staged, staged_batch<images_type, bytes_type, labels_type>,
                                         labelled_batch<images_type, labels_type>>;
 
-  /// `scaled_there`: the receivers of staged batches can convert bytes to `T`.
+  /// `scaled_there`: the receivers of staged batches can convert bytes to `T`. Of each batch only `share` is made.
   template <configured = configuration>
   batch_maker(const feature_target_views<Features, Targets>& data, const loader_options& options,
-              sample_transform<T>&& transform, bool scaled_there)
+              sample_transform<T>&& transform, bool scaled_there, const batch_share& share = {})
       : data_(data),
+        share_(share),
         batch_(checked(data, options)),
         visited_(options.drop_last ? data.features.extent(0) / batch_ * batch_ : data.features.extent(0)),
         batches_(visited_ / batch_ + (visited_ % batch_ != 0 ? 1 : 0)),
@@ -87,6 +89,9 @@ class batch_maker {
   std::size_t capacity() const { return std::min(batch_, visited_); }
   features_extents features_capacity() const { return with_rows(data_.features, capacity()); }
   targets_extents targets_capacity() const { return with_rows(data_.targets, capacity()); }
+  /// Number of rows of batch `number`, and which of them are made.
+  std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
+  const batch_share& share() const { return share_; }
 
   void start(int epoch) {
     if (started_)
@@ -157,9 +162,10 @@ class batch_maker {
     slots.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       if constexpr (Staged) {
-        images_type images(as_bytes_ ? with_rows(data_.features, 0) : features_capacity());
-        bytes_type bytes(as_bytes_ ? features_capacity() : with_rows(data_.features, 0));
-        labels_type labels(targets_capacity());
+        const std::size_t rows = share_.capacity(capacity());
+        images_type images(with_rows(data_.features, as_bytes_ ? 0 : rows));
+        bytes_type bytes(with_rows(data_.features, as_bytes_ ? rows : 0));
+        labels_type labels(with_rows(data_.targets, rows));
         slots.push_back({std::move(images), std::move(bytes), std::move(labels)});
       } else {
         images_type images(features_capacity());
@@ -195,7 +201,8 @@ class batch_maker {
 
   template <class Rows, class Make>
   void fill_rows(Rows& samples, labels_type& labels, std::size_t number, const Make& make_sample) const {
-    const std::size_t first = number * batch_, rows = std::min(batch_, visited_ - first);
+    const std::size_t all = this->rows(number), first = number * batch_ + share_.begin(all),
+                      rows = share_.end(all) - share_.begin(all);
     leading_extent::set(samples, rows);
     leading_extent::set(labels, rows);
     const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
@@ -218,6 +225,7 @@ class batch_maker {
   }
 
   feature_target_views<Features, Targets> data_;
+  batch_share share_;
   std::size_t batch_;
   std::size_t visited_;
   std::size_t batches_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/data/detail/batch_share.hpp>
 #include <devplace/data/detail/copy_lane.hpp>
 #include <devplace/data/labelled_batch.hpp>
 #include <devplace/memory/block.hpp>
@@ -31,22 +32,24 @@ class device_batches {
  public:
   using batch_type = labelled_batch<tensor<T, FeaturesExtents, Where>, tensor<Target, TargetsExtents, Where>>;
 
-  /// For the batches of a maker, split by a rule over several places.
+  /// For the batches of a maker, split over several places as its share says.
   template <class Maker, configured = configuration>
-  device_batches(const Maker& maker, split::rule rule)
-      : batches_{make_batch(maker, rule), make_batch(maker, rule)},
-        bytes_(make_tensor<bytes_tensor>(
-            maker.as_bytes() ? maker.features_capacity() : no_rows(maker.features_capacity()), rule)),
+  explicit device_batches(const Maker& maker)
+      : share_(maker.share()),
+        batches_{make_batch(maker), make_batch(maker)},
+        bytes_(make_tensor<bytes_tensor>(maker.as_bytes() ? maker.features_capacity()
+                                                          : no_rows(maker.features_capacity()))),
         as_bytes_(maker.as_bytes()) {
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template open<backend_type>(local_part(batches_[0].labels, k).ordinal(), maker.slots());
   }
 
-  /// Enqueues the copy of slot `slot` and returns the batch that receives it; later work on the places' current streams
-  /// sees it. Valid until the next call; the slot may be refilled after wait_for(). `scale` is used for bytes.
+  /// Enqueues the copy of slot `slot`, this process's share of a batch of `rows`, and returns the batch that receives
+  /// it; later work on the places' current streams sees it. Valid until the next call; the slot may be refilled after
+  /// wait_for(). `scale` is used for bytes.
   template <class Staged, configured = configuration>
-  const batch_type& upload(const Staged& made, std::size_t slot, const byte_scale<T>* scale) {
-    const std::size_t next = 1 - current_, rows = made.labels.extent(0);
+  const batch_type& upload(const Staged& made, std::size_t slot, std::size_t rows, const byte_scale<T>* scale) {
+    const std::size_t next = 1 - current_;
     batch_type& to = batches_[next];
     leading_extent::set(to.images, rows);
     leading_extent::set(to.labels, rows);
@@ -54,7 +57,7 @@ class device_batches {
     for (std::size_t k = 0; k < places; ++k)
       lanes_[k].template send<backend_type>(slot, next, [&] {
         std::size_t first = 0;
-        if constexpr (!single_place<Where>) first = to.labels.first_row(k);
+        if constexpr (!single_place<Where>) first = to.labels.first_row(k) - to.labels.first_row(0);
         if (as_bytes_)
           upload_bytes(local_part(to.images, k), local_part(bytes_, k), made.bytes, first, *scale);
         else
@@ -79,21 +82,25 @@ class device_batches {
   }
 
   template <class Maker, configured = configuration>
-  static batch_type make_batch(const Maker& maker, split::rule rule) {
-    auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity(), rule);
-    auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity(), rule);
+  batch_type make_batch(const Maker& maker) const {
+    auto images = make_tensor<decltype(batch_type::images)>(maker.features_capacity());
+    auto labels = make_tensor<decltype(batch_type::labels)>(maker.targets_capacity());
     return {std::move(images), std::move(labels)};
   }
   template <class Tensor, class Extents, configured = configuration>
-  static Tensor make_tensor(const Extents& extents, [[maybe_unused]] split::rule rule) {
+  Tensor make_tensor(const Extents& extents) const {
     if constexpr (single_place<Where>) {
       return Tensor(extents);
     } else {
-      // Under torch's rule, a place may get more rows of a smaller batch: 9 rows over four places are 3, 3, 3, 0, but 8
-      // rows are 2 each. Memory for equal parts is enough for both.
-      const std::size_t rows = extents.extent(0), equal = (rows + places - 1) / places * places;
-      const bool more = rule == split::torch;
-      Tensor result(with_dynamic_axis<Extents>::with(more ? equal : rows, extents), rule);
+      // Under torch's rule a place may get more rows of a smaller batch; memory for equal parts is enough for both.
+      const std::size_t rows = extents.extent(0), all = share_.of.count, equal = (rows + all - 1) / all * all;
+      const auto most = with_dynamic_axis<Extents>::with(share_.rule == split::torch ? equal : rows, extents);
+      Tensor result = [&] {
+        if constexpr (spans_processes<Where>)
+          return Tensor(most, share_.rule, share_.of);
+        else
+          return Tensor(most, share_.rule);
+      }();
       leading_extent::set(result, rows);
       return result;
     }
@@ -123,6 +130,7 @@ class device_batches {
     }
   }
 
+  batch_share share_;
   std::array<batch_type, 2> batches_;
   bytes_tensor bytes_;  // one is enough: a lane scales a batch before it copies the next
   bool as_bytes_;
@@ -133,7 +141,7 @@ class device_batches {
 /// Used instead when the maker's memory is where the batches are wanted.
 struct no_device_batches {
   template <class Maker>
-  no_device_batches(const Maker&, split::rule) {}
+  explicit no_device_batches(const Maker&) {}
 };
 
 }  // namespace devplace::detail

@@ -157,6 +157,30 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
+/// Takes the sums of a batch over all processes, which were reduced together with the gradients: for the mean loss, on
+/// the first place (`totals` is null elsewhere), and as the loss of the batch.
+template <class Gradient, class Sum>
+struct reduced_loss_functor {
+  const Gradient* tail;
+  Sum* sums;
+  double* totals;
+  DEVPLACE_HD void operator()(std::size_t) const {
+    for (int k = 0; k < 2; ++k) {
+      const Gradient sum = tail[1 - k];
+      sums[k] = totals == nullptr ? Sum{0} : static_cast<Sum>(sum);
+      if (totals != nullptr) totals[k] += static_cast<double>(sum);
+    }
+  }
+};
+
+template <class Net, class Backend, class S, class T>
+void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool first) {
+  devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1,
+                                            reduced_loss_functor<T, typename precision_traits<S>::accumulator>{
+                                                r.gradient_data() + runtime::network_plan<Net>::parameter_elements,
+                                                r.loss_sums(), first ? memory.totals() : nullptr});
+}
+
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
 /// accumulates the gradients and sums.
 template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>

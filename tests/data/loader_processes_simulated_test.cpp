@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loaders over processes, which threads play: together they give the batches of one process.
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <devplace/data/loader.hpp>
+
+#include "data/epoch_on_host.hpp"
+#include "parallel/nine_devices.hpp"
+#include "support/catch.hpp"
+#include "support/thread_processes.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using dp::test::in_processes;
+using support::numbered_images;
+
+namespace {
+
+void require(bool fact, const std::string& what) {
+  if (!fact) throw std::logic_error(what);
+}
+
+/// Compares the parts of process `group.rank()` with the rows of the whole batches of an epoch.
+template <class Where, class Expected>
+void require_own_parts(const dp::process_group& group, const dp::image_set& data, const dp::loader_options& how,
+                       int epoch, const Expected& whole) {
+  const dp::process_scope scope{group};
+  dp::loader<Where> batches{data, how};
+  std::size_t number = 0, first_of_batch = 0;
+  constexpr std::size_t places = dp::local_place_count<Where>;
+  const auto all = static_cast<std::size_t>(group.size()) * places,
+             first = static_cast<std::size_t>(group.rank()) * places;
+  require(batches.samples() == whole.labels.size(), "samples() is not that of all processes.");
+  for (const auto& [images, labels] : batches.epoch(epoch)) {
+    const std::size_t rows = whole.batch_sizes.at(number++);
+    require(images.extent(0) == rows && labels.extent(0) == rows, "a batch has other extents.");
+    require(images.participants() == dp::participants{first, all}, "the batch is divided among others.");
+    for (std::size_t k = 0; k != places; ++k) {
+      const auto samples = dp::to<dp::cpu>(images.local(k));
+      const auto targets = dp::to<dp::cpu>(labels.local(k));
+      const std::size_t begin = dp::detail::split_begin(how.split, rows, all, first + k),
+                        end = dp::detail::split_begin(how.split, rows, all, first + k + 1);
+      require(targets.size() == end - begin, "a part has " + std::to_string(targets.size()) + " rows.");
+      for (std::size_t i = begin; i != end; ++i) {
+        require(targets.data()[i - begin] == whole.labels[first_of_batch + i], "a label differs.");
+        for (std::size_t p = 0; p != 6; ++p)
+          require(samples.data()[(i - begin) * 6 + p] == whole.samples[(first_of_batch + i) * 6 + p],
+                  "a sample differs.");
+      }
+    }
+    first_of_batch += rows;
+  }
+  require(number == whole.batch_sizes.size(), "there are other numbers of batches.");
+}
+
+}  // namespace
+
+TEST_CASE("the processes' loaders divide the batches of one process, nothing is repeated or left out", "[data]") {
+  const dp::image_set data = numbered_images(41);
+  for (const int workers : {0, 2})
+    for (const auto rule : {dp::split::even, dp::split::torch})
+      for (const bool drop_last : {false, true}) {
+        CAPTURE(workers, drop_last);
+        const dp::loader_options how{
+            .batch = 9, .shuffle = dp::seed{3}, .drop_last = drop_last, .workers = workers, .split = rule};
+        dp::loader<dp::on<dp::cpu>> of_one{data, how};
+        for (const int epoch : {0, 2}) {
+          const auto whole = support::read_epoch(of_one, epoch);
+          const auto compare = [&](int processes, auto where) {
+            CHECK_NOTHROW(in_processes(processes, [&](const dp::process_group& group) {
+              require_own_parts<decltype(where)>(group, data, how, epoch, whole);
+            }));
+          };
+          compare(1, dp::across<dp::on<dp::cpu>>{});
+          compare(4, dp::across<dp::on<dp::cpu>>{});
+          compare(3, dp::across<dp::on<dp::cuda<1>>>{});
+          compare(2, dp::across<dp::replicated<2, 0, 1>>{});
+          compare(12, dp::across<dp::on<dp::cpu>>{});
+        }
+      }
+}
+
+TEST_CASE("a loader over processes makes the samples of its own process alone", "[data]") {
+  const dp::image_set data = numbered_images(40);
+  std::vector<int> made(40);  // each element is written by one thread
+  in_processes(4, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    dp::loader<dp::across<dp::on<dp::cpu>>> batches{
+        data, {.batch = 8, .shuffle = dp::seed{1}}, [&](std::span<float>, std::size_t index, int) { ++made[index]; }};
+    for (const auto& batch : batches.epoch(0))
+      require(batch.labels.extent(0) == 8, "a batch is not of 8 samples.");
+  });
+  CHECK(made == std::vector<int>(40, 1));
+}
+
+TEST_CASE("a loader over processes needs a process_scope", "[data]") {
+  const dp::image_set data = numbered_images(4);
+  CHECK_THROWS_WITH(
+      (dp::loader<dp::across<dp::on<dp::cpu>>>{data, {.batch = 2}}),
+      ContainsSubstring("loader: its placement lies across processes, and this thread has not said which."));
+}
