@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Memory that several processes of a host have mapped. One of them creates it and sends where(); the others open that,
+/// and then all call settle(). It has no name in any file system, so nothing of it is left when the processes have
+/// ended, however they end. What fails is kept in failure(), because processes that wait for each other must all go
+/// through the same steps before one of them may throw.
+class shared_segment {
+ public:
+  /// What another process needs to open the segment. The inode is compared before anything is opened: a process
+  /// identifier may mean another process there, in a container.
+  struct address {
+    std::int64_t process = 0;
+    std::int64_t descriptor = -1;
+    std::uint64_t device = 0, inode = 0, bytes = 0;
+  };
+  /// The step that failed, and errno.
+  struct failure {
+    enum step_number : std::int32_t { none, create, find, allocate };
+    std::int32_t step = none;
+    std::int32_t number = 0;
+  };
+
+  shared_segment() = default;
+  shared_segment(const shared_segment&) = delete;
+  shared_segment& operator=(const shared_segment&) = delete;
+  ~shared_segment() {
+    settle();
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+
+  /// Makes a segment whose bytes are 0.
+  void create(std::size_t bytes) {
+    bytes_ = bytes;
+    descriptor_ = ::memfd_create("devplace", MFD_CLOEXEC);
+    if (descriptor_ < 0) return fail(failure::create);
+    if (::ftruncate(descriptor_, static_cast<::off_t>(bytes)) != 0) return fail(failure::allocate);
+    map();
+  }
+  /// Opens what another process has created.
+  void open(const address& there) {
+    bytes_ = static_cast<std::size_t>(there.bytes);
+    const std::string path = "/proc/" + std::to_string(there.process) + "/fd/" + std::to_string(there.descriptor);
+    struct ::stat found = {};
+    if (::stat(path.c_str(), &found) != 0) return fail(failure::find);
+    if (found.st_dev != there.device || found.st_ino != there.inode) {
+      errno = ENOENT;
+      return fail(failure::find);
+    }
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor_ < 0) return fail(failure::find);
+    map();
+  }
+  /// Where others can open it until settle(); only its bytes are meaningful after a failure.
+  address where() const {
+    struct ::stat own = {};
+    if (descriptor_ >= 0) static_cast<void>(::fstat(descriptor_, &own));
+    return {::getpid(), descriptor_, own.st_dev, own.st_ino, bytes_};
+  }
+  /// Takes memory for a range, which otherwise is taken at the first write: too late for an error, the process would be
+  /// ended by SIGBUS.
+  void reserve(std::size_t first, std::size_t bytes) {
+    if (failed_.step != failure::none || bytes == 0) return;
+    int result = 0;
+    do
+      result = ::posix_fallocate(descriptor_, static_cast<::off_t>(first), static_cast<::off_t>(bytes));
+    while (result == EINTR);
+    errno = result;
+    if (result != 0) fail(failure::allocate);
+  }
+  /// All have opened it: nobody else can any more.
+  void settle() noexcept {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+
+  /// The first step that failed.
+  const failure& failed() const noexcept { return failed_; }
+  /// Page-aligned; null after a failure.
+  std::byte* data() const noexcept { return data_; }
+
+  /// Throws communication_error for what failed in process `rank` of `processes`.
+  [[noreturn]] static void report(const failure& what, int rank, int processes, std::size_t bytes) {
+    const std::string who = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
+                            std::to_string(processes) + " processes could not ",
+                      why = std::generic_category().message(what.number);
+    switch (what.step) {
+      case failure::create:
+        throw communication_error(who + "create shared memory (" + why +
+                                  "). Allow the processes to use memfd_create, or connect them by MPI.");
+      case failure::find:
+        throw communication_error(who + "open the memory of rank 0 by /proc (" + why +
+                                  "). Start all processes on one host, in one container and as one user, or connect "
+                                  "them by MPI.");
+      default:
+        throw communication_error(who + "get " + std::to_string(bytes) + " bytes of shared memory (" + why +
+                                  "). Give the job more memory, or start fewer processes.");
+    }
+  }
+
+ private:
+  void fail(failure::step_number step) noexcept {
+    if (failed_.step == failure::none) failed_ = {step, errno};
+  }
+  void map() {
+    void* const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (at == MAP_FAILED) return fail(failure::allocate);
+    data_ = static_cast<std::byte*>(at);
+  }
+
+  int descriptor_ = -1;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+  failure failed_;
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+  #include <emmintrin.h>
+#endif
+
+namespace devplace::parallel::detail {
+
+/// Copies a process's data to memory that other processes read. If they share its last-level cache, that is done by
+/// usual stores. If not, each stored line must first be fetched from the other cache, ten times slower than memory; it
+/// is then written past the caches, by streaming stores, and read from memory. Which of them holds depends on where the
+/// processes run, and changes when they are moved: so stores are timed, and compared with streaming, which costs the
+/// same everywhere.
+class shared_writer {
+ public:
+  /// Measures streaming with memory that nobody reads yet, and takes that memory before it is needed.
+  shared_writer(std::byte* memory, std::size_t bytes) {
+    std::memset(memory, 0, bytes);
+#if defined(__x86_64__)
+    if (bytes < 2 * calibration) return;
+    for (int round = 0; round != 3; ++round) {
+      const std::uint64_t begin = __builtin_ia32_rdtsc();
+      stream(memory, memory + calibration, calibration);
+      _mm_sfence();
+      const std::uint64_t cycles = __builtin_ia32_rdtsc() - begin;
+      if (round == 0 || cycles < streaming_) streaming_ = cycles;
+    }
+#endif
+  }
+
+  /// As std::memcpy; null pointers are allowed for 0 bytes. settle() must follow before others are told of the data.
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    if (bytes == 0) return;
+#if defined(__x86_64__)
+    if (bytes >= least && streaming_ != 0) {
+      if (slow_ <= 0) return timed_store(to, from, bytes);
+      if (++copies_ % 64 != 0) return stream(to, from, bytes);
+      timed_store(to, from, least);
+      return stream(to + least, from + least, bytes - least);
+    }
+#endif
+    std::memcpy(to, from, bytes);
+  }
+  /// Orders the copies before everything that follows.
+  void settle() const noexcept {
+#if defined(__x86_64__)
+    if (slow_ >= 0) _mm_sfence();
+#endif
+  }
+
+  /// Copies by streaming stores, where the processor has them.
+  static void stream(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    const std::size_t head = (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64;
+    if (bytes < 64 + head) return static_cast<void>(std::memcpy(to, from, bytes));
+    std::memcpy(to, from, head);
+    std::size_t i = head;
+#if defined(__x86_64__)
+    for (; i + 64 <= bytes; i += 64)
+      for (std::size_t k = 0; k != 64; k += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + k),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + k)));
+#endif
+    std::memcpy(to + i, from + i, bytes - i);
+  }
+
+ private:
+#if defined(__x86_64__)
+  static constexpr std::size_t least = 2048, calibration = 128 * 1024;
+
+  void timed_store(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    const std::uint64_t begin = __builtin_ia32_rdtsc();
+    std::memcpy(to, from, bytes);
+    const std::uint64_t cycles = __builtin_ia32_rdtsc() - begin;
+    const bool slow = cycles * (calibration / 1024) > 4 * streaming_ * (bytes / 1024);
+    slow_ += slow ? (slow_ < 3 ? 1 : 0) : (slow_ > -3 ? -1 : 0);
+  }
+  std::uint64_t streaming_ = 0;  ///< cycles to stream `calibration` bytes
+  int slow_ = -3;                ///< above 0: the latest copies by stores were slow; -3 to 3
+  unsigned copies_ = 0;
+#endif
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace support {
+
+/// Makes the processes that are forked afterwards meet: what a control connection does in programs.
+class meeting_point {
+ public:
+  static constexpr std::size_t most_bytes = 1024;
+
+  explicit meeting_point(int processes) : processes_(static_cast<std::size_t>(processes)) {
+    void* const at = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::runtime_error("no memory for a meeting point");
+    arrived_ = ::new (at) std::atomic<std::size_t>(0);
+    messages_ = static_cast<char*>(at) + 64;
+  }
+  meeting_point(const meeting_point&) = delete;
+  meeting_point& operator=(const meeting_point&) = delete;
+  ~meeting_point() { ::munmap(arrived_, bytes()); }
+
+  /// Returns when all processes have called it as often as this one.
+  void barrier() {
+    ++meetings_;
+    arrived_->fetch_add(1);
+    while (arrived_->load() < meetings_ * processes_)
+      std::this_thread::yield();
+  }
+  /// What all processes pass, in the order of ranks.
+  void all_gather(int rank, const void* own, std::size_t bytes, void* all) {
+    if (bytes > most_bytes) throw std::runtime_error("the message is too long for a meeting point");
+    std::memcpy(messages_ + static_cast<std::size_t>(rank) * most_bytes, own, bytes);
+    barrier();
+    for (std::size_t r = 0; r != processes_; ++r)
+      std::memcpy(static_cast<char*>(all) + r * bytes, messages_ + r * most_bytes, bytes);
+    barrier();
+  }
+
+ private:
+  std::size_t bytes() const { return 64 + processes_ * most_bytes; }
+
+  std::size_t processes_, meetings_ = 0;
+  std::atomic<std::size_t>* arrived_ = nullptr;
+  char* messages_ = nullptr;
+};
+
+/// How a process ended.
+struct ended_process {
+  std::string how;     ///< `exit 0`, `signal 9`
+  std::string output;  ///< what its function returned, or what() of the exception that it threw
+};
+
+/// Calls `f(rank)` in `processes` children of fork(), rank 0 first, and waits for them. A child exits with 0, with 1
+/// after an exception, and without destructors of static objects. One that hangs is ended by SIGALRM after `seconds`,
+/// and all end with this process. `f` returns a text, at most 60,000 bytes, or nothing.
+template <class F>
+std::vector<ended_process> in_forked_processes(int processes, const F& f, unsigned seconds = 60) {
+  std::vector<std::pair<::pid_t, int>> children;  // with the end of a pipe
+  const ::pid_t parent = ::getpid();
+  for (int rank = 0; rank != processes; ++rank) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("no pipe for a child");
+    const ::pid_t child = ::fork();
+    if (child < 0) throw std::runtime_error("no child");
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(2);
+      ::alarm(seconds);
+      ::close(ends[0]);
+      std::string output;
+      int code = 0;
+      try {
+        if constexpr (std::is_void_v<decltype(f(rank))>)
+          f(rank);
+        else
+          output = f(rank);
+      } catch (const std::exception& failure) {
+        output = failure.what();
+        code = 1;
+      }
+      if (::write(ends[1], output.data(), output.size()) != static_cast<::ssize_t>(output.size())) code = 2;
+      ::_exit(code);
+    }
+    ::close(ends[1]);
+    children.emplace_back(child, ends[0]);
+  }
+  std::vector<ended_process> ended;
+  for (const auto& [child, pipe] : children) {
+    ended_process how;
+    char buffer[4096];
+    for (::ssize_t n = 0; (n = ::read(pipe, buffer, sizeof buffer)) > 0;)
+      how.output.append(buffer, static_cast<std::size_t>(n));
+    ::close(pipe);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    how.how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                  : "exit " + std::to_string(WEXITSTATUS(status));
+    ended.push_back(how);
+  }
+  return ended;
+}
+
+/// The failures of in_forked_processes(), a line for each: empty if all ended with 0.
+inline std::string failures(const std::vector<ended_process>& processes) {
+  std::string text;
+  for (std::size_t r = 0; r != processes.size(); ++r)
+    if (processes[r].how != "exit 0")
+      text += "rank " + std::to_string(r) + ": " + processes[r].how + ": " + processes[r].output + "\n";
+  return text;
+}
+
+}  // namespace support
