@@ -29,10 +29,13 @@ struct image_set {
   tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>> images;  ///< (count, height, width)
   tensor<std::uint8_t, extents<dyn>, on<cpu>> labels;            ///< (count)
 
+  /// Takes both tensors, or those of another set.
+  ///@{
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)
       : images(std::move(given_images)), labels(std::move(given_labels)) {}
   image_set(image_set&&) noexcept = default;
   image_set& operator=(image_set&&) noexcept = default;
+  ///@}
   image_set(const image_set&, USE_clone_OF_ITS_images_AND_OF_ITS_labels* = nullptr) = delete;
 
   /// Number of images.

@@ -40,9 +40,9 @@ struct parameter_list<Base, List, First, Rest...>
 /// Stands for a plan where there is nothing to compile.
 struct no_passes {
   template <class Backend, class X, class P>
-  static void forward();
+  static void forward() {}
   template <class Backend, class X, class P>
-  static void backward();
+  static void backward() {}
 };
 
 /// The plan of consecutive layers.
