@@ -7,6 +7,7 @@
 #   component        target                    package           macro (1 for everything that links the target)
 #   cblas            devplace::cblas           any CBLAS         DEVPLACE_WITH_CBLAS
 #   zlib             devplace::zlib            zlib              DEVPLACE_WITH_ZLIB
+#   mpi              devplace::mpi             any MPI           DEVPLACE_WITH_MPI
 #   cuda             devplace::cuda            CUDA Toolkit      DEVPLACE_WITH_CUDA
 #   simulated_cuda   devplace::simulated_cuda  none              DEVPLACE_WITH_SIMULATED_CUDA
 
@@ -60,6 +61,14 @@ function(devplace_find_components)
       if(NOT TARGET ZLIB::ZLIB)
         set(missing "no zlib. Debian: apt-get install zlib1g-dev; elsewhere set ZLIB_ROOT.")
       endif()
+    elseif(component STREQUAL "mpi")
+      # FindMPI's own variables choose between several: MPI_CXX_COMPILER, MPI_HOME, or Debian's suffix.
+      find_package(MPI QUIET COMPONENTS CXX)
+      set(libraries MPI::MPI_CXX)
+      if(NOT TARGET MPI::MPI_CXX)
+        set(missing "no MPI. Debian: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich; elsewhere set "
+                    "MPI_HOME or MPI_CXX_COMPILER.")
+      endif()
     elseif(component STREQUAL "cuda")
       find_package(CUDAToolkit QUIET)
       set(libraries CUDA::cudart_static CUDA::cublasLt)
@@ -78,7 +87,7 @@ function(devplace_find_components)
         endforeach()
       endif()
     elseif(NOT component STREQUAL "simulated_cuda")
-      set(missing "it has no component of that name, only cblas, zlib, cuda and simulated_cuda.")
+      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda and simulated_cuda.")
     endif()
 
     if(missing)

@@ -6,6 +6,9 @@
 # Whether g++ finds a header.
 has_header() { echo "#include <$1>" | g++ -E -x c++ - >/dev/null 2>&1; }
 
+# Whether the wrapper of an MPI's compiler is there, and the header that it finds.
+has_mpi_header() { echo "#include <mpi.h>" | "$1" -E -x c++ - >/dev/null 2>&1; }
+
 # Whether the thing that a Debian package is wanted for is there, however it came to be there.
 has_package() {
   case $1 in
@@ -16,6 +19,9 @@ has_package() {
     python3-venv) python3 -c 'import ensurepip, venv' ;;
     catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
     libopenblas-dev) has_header cblas.h ;;
+    openmpi-bin) command -v mpirun.openmpi ;;
+    libopenmpi-dev | libmpich-dev) has_mpi_header "mpicxx.$(echo "$1" | sed 's/lib\(.*\)-dev/\1/')" ;;
+    mpich) command -v mpirun.mpich ;;
     zlib1g-dev) has_header zlib.h ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1

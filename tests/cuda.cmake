@@ -45,7 +45,7 @@ endforeach()
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
 # Not with component cuda, and the stand-in for an absent component next to the present one.
-list(FILTER headers EXCLUDE REGEX "_body\\.hpp$|backend/simulated/|_absent\\.hpp$")
+list(FILTER headers EXCLUDE REGEX "_body\\.hpp$|backend/simulated/|_absent\\.hpp$|/mpi[a-z_]*\\.hpp$")
 set(components devplace::cuda)
 foreach(component IN ITEMS cblas zlib)
   if(TARGET devplace::${component})

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/parallel/detail/mpi_calls.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Time between two questions to MPI whether something has arrived.
+class waiting {
+ public:
+  /// None at first. Then other programs run on this processor, if there are any; if they take it for long, or nothing
+  /// happens for long, this one sleeps, after which it gets the processor sooner.
+  void a_little() {
+    if (++times_ < 10) return;
+    const double now = seconds();
+    if (asked_ == 0) began_ = asked_ = now;
+    if (now - asked_ > 200e-6 || now - began_ > 10e-3) sleeps_ = 20;
+    if (sleeps_ > 0) {
+      --sleeps_;
+      sleep();
+      asked_ = seconds();
+    } else {
+      asked_ = now;
+      sched_yield();
+    }
+  }
+
+  static void sleep() {
+    const timespec shortly{0, 20'000};
+    nanosleep(&shortly, nullptr);
+  }
+
+ private:
+  static double seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+
+  int times_ = 0, sleeps_ = 0;
+  double began_ = 0, asked_ = 0;
+};
+
+/// The messages of one call, on their way. They are waited for by asking, never by a call of MPI that blocks, so that
+/// the group's monitor is asked, too, and processors are left to others.
+class mpi_messages {
+ public:
+  void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
+    if (bytes == 0) return;
+    MPI_Request& request = add(bytes);
+    check_mpi("MPI_Irecv", MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, tag, communicator, &request));
+  }
+  void send(MPI_Comm communicator, int tag, int to, const std::byte* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    MPI_Request& request = add(sent);
+    check_mpi("MPI_Isend", MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, tag, communicator, &request));
+  }
+  void barrier(MPI_Comm communicator) {
+    MPI_Request& request = add(all_together);
+    check_mpi("MPI_Ibarrier", MPI_Ibarrier(communicator, &request));
+  }
+
+  /// Returns when all have arrived, and what was sent may be overwritten. MPICH reports a message that is longer than
+  /// expected not to the communicator's error handler but to MPI_COMM_WORLD's, which ends the program unless the user
+  /// has set another.
+  void wait(group_monitor* monitor) {
+    for (std::size_t i = 0; i != requests_.size(); ++i) {
+      waiting pause;
+      for (unsigned asked = 1;; ++asked) {
+        int arrived = 0;
+        MPI_Status status{};
+        check_mpi("MPI_Test", MPI_Test(&requests_[i], &arrived, &status));
+        if (arrived != 0) {
+          check_length(status, expected_[i]);
+          break;
+        }
+        if (asked % 8 == 0 && monitor != nullptr) monitor->check();
+        pause.a_little();
+      }
+    }
+    requests_.clear();
+    expected_.clear();
+  }
+
+  /// After an exception: buffers are not written any more, unless a message has begun whose sender does not go on.
+  void abandon() noexcept {
+    for (std::size_t i = 0; i != requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == all_together) continue;
+      if (expected_[i] == sent) {
+        MPI_Request_free(&requests_[i]);  // sending cannot be cancelled
+        continue;
+      }
+      MPI_Cancel(&requests_[i]);
+      for (int tries = 0, done = 0; done == 0 && tries != 1000; ++tries) {
+        if (tries != 0) waiting::sleep();
+        if (MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      }
+    }
+    requests_.clear();
+    expected_.clear();
+  }
+
+ private:
+  /// In place of the bytes that are expected.
+  static constexpr std::size_t sent = 0, all_together = static_cast<std::size_t>(-1);
+  /// Number of times to ask at once, and then again after others have run; after that, a little later each time.
+  static constexpr std::size_t spins = 100, yields = 200;
+
+  MPI_Request& add(std::size_t expected) {
+    expected_.push_back(expected);
+    return requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  static void check_length(const MPI_Status& status, std::size_t expected) {
+    if (expected == sent || expected == all_together) return;
+    int bytes = 0;
+    check_mpi("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &bytes));
+    if (static_cast<std::size_t>(bytes) != expected)
+      throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
+                                std::to_string(bytes) + " bytes where " + std::to_string(expected) +
+                                " were expected. The processes of a group must make the same calls in the same order, "
+                                "with as many elements.");
+  }
+
+  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> expected_;  ///< bytes to receive, or another thing to wait for
+};
+
+}  // namespace devplace::parallel::detail

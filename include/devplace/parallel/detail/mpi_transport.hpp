@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/parallel/detail/mpi_calls.hpp>
+#include <devplace/parallel/detail/mpi_messages.hpp>
+#include <devplace/parallel/transport.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Connects the processes of an MPI communicator, by messages between two of them: sums are computed by the caller, in
+/// the order of the ranks.
+class mpi_transport final : public transport {
+ public:
+  /// Owns `communicator`, made for it alone; all its processes make one at the same time.
+  explicit mpi_transport(MPI_Comm communicator) : transport(mpi_ranks(communicator)), communicator_(communicator) {
+    check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN));
+  }
+  /// MPI's rule is that all processes free a communicator together. Whoever cannot know that the others do, because
+  /// something failed, or may not call MPI, leaves it to MPI_Finalize.
+  ~mpi_transport() override {
+    if (!failed_ && std::uncaught_exceptions() == 0 && mpi_initialised() && !mpi_finalised() &&
+        mpi_takes_calls_of_this_thread())
+      MPI_Comm_free(&communicator_);
+  }
+
+  std::string description() const override {
+    return std::to_string(size()) + (size() == 1 ? " process" : " processes") + ", by MPI (" + library_ + ")";
+  }
+  std::size_t portion() const noexcept override { return std::size_t{4} << 20; }
+
+  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+    const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
+    guarded(begins, [&] {
+      const std::size_t slot = devplace::detail::aligned(bytes);
+      reserve((processes() - 1) * buffers.size() * slot);
+      auto* received = static_cast<std::byte*>(received_.data());
+      summands_.clear();
+      for (std::size_t from = 0; from != processes(); ++from)
+        for (std::byte* const buffer : buffers) {
+          summands_.push_back(from == rank() ? buffer + own : received);
+          if (from == rank()) continue;
+          messages_.receive(communicator_, tag_, static_cast<int>(from), received, bytes);
+          received += slot;
+        }
+      for (std::size_t to = after(rank()); to != rank(); to = after(to))
+        for (const std::byte* const buffer : buffers)
+          messages_.send(communicator_, tag_, static_cast<int>(to), buffer + begins[to], begins[to + 1] - begins[to]);
+      messages_.wait(monitor());
+    });
+    return {summands_, buffers[0] + own};
+  }
+
+  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                  std::span<const std::size_t> begins) override {
+    const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
+    guarded(begins, [&] {
+      for (std::size_t from = 0; from != processes(); ++from)
+        if (from != rank())
+          messages_.receive(communicator_, tag_, static_cast<int>(from), buffers[0] + begins[from],
+                            begins[from + 1] - begins[from]);
+      for (std::size_t to = after(rank()); to != rank(); to = after(to))
+        messages_.send(communicator_, tag_, static_cast<int>(to), part, bytes);
+      messages_.wait(monitor());
+    });
+    if (bytes != 0 && part != buffers[0] + own) std::memcpy(buffers[0] + own, part, bytes);
+    for (std::byte* const buffer : buffers.subspan(1))
+      if (begins.back() != 0) std::memcpy(buffer, buffers[0], begins.back());
+  }
+
+  void barrier() override {
+    guarded({}, [&] {
+      messages_.barrier(communicator_);
+      messages_.wait(monitor());
+    });
+  }
+
+  /// Colors are numbered first, because MPI takes none below 0; and so that all are there when MPI_Comm_split, which
+  /// cannot be interrupted, is called.
+  std::shared_ptr<transport> split(int color, int key) override {
+    std::vector<int> colors(processes(), color);
+    std::vector<std::size_t> begins(processes() + 1);
+    for (std::size_t r = 0; r != begins.size(); ++r)
+      begins[r] = r * sizeof(int);
+    auto* const all = reinterpret_cast<std::byte*>(colors.data());
+    distribute(reinterpret_cast<const std::byte*>(&color), std::span(&all, 1), begins);
+    std::sort(colors.begin(), colors.end());
+    colors.erase(std::unique(colors.begin(), colors.end()), colors.end());
+    const auto number = static_cast<int>(std::lower_bound(colors.begin(), colors.end(), color) - colors.begin());
+    std::shared_ptr<mpi_transport> part;
+    guarded({}, [&] {
+      MPI_Comm of_part = MPI_COMM_NULL;
+      check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_, number, key, &of_part));
+      part = std::make_shared<mpi_transport>(of_part);
+    });
+    return part;
+  }
+
+  group_monitor* monitor() noexcept override { return monitor_.get(); }
+  /// Lets `by` watch the calls from now on.
+  void watch(std::shared_ptr<group_monitor> by) noexcept { monitor_ = std::move(by); }
+
+ private:
+  std::size_t processes() const { return static_cast<std::size_t>(size()); }
+  std::size_t rank() const { return static_cast<std::size_t>(ranks().rank); }
+  std::size_t after(std::size_t rank) const { return rank + 1 == processes() ? 0 : rank + 1; }
+
+  void reserve(std::size_t bytes) {
+    if (received_.bytes() >= bytes) return;
+    received_ = {};
+    received_ = devplace::detail::allocate<backend::cpu>(0, bytes, memory_purpose::workspace);
+  }
+
+  /// Calls f(), after which the transport is unusable if it throws.
+  template <class F>
+  void guarded(std::span<const std::size_t> begins, const F& f) {
+    check_mpi_runs("process_group");
+    for (std::size_t r = 1; r < begins.size(); ++r)
+      if (begins[r] - begins[r - 1] > INT_MAX)
+        throw argument_error("process_group: a process's part has " + std::to_string(begins[r] - begins[r - 1]) +
+                             " bytes, and MPI counts to " + std::to_string(INT_MAX) +
+                             ". Call it for at most portion() bytes at a time.");
+    if (failed_)
+      throw communication_error(
+          "process_group: an earlier collective call of this group failed in this process, so the others wait for "
+          "something else. End the program.");
+    failed_ = true;
+    tag_ = (tag_ + 1) % 32768;  // every MPI has so many
+    try {
+      f();
+    } catch (...) {
+      messages_.abandon();
+      throw;
+    }
+    failed_ = false;
+  }
+
+  MPI_Comm communicator_;
+  std::string library_ = mpi_library();
+  std::shared_ptr<group_monitor> monitor_;
+  bool failed_ = false;
+  int tag_ = 0;
+  mpi_messages messages_;
+  devplace::detail::memory_block received_;
+  std::vector<const std::byte*> summands_;
+};
+
+}  // namespace devplace::parallel::detail

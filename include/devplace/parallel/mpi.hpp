@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Component devplace::mpi. Not part of all.hpp, as it includes <mpi.h>.
+#if !__has_include(<mpi.h>)
+  #error \
+      "devplace: parallel/mpi.hpp needs MPI. Link devplace::mpi, found by find_package(devplace COMPONENTS mpi), or compile with mpicxx. Debian: apt-get install libopenmpi-dev or libmpich-dev."
+#else
+
+  #include <exception>
+  #include <memory>
+  #include <string>
+
+  #include <devplace/parallel/detail/mpi_calls.hpp>
+  #include <devplace/parallel/detail/mpi_transport.hpp>
+  #include <devplace/parallel/process_group.hpp>
+  #include <devplace/place/error.hpp>
+  #include <devplace/place/thread_team.hpp>
+
+namespace devplace {
+
+namespace parallel::detail {
+
+/// A group with a duplicate of `communicator`. `what` makes it, for messages.
+inline process_group mpi_group(const char* what, MPI_Comm communicator) {
+  check_mpi_runs(what);
+  if (mpi_thread_level() == MPI_THREAD_SINGLE && thread_count() > 1)
+    throw communication_error(std::string(what) +
+                              ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
+                              "and devplace computes with " +
+                              std::to_string(thread_count()) +
+                              ". Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call set_thread_count(1) first.");
+  if (communicator == MPI_COMM_NULL)
+    throw argument_error(std::string(what) +
+                         ": the communicator is MPI_COMM_NULL, so this process is in none. MPI_Comm_split gives it to "
+                         "processes with MPI_UNDEFINED; only the others can make a group of their communicator.");
+  int between_groups = 0;
+  check_mpi("MPI_Comm_test_inter", MPI_Comm_test_inter(communicator, &between_groups));
+  if (between_groups != 0)
+    throw argument_error(std::string(what) +
+                         ": the communicator is an intercommunicator, which connects two groups. Make one of both with "
+                         "MPI_Intercomm_merge.");
+  MPI_Comm own = MPI_COMM_NULL;
+  check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
+  return process_group(std::make_shared<mpi_transport>(own));
+}
+
+/// MPI's beginning and end, unless the program has taken care of them.
+class mpi_runtime {
+ public:
+  mpi_runtime(int* argc, char*** argv) {
+    if (mpi_finalised())
+      throw communication_error(
+          "mpi_session: MPI is finalized, and a process can initialise it only once. Make one mpi_session, in main, "
+          "that lives as long as the processes communicate.");
+    if (mpi_initialised()) return;
+    int level = MPI_THREAD_SINGLE;
+    check_mpi("MPI_Init_thread", MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
+    ends_mpi_ = true;
+  }
+  mpi_runtime(const mpi_runtime&) = delete;
+  mpi_runtime& operator=(const mpi_runtime&) = delete;
+  /// MPI_Finalize waits for all processes, which would never come here if this one has failed alone. If it ends without
+  /// MPI_Finalize, the launcher ends the others.
+  ~mpi_runtime() {
+    if (ends_mpi_ && std::uncaught_exceptions() == exceptions_ && !mpi_finalised()) MPI_Finalize();
+  }
+
+ private:
+  bool ends_mpi_ = false;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace parallel::detail
+
+/// The processes of the program's own MPI communicator as a group, for programs that use MPI. The communicator is
+/// duplicated, so messages of the program and of devplace do not meet; errors of the duplicate are exceptions, with
+/// MPI's own text. It is freed with the last object that uses the group, unless MPI is finalized by then. All processes
+/// of the communicator call this; they may be ranked in any order.
+///
+/// MPI must have been initialised, by MPI_Init_thread with MPI_THREAD_FUNNELED or more; with less than
+/// MPI_THREAD_SERIALIZED the group is used in the thread that did so. Waiting processes ask MPI again and again, and
+/// sleep between if it takes long.
+///
+/// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
+/// argument_error if the communicator is MPI_COMM_NULL or connects two groups.
+inline process_group mpi_processes(MPI_Comm communicator) {
+  return parallel::detail::mpi_group("mpi_processes", communicator);
+}
+
+/// MPI for a program that does not use it otherwise: initialised here and finalized at the end of the scope. A variable
+/// of main:
+///
+///     int main(int argc, char** argv) {
+///       dp::mpi_session session{argc, argv};
+///       dp::process_scope scope{session.processes()};
+///
+/// If the program has initialised MPI, it is used, and left to the program to finalize. If the scope ends by an
+/// exception, MPI is not finalized, because the other processes might not come to that; mpirun then ends them.
+class [[nodiscard]] mpi_session {
+ public:
+  /// MPI may take its own options out of the arguments.
+  mpi_session(int& argc, char**& argv) : runtime_(&argc, &argv) {}
+  mpi_session() : runtime_(nullptr, nullptr) {}
+
+  /// All processes that were started together, MPI_COMM_WORLD's: one if the program was started without mpirun.
+  const process_group& processes() const { return processes_; }
+
+ private:
+  parallel::detail::mpi_runtime runtime_;
+  process_group processes_ = parallel::detail::mpi_group("mpi_session", MPI_COMM_WORLD);
+};
+
+}  // namespace devplace
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Run by mpirun: MPI's beginning and end, its thread levels, and failures. The argument is the case.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/mpi.hpp>
+
+#include "mpi/check.hpp"
+
+namespace dp = devplace;
+
+namespace {
+
+const char* const start_first = "Call MPI_Init_thread(..., MPI_THREAD_FUNNELED, ...) first, or make an mpi_session";
+
+/// A session starts and ends MPI, and nothing of its group works before or after.
+void session(int argc, char** argv) {
+  CHECK_THROWS(dp::communication_error, start_first, dp::mpi_processes(MPI_COMM_WORLD));
+  std::optional<dp::process_group> part;
+  std::shared_ptr<dp::parallel::transport> kept;
+  {
+    const dp::mpi_session runs{argc, argv};
+    int level = -1;
+    MPI_Query_thread(&level);
+    CHECK(level >= MPI_THREAD_FUNNELED);
+    kept = runs.processes().transport();
+    part = runs.processes().split(0);
+    CHECK(part->all_reduce(1) == runs.processes().size());
+    const dp::mpi_session inner;  // does not end MPI
+    CHECK(inner.processes().size() == runs.processes().size());
+  }
+  int ended = 0;
+  MPI_Finalized(&ended);
+  CHECK(ended != 0);
+  CHECK_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", kept->barrier());
+  CHECK_THROWS(dp::communication_error, "MPI is finalized. Processes can communicate until", part->all_reduce(1));
+  CHECK_THROWS(dp::communication_error, "mpi_processes: MPI is finalized.", dp::mpi_processes(MPI_COMM_WORLD));
+  CHECK_THROWS(dp::communication_error, "a process can initialise it only once", dp::mpi_session{});
+  part.reset();  // neither calls MPI
+  kept.reset();
+}
+
+/// Initialised by the program: the session leaves it running.
+void program() {
+  int level = -1;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+  {
+    const dp::mpi_session uses_it;
+    CHECK(uses_it.processes().all_reduce(1) == uses_it.processes().size());
+  }
+  int ended = 1;
+  MPI_Finalized(&ended);
+  CHECK(ended == 0);
+  {
+    const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+    std::thread other([&] {
+      CHECK_THROWS(dp::communication_error, "MPI was initialised by another thread", group.barrier());
+      CHECK_THROWS(dp::communication_error, "MPI was initialised by another thread", dp::mpi_processes(MPI_COMM_WORLD));
+    });
+    other.join();
+    group.barrier();
+    dp::process_group given = group.split(0);
+    std::thread last_user([last = std::move(given)] {});  // leaves the communicator to MPI_Finalize
+    last_user.join();
+  }
+  MPI_Finalize();
+}
+
+void one_thread() {
+  MPI_Init(nullptr, nullptr);
+  int level = -1;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_SINGLE) {
+    dp::set_thread_count(2);
+    CHECK_THROWS(dp::communication_error,
+                 "mpi_processes: MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
+                 "and devplace computes with 2. Ask MPI_Init_thread for MPI_THREAD_FUNNELED, or call "
+                 "set_thread_count(1) first.",
+                 dp::mpi_processes(MPI_COMM_WORLD));
+  }
+  dp::set_thread_count(1);
+  CHECK(dp::mpi_processes(MPI_COMM_WORLD).all_gather(1).size() != 0);
+  MPI_Finalize();
+}
+
+void any_thread() {
+  int level = -1;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
+  if (level >= MPI_THREAD_SERIALIZED) {
+    std::thread other([] {
+      const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+      CHECK(group.all_reduce(1) == group.size());
+    });
+    other.join();
+  }
+  MPI_Finalize();
+}
+
+/// Two processes that make different calls learn it. MPICH itself ends the one whose message is too long.
+void different_calls() {
+  const dp::mpi_session runs;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+  const std::string why = "The processes of a group must make the same calls in the same order, with as many elements.";
+  if (group.rank() == 0)
+    CHECK_THROWS(dp::communication_error, why, group.all_gather(1.5));
+  else
+    CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
+  CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
+  CHECK(runs.processes().all_reduce(1) == 2);  // other groups are not concerned
+}
+
+struct impatient final : dp::parallel::group_monitor {
+  void enter(const dp::parallel::collective_call& call) noexcept override { name = call.name; }
+  void leave() noexcept override {}
+  void check() override {
+    if (++asked == 50) throw dp::communication_error("rank 1 does not come.");
+  }
+  std::string name;
+  int asked = 0;
+};
+
+/// The monitor ends a wait for a process that does not come, while messages are on their way.
+void watched() {
+  const dp::mpi_session runs;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+  if (group.rank() == 0) {
+    const auto monitor = std::make_shared<impatient>();
+    std::dynamic_pointer_cast<dp::parallel::detail::mpi_transport>(group.transport())->watch(monitor);
+    CHECK_THROWS(dp::communication_error, "rank 1 does not come.", group.all_gather(1));
+    CHECK(monitor->name == "all_gather");
+    CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.all_gather(1));
+  }
+  runs.processes().barrier();
+}
+
+/// An exception in one process ends the program: the others wait for ever.
+void exception() {
+  dp::mpi_session runs;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+  if (group.rank() == 1) throw std::runtime_error("this rank has failed");
+  for (;;)
+    group.barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  devplace::test::run_rank([&] {
+    if (name == "session") return session(argc, argv);
+    if (name == "program") return program();
+    if (name == "one_thread") return one_thread();
+    if (name == "any_thread") return any_thread();
+    if (name == "different_calls") return different_calls();
+    if (name == "watched") return watched();
+    if (name == "exception") return exception();
+    throw std::invalid_argument("there is no case '" + name + "'");
+  });
+}

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Programs of several processes, by every MPI that this machine has: built and run by the commands with its suffix, as
+# Debian installs Open MPI and MPICH side by side, because those without a suffix may be of either. Label mpi; no other
+# label depends on an MPI.
+add_custom_target(devplace_mpi_tests)
+
+# devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [ARGUMENTS <argument>...])
+function(devplace_add_mpi_test mpi program processes)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "EXPECT" "ARGUMENTS")
+  list(JOIN arg_ARGUMENTS " " name)
+  string(REGEX REPLACE " +" " " name "mpi: ${mpi} ${program} ${name}, ${processes} processes")
+  string(REPLACE " ," "," name "${name}")
+  add_test(NAME "${name}" COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} ${processes}
+                                  $<TARGET_FILE:mpi_${program}_${mpi}> ${arg_ARGUMENTS})
+  if(processes LESS 2)
+    set(processes 1)
+  endif()
+  set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 90 PROCESSORS ${processes} ENVIRONMENT "EXPECT=${arg_EXPECT}")
+endfunction()
+
+# Names of the libraries as their descriptions have them.
+set(library_openmpi "Open MPI v")
+set(library_mpich "MPICH ")
+# What ends a program whose message is longer than expected; Open MPI's is an exception, which the test takes.
+set(too_long_openmpi "")
+set(too_long_mpich "Message truncated")
+foreach(mpi IN ITEMS openmpi mpich)
+  find_program(DEVPLACE_MPICXX_${mpi} mpicxx.${mpi})
+  find_program(DEVPLACE_MPIRUN_${mpi} mpirun.${mpi})
+  mark_as_advanced(DEVPLACE_MPICXX_${mpi} DEVPLACE_MPIRUN_${mpi})
+  if(NOT DEVPLACE_MPICXX_${mpi} OR NOT DEVPLACE_MPIRUN_${mpi})
+    devplace_add_skipped_test(mpi_${mpi} "mpicxx.${mpi} and mpirun.${mpi} are not on this machine")
+    set_tests_properties(mpi_${mpi} PROPERTIES LABELS mpi)
+    continue()
+  endif()
+  execute_process(COMMAND ${DEVPLACE_MPICXX_${mpi}} -show OUTPUT_VARIABLE command COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(command UNIX_COMMAND "${command}")
+  set(directories ${command})
+  list(FILTER directories INCLUDE REGEX "^-I")
+  list(TRANSFORM directories REPLACE "^-I" "")
+  set(libraries ${command})
+  list(FILTER libraries INCLUDE REGEX "^-[lL]")
+  foreach(program IN ITEMS collectives life training)
+    add_executable(mpi_${program}_${mpi} EXCLUDE_FROM_ALL mpi/${program}.cpp)
+    target_include_directories(mpi_${program}_${mpi} SYSTEM PRIVATE ${directories})
+    target_link_libraries(mpi_${program}_${mpi} PRIVATE devplace_test_settings ${libraries})
+    add_dependencies(devplace_mpi_tests mpi_${program}_${mpi})
+  endforeach()
+  target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
+
+  devplace_add_mpi_test(${mpi} collectives 0 ARGUMENTS ${library_${mpi}} 100)
+  devplace_add_mpi_test(${mpi} collectives 1 ARGUMENTS ${library_${mpi}} 2000)
+  devplace_add_mpi_test(${mpi} collectives 2 ARGUMENTS ${library_${mpi}} 2000)
+  devplace_add_mpi_test(${mpi} collectives 3 ARGUMENTS ${library_${mpi}} 300)
+  devplace_add_mpi_test(${mpi} collectives 4 ARGUMENTS ${library_${mpi}} 300)
+  foreach(case IN ITEMS session program one_thread any_thread watched)
+    devplace_add_mpi_test(${mpi} life 2 ARGUMENTS ${case})
+  endforeach()
+  foreach(processes IN ITEMS 1 2 3)
+    devplace_add_mpi_test(${mpi} training ${processes})
+  endforeach()
+  devplace_add_mpi_test(${mpi} life 2 ARGUMENTS different_calls EXPECT "${too_long_${mpi}}")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception EXPECT "this rank has failed")
+  devplace_add_package_test(mpi_${mpi} FROM find_package LABEL mpi
+                            SETTINGS -DCOMPONENTS=mpi -DMPI_EXECUTABLE_SUFFIX=.${mpi})
+endforeach()
+devplace_add_package_test(mpi_absent FROM find_package LABEL mpi SETTINGS -DCOMPONENTS=mpi -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+                          EXPECT "devplace: component 'mpi' cannot be had: no MPI. Debian: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich")

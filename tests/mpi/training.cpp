@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Run by mpirun with 1 to 3 processes: a training over them, from the documentation, has the bits of one process with
+// as many simulated devices.
+
+#include <cstddef>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/parallel/mpi.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "mpi/check.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
+
+template <class Where>
+std::vector<float> train() {
+  dp::model<net, Where> model{dp::seed{9}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}};
+  for (const std::size_t rows : std::vector<std::size_t>{7, 1, 64, 2})
+    step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)),
+         dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
+  return dp::test::parameters_of(model);
+}
+
+std::vector<float> train_in_one_process(int places) {
+  if (places == 1) return train<dp::on<dp::cuda<0>>>();
+  return places == 2 ? train<dp::replicated<0, 1>>() : train<dp::replicated<0, 1, 2>>();
+}
+
+/// As a solver has it: of the first processes, without the last one, which writes files, say.
+MPI_Comm solvers() {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, size > 1 && rank + 1 == size ? MPI_UNDEFINED : 0, rank, &communicator);
+  return communicator;
+}
+
+void train_beside_a_solver() {
+  MPI_Comm solver_communicator = solvers();
+  if (solver_communicator == MPI_COMM_NULL) return;
+  {
+    const dp::process_group solvers = dp::mpi_processes(solver_communicator);
+    const dp::process_scope scope{solvers};
+    CHECK(train<dp::across<dp::on<dp::cpu>>>() == train_in_one_process(solvers.size()));
+  }
+  MPI_Comm_free(&solver_communicator);
+}
+
+int run(int argc, char** argv) {
+  const dp::mpi_session session{argc, argv};
+  const dp::process_scope scope{session.processes()};
+  const std::vector<float> parameters = train<dp::across<dp::on<dp::cpu>>>();
+  CHECK(parameters == train_in_one_process(session.processes().size()));
+  CHECK(train<dp::across<dp::on<dp::cuda<0>>>>() == parameters);
+  train_beside_a_solver();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  devplace::test::run_rank([&] { run(argc, argv); });
+}
