@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -94,6 +95,12 @@ TEST_CASE("accuracy takes the number of largest outputs as an option", "[train]"
   CHECK_THROWS_AS(measure(x, second, 5, 0), dp::argument_error);
   CHECK_THROWS_WITH(measure(x, second, 5, 4),
                     Catch::Matchers::ContainsSubstring("option top is 4 and the model has 3 classes"));
+}
+
+TEST_CASE("accuracy over no samples is NaN without a sign", "[train]") {
+  const double none = dp::accuracy(identity(), dp::image_set{});
+  CHECK(std::isnan(none));
+  CHECK(!std::signbit(none));  // it would be printed as -nan
 }
 
 TEST_CASE("accuracy over images scales them as the options say", "[train]") {

@@ -14,6 +14,7 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
 #include <devplace/tensor/distributed.hpp>
 
 namespace devplace::detail {
@@ -145,8 +146,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     detail::copy_out<backend_type>(part.ordinal(), &count, part.data(), sizeof count);
     total += count;
   }
-  if constexpr (spans_processes<Where>) total = parallel::current_processes("accuracy").all_reduce(total);
-  return static_cast<double>(total) / static_cast<double>(samples);
+  return detail::without_sign_of_nan(static_cast<double>(total) / static_cast<double>(samples));
 }
 
 /// The same over a set of images, in batches of `options.batch` (default 256); pixels are scaled as the options say, so

@@ -54,10 +54,11 @@ inline constexpr bool writable = !std::is_const_v<typename operand_view_t<X>::el
 
 template <class T, class E, class Where>
 struct result_on {
-  static_assert(single_place<Where>,
-                "devplace: this operation makes a tensor, which needs a place in its type; on views at here<...> use "
-                "the form whose name ends in _into.");
-  using type = tensor<T, E, Where>;
+  static constexpr bool names_its_place = single_place<Where>;
+  static_assert(names_its_place,
+                "devplace: this operation makes a tensor, which needs a place in its type: name that of a part, "
+                "x.local(cuda<0>{}), or give the whole tensor; in layers use the form whose name ends in _into.");
+  using type = tensor<T, E, std::conditional_t<names_its_place, Where, cpu>>;
 };
 
 /// The type of a result with element type T and extents E, on operand X's place.
