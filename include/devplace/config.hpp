@@ -73,17 +73,20 @@
   #define DEVPLACE_LIFETIMEBOUND
 #endif
 
-/// After the declaration of a function, not of a constructor: programs that call it are refused. clang prints the
-/// sentence, in its own words and at the user's line, where `= delete` would make it list every other overload. Other
-/// compilers print the declaration, whose template parameters therefore name the fix in short.
+/// After the declaration of a function, not of a constructor: programs that call it are refused; by _IF those alone for
+/// whose arguments clang knows the condition to be true. clang prints the sentence at the user's line; `= delete` would
+/// make it list the other overloads. Other compilers print the declaration, whose template parameters name the fix.
 #if defined(__clang__)
-  #define DEVPLACE_REFUSED(sentence)                                                      \
+  #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
-        __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
+        __attribute__((diagnose_if(condition, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
+  #define DEVPLACE_REFUSED(sentence) DEVPLACE_REFUSED_IF(true, sentence)
 #elif defined(__cpp_deleted_function)
   #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
+  #define DEVPLACE_REFUSED_IF(condition, sentence)
 #else
   #define DEVPLACE_REFUSED(sentence) = delete
+  #define DEVPLACE_REFUSED_IF(condition, sentence)
 #endif
 
 // Unrolls a loop over registers completely, which -O2 alone does not do.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What refers to a local object and is returned: errors of clang, which knows the lifetimes from
-// DEVPLACE_LIFETIMEBOUND.
+// What clang alone refuses: references to local objects that are returned, whose lifetimes it knows from
+// DEVPLACE_LIFETIMEBOUND, and constant indices past static extents.
 #include <devplace/all.hpp>
 
 namespace dp = devplace;
@@ -15,6 +15,34 @@ using regression = dp::model<network, on_cpu>;
 auto row_of(matrix& a) {
   return a[1];
 }
+float elements(matrix& a, std::size_t row) {
+  return a(1, 2) + a(row, 2) + a.view()(1, 2) + static_cast<float>(a.extent(1));
+}
+#if defined(INDEX_PAST_THE_END)  // expect: devplace: an index is past the extent of its axis
+float past_the_end(matrix& a) {
+  return a(0, 3);
+}
+#endif
+#if defined(INDEX_OF_A_VIEW_PAST_THE_END)  // expect: devplace: an index is past the extent of its axis
+float past_the_end(matrix& a) {
+  return a.view()(2, 0);
+}
+#endif
+#if defined(NEGATIVE_INDEX)  // expect: devplace: an index is past the extent of its axis
+void negative(matrix& a) {
+  a(-1, 0) = 1;
+}
+#endif
+#if defined(NO_SUCH_AXIS)  // expect: devplace: extent: the array has fewer axes
+std::size_t depth(const matrix& a) {
+  return a.extent(2);
+}
+#endif
+#if defined(NO_SUCH_AXIS_OF_COPIES)  // expect: devplace: extent: the array has fewer axes
+std::size_t depth(const dp::tensor<float, dp::extents<2, 3>, dp::replicated<0, 1>>& a) {
+  return a.extent(2);
+}
+#endif
 #if defined(RETURNED_VIEW)  // expect: address of stack memory associated with local variable 'a' returned
 auto returned_view() {
   matrix a(dp::extents<2, 3>{});

@@ -155,7 +155,10 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   /// Extents of the whole value.
   const Extents& extents() const { return extents_; }
   /// The size of one axis of the whole value.
-  std::size_t extent(std::size_t which) const { return extents_.extent(which); }
+  template <std::integral Axis>
+  std::size_t extent(Axis which) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(which), DEVPLACE_DETAIL_NO_AXIS) {
+    return extents_.extent(static_cast<std::size_t>(which));
+  }
   /// Number of elements of the whole value.
   std::size_t size() const { return extents_.size(); }
 

@@ -169,8 +169,8 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   /// The sizes of all axes.
   const Extents& extents() const { return extents_; }
   /// The size of one axis. Checked as element access is.
-  template <bool Checked = DEVPLACE_CHECK_BOUNDS>
-  std::size_t extent(std::size_t axis) const {
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
+  std::size_t extent(Axis axis) const DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
     return view().template extent<Checked>(axis);
   }
   /// Number of elements.
@@ -214,12 +214,16 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   ///@{
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
-  T& operator()(Index... indices) DEVPLACE_LIFETIMEBOUND {
+  T& operator()(Index... indices)
+      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...),
+                                                 DEVPLACE_DETAIL_PAST_END) {
     return view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(detail::is_index_list<rank, Index...>&& host_accessible<P>)
-  const T& operator()(Index... indices) const DEVPLACE_LIFETIMEBOUND {
+  const T& operator()(Index... indices) const
+      DEVPLACE_LIFETIMEBOUND DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...),
+                                                 DEVPLACE_DETAIL_PAST_END) {
     return const_view_type(memory<Checked>(), extents_).template operator()<Checked>(indices...);
   }
   ///@}

@@ -115,11 +115,12 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   /// The sizes of all axes.
   constexpr const Extents& extents() const { return extents_; }
   /// The size of one axis. Checked as element access is.
-  template <bool Checked = DEVPLACE_CHECK_BOUNDS>
-  constexpr std::size_t extent(std::size_t axis) const {
+  template <bool Checked = DEVPLACE_CHECK_BOUNDS, std::integral Axis>
+  constexpr std::size_t extent(Axis axis) const
+      DEVPLACE_REFUSED_IF(detail::no_axis<Extents>(axis), DEVPLACE_DETAIL_NO_AXIS) {
     if constexpr (Checked)
-      if (axis >= rank) detail::throw_no_axis(axis, rank);
-    return extents_.extent(axis);
+      if (detail::no_axis<Extents>(axis)) detail::throw_no_axis(static_cast<std::size_t>(axis), rank);
+    return extents_.extent(static_cast<std::size_t>(axis));
   }
   /// Number of elements.
   constexpr std::size_t size() const { return extents_.size(); }
@@ -153,11 +154,12 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
     return window<Layout, T, where>(data_, extents_, strides_, detail::device_of<where>{ordinal()});
   }
 
-  /// Element access, available if the host can access the memory: one index for each axis. Throws argument_error for an
-  /// index past the end if DEVPLACE_CHECK_BOUNDS is 1, as it is without NDEBUG (config.hpp).
+  /// Element access, if the host can access the memory: one index for each axis. Throws argument_error for one past the
+  /// end if DEVPLACE_CHECK_BOUNDS is 1, as without NDEBUG; clang refuses constants past static extents.
   template <bool Checked = DEVPLACE_CHECK_BOUNDS, class... Index>
     requires(detail::is_index_list<rank, Index...>&& host_accessible<Where>)
-  constexpr T& operator()(Index... indices) const {
+  constexpr T& operator()(Index... indices) const
+      DEVPLACE_REFUSED_IF(detail::past_end<Extents>(std::size_t(indices)...), DEVPLACE_DETAIL_PAST_END) {
     if constexpr (Checked) {
       [[maybe_unused]] std::size_t axis = 0;
       (require_index(static_cast<std::size_t>(indices), axis++), ...);

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include <devplace/config.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/extents.hpp>
 
@@ -20,7 +22,27 @@ struct ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy;
 
 }  // namespace devplace
 
+#define DEVPLACE_DETAIL_PAST_END "an index is past the extent of its axis; indices count from 0."
+#define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes than this one; they count from 0."
+
 namespace devplace::detail {
+
+// For DEVPLACE_REFUSED_IF, which asks where the arguments are constants. Templates of the argument's type, because
+// clang would otherwise ask while the class is incomplete.
+/// Whether an index is past the extent that the type says.
+template <class Extents, class... Index>
+constexpr bool past_end(Index... indices) {
+  std::size_t axis = 0;
+  bool past = false;
+  ((past = past || indices >= Extents::static_extent(axis), ++axis), ...);
+  return past;
+}
+
+/// Whether there is no such axis.
+template <class Extents, class Axis>
+constexpr bool no_axis(Axis axis) {
+  return static_cast<std::size_t>(axis) >= Extents::rank;
+}
 
 [[noreturn]] inline void throw_past_end(std::size_t index, std::size_t axis, std::size_t extent) {
   throw argument_error("index " + std::to_string(index) + " is past the extent " + std::to_string(extent) +
