@@ -450,7 +450,7 @@ TEST_CASE("threads that share one mapping play the processes: the protocol under
   std::vector<std::shared_ptr<shared_memory_transport>> connected;
   for (int rank = 0; rank != static_cast<int>(processes); ++rank)
     connected.push_back(std::make_shared<shared_memory_transport>(
-        dp::parallel::process_ranks{rank, processes, rank, processes}, segment, portion, nullptr));
+        dp::parallel::process_ranks{rank, processes, rank, processes}, segment, portion, true, nullptr));
   std::array<std::string, processes> failed;
   {
     std::vector<std::jthread> threads;

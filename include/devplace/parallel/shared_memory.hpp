@@ -13,13 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include <sched.h>
+
 #include <devplace/parallel/detail/monitor_of_part.hpp>
 #include <devplace/parallel/detail/shared_arrival.hpp>
 #include <devplace/parallel/detail/shared_places.hpp>
 #include <devplace/parallel/detail/shared_segment.hpp>
 #include <devplace/parallel/detail/shared_writer.hpp>
 #include <devplace/parallel/transport.hpp>
-#include <devplace/place/detail/processor_count.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel {
@@ -57,16 +58,21 @@ class shared_memory_transport final : public transport {
       segment->create(bytes_for(processes, own.portion));
       own.segment = segment->where();
     }
+    if (::sched_getaffinity(0, sizeof own.processors, &own.processors) != 0)
+      std::memset(&own.processors, 0xff, sizeof own.processors);  // more than fit in
     std::vector<opening> openings(processes);
     all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(openings.data()));
     const opening& first = openings[0];
+    for (const opening& other : openings)
+      CPU_OR(&own.processors, &own.processors, &other.processors);
+    const bool crowded = ranks.size > CPU_COUNT(&own.processors);
     if (ranks.rank != 0 && first.segment.descriptor >= 0) segment->open(first.segment);
     std::shared_ptr<shared_memory_transport> connected;
     if (segment->data() != nullptr) {
       if (ranks.rank == 0) segment->reserve(0, lines_bytes(processes));
       segment->reserve(memory_at(processes, first.portion, ranks.rank), memory_bytes(first.portion));
       if (segment->failed().step == detail::shared_segment::failure::none)
-        connected = std::make_shared<shared_memory_transport>(ranks, segment, first.portion, std::move(watch));
+        connected = std::make_shared<shared_memory_transport>(ranks, segment, first.portion, crowded, std::move(watch));
     }
     std::vector<detail::shared_segment::failure> failed(processes);
     all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
@@ -82,9 +88,10 @@ class shared_memory_transport final : public transport {
     return lines_bytes(processes) + processes * memory_bytes(portion);
   }
 
-  /// Of a segment of bytes_for() bytes. The first call may be made when all processes have made theirs.
+  /// Of a segment of bytes_for() bytes. The first call may be made when all processes have made theirs. `crowded`: they
+  /// have fewer processors than they are.
   shared_memory_transport(const process_ranks& ranks, std::shared_ptr<detail::shared_segment> segment,
-                          std::size_t portion, std::shared_ptr<group_monitor> watch)
+                          std::size_t portion, bool crowded, std::shared_ptr<group_monitor> watch)
       : transport(ranks),
         segment_(std::move(segment)),
         portion_(portion),
@@ -92,7 +99,7 @@ class shared_memory_transport final : public transport {
         places_(portion),
         writer_(memory_of(rank()), memory_bytes(portion)),
         creator_(::getpid()),
-        crowded_(ranks.local_size > devplace::detail::usable_processors()) {
+        crowded_(crowded) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
   }
   ~shared_memory_transport() override {
@@ -161,6 +168,7 @@ class shared_memory_transport final : public transport {
   struct opening {
     detail::shared_segment::address segment;
     std::uint64_t portion = 0;
+    ::cpu_set_t processors = {};  ///< on which the process may run: launchers bind each to others
   };
 
   static constexpr std::size_t page = 4096;
