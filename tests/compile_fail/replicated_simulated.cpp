@@ -37,6 +37,10 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
 #if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif
+#if defined(SHARES_BY_HAND)  // expect: MAKE_AN_optimizer_OF_THE_MODEL|optimizer: this one is a trainer's and updates
+  dp::trainer in_shares{model, nn::cross_entropy{}, dp::optim::sgd{}, dp::collective::sharded_all_reduce{}};
+  in_shares.optimizer().step(model, dp::synchronize(std::move(partial)));
+#endif
 #if defined(REDUCED_TWICE)  // expect: THESE_GRADIENTS_ARE_WHOLE_|these gradients are whole
   dp::synchronize(dp::synchronize(std::move(partial)));
 #endif

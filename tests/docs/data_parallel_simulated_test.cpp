@@ -239,6 +239,28 @@ TEST_CASE("docs/data_parallel.md: equal replicas", "[docs]") {
                                                       "(cuda:0) against replica 2 (cuda:2): element [0] is "));
 }
 
+TEST_CASE("docs/data_parallel.md: shares of the optimizer's state", "[docs]") {
+  using where = dp::replicated<0, 1, 2>;
+  const host_batch batch;
+  dp::model<net, where> model{dp::seed{1}}, same{dp::seed{1}};
+
+  using policy = collective::sharded_all_reduce<>;
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{}};
+  using whole = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam>;
+  using shared = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam, policy>;
+  static_assert(shared::optimizer_state < whole::optimizer_state / 3 + 256, "a third of it on each of three places");
+
+  const auto images = dp::scatter<dp::batch_placement_t<where>>(batch.images);
+  const auto labels = dp::scatter<dp::batch_placement_t<where>>(batch.labels);
+  dp::trainer step_of_same{same, nn::cross_entropy{}, dp::optim::adam{}};
+  for (int i = 0; i < 3; ++i) {
+    step(images, labels);
+    step_of_same(images, labels);
+  }
+  dp::check_replicas(model);
+  CHECK(parameters_of(model) == parameters_of(same));
+}
+
 TEST_CASE("docs/data_parallel.md: memory", "[docs]") {
   using where = dp::replicated<0, 1, 2>;
   using memory = dp::memory_plan<dp::model<net, where>, dp::batch<96>, dp::optim::adam, collective::all_reduce<>>;

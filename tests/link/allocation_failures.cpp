@@ -253,6 +253,7 @@ int main() {
       sweep("cpu", train<dp::cpu>) + sweep("two devices", train<two>) +
       sweep("ring", train<two, dp::collective::ring_all_reduce>) +
       sweep("scatter and gather", train<two, dp::collective::scatter_gather>) +
+      sweep("shares", train<two, dp::collective::sharded_all_reduce<>>) +
       sweep("loader on cpu", load_and_count<dp::cpu, 0>) + sweep("loader with workers", load_and_count<dp::cpu, 2>) +
       sweep("loader on two devices", load_and_count<two, 1>) + sweep("files", use_files) + sweep("MNIST", use_mnist) +
       sweep("collectives", use_collectives) + sweep("reduce_scatter", reduce_and_scatter) +

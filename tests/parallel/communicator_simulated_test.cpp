@@ -74,6 +74,7 @@ using model_type = dp::model<net, where>;
 using small = collective::buckets<1, 1>;
 using all_reduce = collective::all_reduce<recording, small>;
 using scatter_gather = collective::reduce_and_broadcast<recording, small>;
+using sharded = collective::sharded_all_reduce<recording, small>;
 /// Numbers of elements, padded to whole cache lines; the sums of weights and losses follow the last layer's bias.
 const std::vector<std::size_t> bucket_sizes{16 + 16, 32, 16, 48};
 
@@ -242,6 +243,55 @@ TEST_CASE("scatter_gather: sums go to the first place, which updates, and parame
   CHECK(parameters_of(train.model) == parameters_after(3));
 }
 
+TEST_CASE("sharded_all_reduce: each place gets its shares' sums and updates them, and all gather the others",
+          "[parallel]") {
+  recorded_training<sharded> train;
+  const auto pointers = train.gradient_pointers();
+  // Of the buckets' 2, 2, 1 and 3 lines, one of which has the sums of weights and losses, the first place has 4, the
+  // second 3 with those sums, and the third 1.
+  const std::vector<std::string> updates{"update of cuda:2", "update of cuda:2", "update of cuda:2", "update of cuda:2",
+                                         "update of cuda:0", "update of cuda:0", "update of cuda:1"};
+  const std::vector<std::string> gathers(4, "all_gather");
+  const auto followed_by = [](std::vector<std::string> names, const std::vector<std::string>& more) {
+    names.insert(names.end(), more.begin(), more.end());
+    return names;
+  };
+  const std::vector<std::string> reductions{"reduce_scatter", "broadcast", "reduce_scatter", "reduce_scatter",
+                                            "reduce_scatter"};
+  for (int step = 1; step <= 3; ++step) {
+    train.log.clear();
+    train(12);
+    CHECK(train.log.order() == passes_and(followed_by(followed_by(reductions, updates), gathers)));
+    check_buckets(train.log.of("reduce_scatter"), pointers, -1);
+  }
+  const auto broadcasts = train.log.of("broadcast");
+  REQUIRE(broadcasts.size() == 1);
+  CHECK(broadcasts[0].count == 16);
+  CHECK(broadcasts[0].root == 1);
+  const auto gathered = train.log.of("all_gather");
+  REQUIRE(gathered.size() == 4);
+  CHECK(gathered[0].count == 16);
+  CHECK(gathered[3].count == 48);
+  for (std::size_t k = 0; k < 3; ++k)
+    CHECK(gathered[3].buffers[k] == train.model.parameter<0>(k).data());
+  constexpr dp::step_traffic<model_type, sharded> traffic;
+  CHECK(traffic.gradients == 2 * bytes_of(train.log.of("reduce_scatter")) + 2 * bytes_of(broadcasts));
+  CHECK(traffic.parameters == 2 * bytes_of(gathered));
+  CHECK(traffic.bytes == dp::step_traffic<model_type, all_reduce>{}.bytes);
+  CHECK(train.log.communicators == 1);
+  noting::log = nullptr;
+  CHECK(parameters_of(train.model) == parameters_after(3));
+
+  // A norm needs all gradients on every place.
+  noting::log = &train.log;
+  train.step.clip({.max_norm = 1});
+  train.log.clear();
+  train(12);
+  CHECK(train.log.order() ==
+        passes_and(followed_by(followed_by(std::vector<std::string>(4, "all_reduce"), updates), gathers)));
+  CHECK(traffic.bytes + traffic.clipping == 4 * bytes_of(train.log.of("all_reduce")) + traffic.parameters);
+}
+
 TEST_CASE("accumulated batches are reduced once, and flush reduces the rest", "[parallel]") {
   call_log log;
   model_type model{dp::seed{4}};
@@ -303,7 +353,7 @@ TEST_CASE("synchronize makes the same calls, and gives every place the sums", "[
 }
 
 TEMPLATE_TEST_CASE("a communicator that throws leaves the model untouched, and the next step runs", "[parallel]",
-                   all_reduce, scatter_gather) {
+                   all_reduce, scatter_gather, sharded) {
   recorded_training<TestType> train;
   train(12);
   int good_steps = 1;
@@ -332,6 +382,15 @@ TEST_CASE("a broadcast of new parameters that throws leaves a model that says so
   train(12);
   train.log.clear();
   train.log.throw_at = 4;
+  CHECK_THROWS_WITH(train(12), "the network is down.");
+  CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
+}
+
+TEST_CASE("a gather of new parameters that throws leaves a model that says so", "[parallel]") {
+  recorded_training<sharded> train;
+  train(12);
+  train.log.clear();
+  train.log.throw_at = 6;
   CHECK_THROWS_WITH(train(12), "the network is down.");
   CHECK_THROWS_WITH(train(12), Catch::Matchers::ContainsSubstring("devplace: this model cannot be used any more: "));
 }

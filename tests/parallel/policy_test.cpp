@@ -23,6 +23,10 @@ static_assert(std::is_same_v<collective::scatter_gather, collective::reduce_and_
 static_assert(std::is_same_v<collective::all_reduce<>::bucket_sizes, collective::buckets<>>);
 static_assert(std::is_same_v<collective::scatter_gather::bucket_sizes, collective::buckets<>>);
 static_assert(collective::all_reduce<>::every_place_updates && !collective::scatter_gather::every_place_updates);
+static_assert(collective::sharded_all_reduce<>::every_place_updates &&
+              std::is_same_v<collective::sharded_all_reduce<>::engine_type, collective::direct>);
+static_assert(collective::updates_shares<collective::sharded_all_reduce<collective::ring>> &&
+              !collective::updates_shares<collective::all_reduce<>>);
 static_assert(collective::direct::name == "direct" && collective::ring::name == "ring");
 
 // The sizes of DistributedDataParallel.
@@ -39,6 +43,7 @@ static_assert(collective::ring::workspace_bytes(4, 5, 4) == 5 * 4);
 
 static_assert(dp::collective_policy<collective::all_reduce<>>);
 static_assert(dp::collective_policy<collective::scatter_gather, dp::backend::cpu, double>);
+static_assert(dp::collective_policy<collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>>);
 static_assert(dp::collective_policy<collective::all_reduce<collective::ring, collective::buckets<1, 1>>>);
 
 /// A user-defined policy needs no base class.
@@ -48,7 +53,7 @@ struct of_a_user {
   static constexpr bool every_place_updates = true;
   collective::direct engine = {};
 };
-static_assert(dp::collective_policy<of_a_user>);
+static_assert(dp::collective_policy<of_a_user> && !collective::updates_shares<of_a_user>);
 
 // A type that lacks a part is not a policy.
 struct without_engine {

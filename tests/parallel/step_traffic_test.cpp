@@ -48,10 +48,19 @@ static_assert(traffic<four, scatter_gather>{}.bytes ==
 // With many places it approaches the other policy.
 static_assert(traffic<eight, scatter_gather>{}.bytes < traffic<eight, all_reduce>{}.bytes * 17 / 16);
 
+// Half of all_reduce's bytes are gradients on the way to the place that updates them, the other half its parameters.
+using sharded = collective::sharded_all_reduce<>;
+static_assert(traffic<four, sharded>{}.bytes == traffic<four, all_reduce>{}.bytes);
+static_assert(traffic<four, sharded>{}.gradients == 3 * (gradients + 16) * 4);
+static_assert(traffic<four, sharded>{}.parameters == 3 * parameters * 4);
+// A step that clips makes the gradients whole.
+static_assert(traffic<four, sharded>{}.clipping == 3 * parameters * 4 && traffic<four, all_reduce>{}.clipping == 0);
+
 // Across processes the number of participants is an argument; the rest is the same.
 template <std::size_t Participants, class Policy>
 constexpr dp::step_traffic<dp::model<mnist, dp::across<dp::on<dp::cpu>>>, Policy> between{Participants};
 static_assert(between<4, all_reduce>.bytes == traffic<four, all_reduce>{}.bytes && between<1, all_reduce>.bytes == 0);
+static_assert(between<4, sharded>.bytes == traffic<four, sharded>{}.bytes && between<1, sharded>.bytes == 0);
 static_assert(between<4, scatter_gather>.bytes == traffic<four, scatter_gather>{}.bytes);
 
 // On one place nothing is moved.

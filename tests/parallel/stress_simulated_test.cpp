@@ -265,6 +265,7 @@ std::string run(unsigned seed, int operations, bool host_failures) {
 
 using all_reduce = collective::all_reduce<collective::direct, small_buckets>;
 using scatter_gather = collective::scatter_gather;
+using sharded = collective::sharded_all_reduce<collective::direct, small_buckets>;
 using ring = collective::all_reduce<collective::ring, small_buckets>;
 
 }  // namespace
@@ -277,6 +278,7 @@ TEST_CASE("replicas agree with one device in randomised training", "[parallel]")
     CHECK(run<dp::replicated<0, 1, 2>, 3, all_reduce, 1>(seed, 30, true) == "");
     CHECK(run<dp::replicated<1, 0>, 3, scatter_gather, 2>(seed, 30, true) == "");
     CHECK(run<dp::replicated<3, 1, 0, 2>, 4, ring, 1>(seed, 30, true) == "");
+    CHECK(run<dp::replicated<2, 0, 1, 3>, 4, sharded, 1>(seed, 30, true) == "");
   }
 }
 

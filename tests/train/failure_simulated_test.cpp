@@ -44,6 +44,7 @@ using net =
 using model_type = dp::model<net, three>;
 using all_reduce = collective::all_reduce<>;
 using scatter_gather = collective::scatter_gather;
+using sharded = collective::sharded_all_reduce<>;
 using by_ring = collective::ring_all_reduce;
 using by_ring_to_first = collective::reduce_and_broadcast<collective::ring>;
 
@@ -219,7 +220,7 @@ std::string fail_in_update(const dp::test::fault& where) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a bad label in one replica's part is one error, and the model is unusable until assigned anew",
-                   "[train]", all_reduce, scatter_gather, by_ring, by_ring_to_first) {
+                   "[train]", all_reduce, scatter_gather, sharded, by_ring, by_ring_to_first) {
   for (std::size_t bad = 0; bad < 3; ++bad) {
     const std::string expected = name_of(bad) + "cross_entropy: row 2 has the label 17";
     const labels_type bad_labels = labels_bad_in(bad);
@@ -336,7 +337,7 @@ TEMPLATE_TEST_CASE("an exception of a user's layer is nested in an error that na
 }
 
 TEMPLATE_TEST_CASE("an exception in the middle of an accumulation restarts it", "[train]", all_reduce, scatter_gather,
-                   by_ring) {
+                   sharded, by_ring) {
   pair_of_trainers<TestType, dp::accumulate<3>> t;
   t.both(3);
   const auto before = all_parameters_of(t.model);
@@ -409,6 +410,10 @@ TEST_CASE("an update that fails on one place is an error that names it and leave
   CHECK(fail_in_update<three, all_reduce>({.ordinal = 1, .step = 3}) == named);
   CHECK(fail_in_update<three, all_reduce>({.ordinal = 1, .step = 3, .on_host = true}) == named);
   CHECK(fail_in_update<three, by_ring>({.ordinal = 2, .step = 3}) == name_of(2) + "the rule threw.");
+  for (const int ordinal : {0, 1, 2})
+    CHECK(fail_in_update<three, sharded>({.ordinal = ordinal, .step = 3}) ==
+          name_of(static_cast<std::size_t>(ordinal)) + "the rule threw.");
+  CHECK(fail_in_update<three, sharded>({.ordinal = 2, .step = 3, .on_host = true}) == name_of(2) + "the rule threw.");
 }
 
 TEST_CASE("a model whose update failed is unusable, whoever saw the failure", "[train]") {

@@ -26,7 +26,8 @@ namespace collective = devplace::collective;
 using dp::test::distribute;
 
 TEMPLATE_TEST_CASE("replicas on CUDA devices follow one device and stay equal to the bit", "[train]",
-                   collective::all_reduce<>, collective::scatter_gather, collective::ring_all_reduce) {
+                   collective::all_reduce<>, collective::scatter_gather, collective::ring_all_reduce,
+                   collective::sharded_all_reduce<>, collective::sharded_all_reduce<collective::ring>) {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
   using where = dp::replicated<0, 1>;

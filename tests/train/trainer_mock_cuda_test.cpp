@@ -276,6 +276,37 @@ TEST_CASE("replicas on CUDA launch alike, each on its own stream, ordered by eve
   }
 }
 
+TEST_CASE("places that update shares on CUDA exchange sums, then parameters, by copies on their streams", "[train]") {
+  using where = dp::replicated<0, 1>;
+  using policy = dp::collective::sharded_all_reduce<>;
+  using plan = dp::memory_plan<dp::model<net, where>, dp::batch<64>, dp::optim::adam, policy>;
+  const std::size_t before = dp::memory_statistics<dp::cuda<1>>().of(dp::memory_purpose::optimizer_state);
+  dp::model<net, where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{}};
+  const batch_of<where> batch(64);
+  step.prepare(64);
+  step(batch.images, batch.labels);
+  CHECK(dp::memory_statistics<dp::cuda<1>>().of(dp::memory_purpose::optimizer_state) - before <= plan::optimizer_state);
+  CHECK(plan::optimizer_state < plan::parameters + 1024);  // half of two arenas
+  for (const bool clips : {false, true}) {
+    if (clips) step.clip(dp::optim::clip_norm{});
+    const names expected = forward_and_backward + names{"parallel::reduce_in_rank_order"} + (clips ? clip : names{}) +
+                           names{"adam_formula"};
+    for (int i = 0; i < 5; ++i) {
+      mock::clear_calls();
+      step(batch.images, batch.labels);
+      INFO("step " << i);
+      CHECK(launched_on(0) == expected);
+      CHECK(launched_on(1) == expected);
+      // Without clipping the sums of weights are sent from the second place to the first.
+      CHECK(calls_of("cudaMemcpyPeerAsync ") == (clips ? 2 : 3));
+      CHECK(calls_of("cudaMalloc") == 0);
+      CHECK(mock::violations().empty());
+      CHECK(all_on_their_streams());
+    }
+  }
+}
+
 TEST_CASE("the memory plan is a CUDA device's peak to the byte, purpose by purpose", "[train]") {
   take_gpu_workspace(0);
   using model_type = dp::model<net, dp::on<dp::cuda<0>>>;

@@ -28,42 +28,65 @@ struct REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize;
 /// Appears in the compiler's message when a model or gradients of another type are passed to an optimizer.
 struct PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS;
 
+/// Appears in the compiler's message for a step by hand of a trainer's optimizer that does not update whole replicas.
+struct MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND;
+
 /// Appears in the compiler's message for PyTorch's zero_grad.
 struct GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT;
 
 namespace optim {
 
-/// Which places run an optimizer: each place for its own replica, or only the first one, which then alone holds the
-/// state.
+/// Which places run an optimizer: each place for its own replica; only the first one, which then alone holds the state;
+/// or each place for its share of the parameters, in that many parts.
 ///@{
 struct on_every_place {};
 struct on_first_place {};
+template <std::size_t Parts>
+struct on_shares {};
 ///@}
 
 }  // namespace optim
 
 namespace optim::detail {
 
-/// The state of one replica's optimizer, initially zero: arenas of the parameters' size, and the rule's step memory.
+/// The number of parts of each replica that an optimizer updates.
+template <class Who>
+inline constexpr std::size_t part_count = 1;
+template <std::size_t Parts>
+inline constexpr std::size_t part_count<on_shares<Parts>> = Parts;
+template <class Who>
+inline constexpr bool has_shares = false;
+template <std::size_t Parts>
+inline constexpr bool has_shares<on_shares<Parts>> = true;
+
+/// A replica's elements that an optimizer updates together.
+struct part {
+  std::size_t first, count;
+};
+
+/// The state of an optimizer for a part of one replica, initially zero: arenas of its size, and the rule's step memory.
 template <class Rule, class T>
 struct replica_state {
+  part of = {};
   std::array<devplace::detail::memory_block, max_state_arenas> arenas;
   devplace::detail::memory_block steps;
   alignas(std::max_align_t) std::array<std::byte, step_memory_bytes> sent{};  ///< what was sent to `steps`
 };
 
-/// Updates one replica's parameters; ordinals are run-time values here.
+/// Updates a part of one replica's parameters; ordinals are run-time values here. `divisor`: null, or the sum of
+/// weights.
 template <class Rule, class T, class Backend, class S>
-void update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T>& state, std::size_t elements,
-            bool divide, const T* factor, std::int64_t step) {
+void update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T>& state, const T* divisor,
+            const T* factor, std::int64_t step) {
+  if (state.of.count == 0) return;
   step_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
-  arguments.n = elements;
-  arguments.parameters = r.parameter_data();
-  arguments.gradients = r.gradient_data();
+  arguments.n = state.of.count;
+  arguments.parameters = r.parameter_data() + state.of.first;
+  arguments.gradients = r.gradient_data() + state.of.first;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
     arguments.state[i] = static_cast<T*>(state.arenas[i].data());
-  arguments.divisor = divide ? r.gradient_data() + elements : nullptr;
+  arguments.divisor = divisor;
   arguments.gradient_factor = factor;
   arguments.step = step;
   arguments.step_memory = state.steps.data();
@@ -72,13 +95,14 @@ void update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, 
 }
 
 template <class Rule, class T, class Backend>
-replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
+replica_state<Rule, T> make_state(int ordinal, const part& of) {
   const auto zeros = [ordinal](std::size_t count) {
     return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
   };
   replica_state<Rule, T> state;
+  state.of = of;
   for (std::size_t i = 0; i < Rule::state_arenas; ++i)
-    state.arenas[i] = zeros(elements);
+    state.arenas[i] = zeros(of.count);
   state.steps = zeros(step_memory_bytes / sizeof(T));
   return state;
 }
@@ -86,9 +110,9 @@ replica_state<Rule, T> make_state(int ordinal, std::size_t elements) {
 }  // namespace optim::detail
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
-/// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` is
-/// `optim::on_first_place`, as in a trainer with `collective::scatter_gather`. One thread at a time; two steps of one
-/// model at once throw.
+/// `optimizer opt{model, optim::adam{...}}`. Every place holds the state of its own replica, unless `Who` says
+/// otherwise, as in a trainer with `collective::scatter_gather` or `collective::sharded_all_reduce`. One thread at a
+/// time; two steps of one model at once throw.
 template <class Rule, class Model, class Who = optim::on_every_place>
 class optimizer;
 
@@ -108,7 +132,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   using mesh = detail::mesh_of<Where>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
   static constexpr std::size_t places = local_place_count<Where>;
-  static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_every_place> ? places : 1;
+  static constexpr bool has_shares = optim::detail::has_shares<Who>;
+  static constexpr std::size_t parts = optim::detail::part_count<Who>;
+  static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_first_place> ? 1 : places;
+  static constexpr bool updates_replicas = updating_places == places && !has_shares;
 
  public:
   /// The models that it can update.
@@ -117,11 +144,21 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
   /// Waits for the places and throws earlier failures of them.
   template <detail::configured = detail::configuration>
-  optimizer(const model_type& m, const Rule& rule) : rule_(rule) {
+  optimizer(const model_type& m, const Rule& rule) requires(!has_shares)
+      : optimizer(m, rule, [](std::size_t, std::size_t) {
+          return optim::detail::part{0, elements};
+        }) {}
+  /// The same for shares: place k updates, as its i-th part, `count` elements from `first` on, the members of `part(k,
+  /// i)`.
+  template <class PartOf, detail::configured = detail::configuration>
+  optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
     of_ = m.shared_state();
     for (std::size_t k = 0; k < updating_places; ++k)
-      states_[k] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], elements);
+      for (std::size_t i = 0; i < parts; ++i) {
+        const auto of = part(k, i);
+        states_[k][i] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], {of.first, of.count});
+      }
     // A device with an unseen failure has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
@@ -129,7 +166,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
   /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
   template <placement GradientWhere, detail::configured = detail::configuration>
-    requires(std::is_same_v<GradientWhere, Where>&& updating_places == places)
+    requires(std::is_same_v<GradientWhere, Where>&& updates_replicas)
   void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
     m.check_lease(gradients);
     const runtime::sole_use use(m.state());
@@ -144,6 +181,14 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   DEVPLACE_REFUSED(
       "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
       "synchronize(std::move(gradients))).");
+
+  /// A trainer's optimizer for other parts cannot copy the parameters to the other places.
+  template <class FIX = MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND, placement GradientWhere>
+    requires(std::is_same_v<GradientWhere, Where> && !updates_replicas)
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
+  DEVPLACE_REFUSED(
+      "optimizer: this one is a trainer's and updates a part of each replica or the first one alone; for steps by hand "
+      "make one of the model: optimizer opt{model, rule}.");
 
   /// A step consumes the gradients: move them in.
   template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
@@ -174,8 +219,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     ++steps_;
     try {
       runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
-        optim::detail::update<Rule, T, backend_type>(rule_, state.replicas[k], states_[k], elements, divide, factors[k],
-                                                     steps_);
+        const auto& r = state.replicas[k];
+        for (auto& part : states_[k])
+          optim::detail::update<Rule, T, backend_type>(rule_, r, part, divide ? r.gradient_data() + elements : nullptr,
+                                                       factors[k], steps_);
       });
       spread();
     } catch (...) {
@@ -195,7 +242,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
  private:
   Rule rule_;
-  std::array<optim::detail::replica_state<Rule, T>, updating_places> states_;
+  std::array<std::array<optim::detail::replica_state<Rule, T>, parts>, updating_places> states_;
   std::weak_ptr<const state_type> of_;  ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };

@@ -105,6 +105,33 @@ struct reduce_and_broadcast {
   Engine engine = {};
 };
 
+/// As ZeRO's first stage, or a distributed optimizer: every place gets the sums of its share of the gradients, updates
+/// that share of the parameters, for which alone it holds the optimizer's state, and gets the others' shares from them.
+/// The parameters have the bits of `all_reduce` with the same engine, and as many bytes are moved; gradients are not
+/// whole afterwards on any place, except in steps that clip, whose norm needs all of them. An optimizer's rule is
+/// called for each share, so it must treat elements one by one, as all of devplace's do.
+template <class Engine = direct, class Buckets = buckets<>>
+struct sharded_all_reduce {
+  /// The engine of the collectives, and their bucket sizes.
+  ///@{
+  using engine_type = Engine;
+  using bucket_sizes = Buckets;
+  ///@}
+  /// Every place runs the optimizer,
+  static constexpr bool every_place_updates = true;
+  /// for its share of the parameters.
+  static constexpr bool updates_shares = true;
+  /// The engine as a value, for engines with data members, such as a user's communicator.
+  Engine engine = {};
+};
+
+/// Whether every place updates only its share of the parameters under a policy: true if it has a member
+/// `static constexpr bool updates_shares = true`.
+template <class Policy>
+inline constexpr bool updates_shares = requires {
+  requires Policy::updates_shares;
+};
+
 /// `all_reduce` with the engine `ring`.
 using ring_all_reduce = all_reduce<ring>;
 

@@ -15,6 +15,7 @@ namespace devplace {
 /// cost
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
+/// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition;
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice, and
 ///   (n - 1) times the parameters from there.
 ///
@@ -24,7 +25,7 @@ template <class Model, class Policy>
 struct step_traffic {
   /// So that no other error follows.
   ///@{
-  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, bytes = 0;
+  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, bytes = 0, clipping = 0;
   ///@}
   /// Refuses all else.
   template <class... X>
@@ -44,24 +45,28 @@ template <class Net, class Where, class P, class Policy>
 struct step_traffic<model<Net, Where, P>, Policy> {
   std::size_t participants;  ///< their number
   std::size_t gradients;     ///< bytes of gradients between participants
-  std::size_t parameters;    ///< bytes of parameters from the first one to the others
+  std::size_t parameters;    ///< bytes of parameters from those who update them to the others
   std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first one to the others
   std::size_t bytes;         ///< the total
+  std::size_t clipping;      ///< additional if the trainer clips: of gradients that are whole already otherwise
 
   /// For the placement's participants.
   constexpr step_traffic() requires(!spans_processes<Where>) : step_traffic(participant_count<Where>()) {}
   /// For the given number of participants.
   constexpr explicit step_traffic(std::size_t n) : participants(n) {
     using plan = runtime::network_plan<Net>;
+    constexpr bool shares = collective::updates_shares<Policy>;
     constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter),
                           of_parameters = plan::parameter_elements * element,
-                          of_gradients = (plan::parameter_elements + runtime::gradient_tail) *
-                                         sizeof(typename precision_traits<P>::wire);
-    gradients =
-        Policy::every_place_updates ? 2 * (n - 1) * of_gradients : (n - 1) * of_gradients + (n - 1) * of_gradients / n;
-    parameters = Policy::every_place_updates ? 0 : (n - 1) * of_parameters;
+                          of_sums = runtime::gradient_tail * sizeof(typename precision_traits<P>::wire),
+                          of_gradients =
+                              plan::parameter_elements * sizeof(typename precision_traits<P>::wire) + of_sums;
+    gradients = (n - 1) * of_gradients;
+    gradients += shares ? (n - 1) * of_sums : Policy::every_place_updates ? gradients : gradients / n;
+    parameters = Policy::every_place_updates && !shares ? 0 : (n - 1) * of_parameters;
     buffers = (n - 1) * plan::buffer_elements * element;
     bytes = gradients + parameters + buffers;
+    clipping = shares ? (n - 1) * (of_gradients - of_sums) : 0;
   }
 
   /// Prints the numbers in one line.

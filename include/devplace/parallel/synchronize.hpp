@@ -38,6 +38,14 @@ class arena_pointers {
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
+/// Copies the first place's buffers to the others.
+template <class Net, class Communicator, class S>
+void broadcast_buffers(Communicator& communicator, const runtime::model_state<S>& state) {
+  constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
+  if constexpr (buffers != 0)
+    communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::buffer_data).span(), buffers, 0);
+}
+
 /// Sums the gradient arenas, with the sums that follow the gradients, over the replicas, bucket by bucket: on every
 /// place, or on the first one. Buffers, which forward wrote from each place's own samples, are replaced by those of the
 /// first place, as in nn.DataParallel and DistributedDataParallel.
@@ -55,9 +63,34 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
     else
       communicator.reduce(arenas.span(), b.count, reduction::sum, 0);
   }
-  constexpr std::size_t buffers = runtime::network_plan<Net>::buffer_elements;
-  if constexpr (buffers != 0)
-    communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::buffer_data).span(), buffers, 0);
+  broadcast_buffers<Net>(communicator, state);
+}
+
+/// The same for a policy that updates shares: each participant gets the sums of its share of each bucket, and everyone
+/// the sums that follow the gradients; the other gradients are unspecified afterwards.
+template <class Net, class Policy, class Communicator, class S, class Shares>
+void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
+  using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
+  const auto gradients = [&](std::size_t first) {
+    return detail::arena_pointers(state, &runtime::replica<S>::gradient_data, first);
+  };
+  for (std::size_t i = 0; i != plan::size; ++i) {
+    communicator.reduce_scatter(gradients(plan::at(i).first).span(), shares.of_gradients(i), reduction::sum);
+    if (i == 0)
+      communicator.broadcast(gradients(runtime::network_plan<Net>::parameter_elements).span(), runtime::gradient_tail,
+                             shares.owner_of_sums());
+  }
+  broadcast_buffers<Net>(communicator, state);
+}
+
+/// Copies each participant's shares of the parameters to the others.
+template <class Net, class Policy, class Communicator, class S, class Shares>
+void gather_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
+  using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
+  for (std::size_t i = 0; i != plan::size; ++i)
+    communicator.all_gather(
+        detail::arena_pointers(state, &runtime::replica<S>::parameter_data, plan::at(i).first).span(),
+        shares.of_parameters(i));
 }
 
 /// Whether a policy's engine can connect the places of a placement: those of one process, or of several.

@@ -10,6 +10,7 @@
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/engine.hpp>
@@ -149,9 +150,15 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
   using base::rows;
 
  public:
-  /// The optimizer's arenas and its step memory.
-  static constexpr std::size_t optimizer_state =
-      Rule::state_arenas * plan::parameter_elements * sizeof(typename roles::state) + optim::step_memory_bytes;
+  /// The optimizer's arenas and its step memory; for the place's shares only if the policy says so.
+  static constexpr std::size_t optimizer_state = [] {
+    constexpr std::size_t element = Rule::state_arenas * sizeof(typename roles::state);
+    using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
+    if constexpr (participants > 1 && collective::updates_shares<policy_type>)
+      return element * shares::largest(participants) + optim::step_memory_bytes * shares::buckets;
+    else
+      return element * plan::parameter_elements + optim::step_memory_bytes;
+  }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses, of the last step and over steps, and the results of clipping.

@@ -61,10 +61,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
                 "policy must have.");
   // After a failed assertion the default policy is used instead, to avoid follow-up errors.
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
-  static constexpr bool every_place_updates = policy_type::every_place_updates;
-  using who_updates = std::conditional_t<every_place_updates, optim::on_every_place, optim::on_first_place>;
+  using connection_type = train::detail::connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
-  static constexpr std::size_t updating_places = every_place_updates ? places : 1;
+  static constexpr std::size_t updating_places = policy_type::every_place_updates ? places : 1;
   using stay_awake = train::detail::stay_awake<backend_type>;
 
  public:
@@ -72,15 +71,18 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using model_type = model<Net, Where, P>;
   /// The result of a step.
   using loss_type = step_loss<typename roles::storage, Where>;
-  /// The optimizer, of all places or of the first one.
-  using optimizer_type = devplace::optimizer<Rule, model_type, who_updates>;
+  /// The optimizer, of all places, of their shares or of the first place.
+  using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::who_updates>;
 
   /// Throws argument_error for invalid options of the loss or the rule.
   ///@{
   template <detail::configured = detail::configuration>
   trainer(model_type& m DEVPLACE_LIFETIMEBOUND, const Loss& loss, const Rule& rule, const Policy& policy = {},
           accumulate<Batches> = {}) try
-      : state_(m.shared_state()), how_(loss.reduce), optimizer_(m, rule) {
+      : state_(m.shared_state()),
+        how_(loss.reduce),
+        connection_(policy),
+        optimizer_(connection_.template optimizer<optimizer_type>(m, rule)) {
     const runtime::sole_use use(*state_);
     runtime::require_gradients<backend_type>(*state_);
     for (std::size_t k = 0; k < places; ++k) {
@@ -89,7 +91,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (is_policy) connection_.connect(policy);
     reset_mean_loss();
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the trainer");
@@ -266,12 +267,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <detail::configured = detail::configuration>
   void update(state_type& state) {
     accumulation_.batches = 0;
-    connection_.reduce(state);
-    for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
-      train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0);
-    optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] {
-      if constexpr (!every_place_updates) connection_.broadcast(state);
-    });
+    connection_.reduce(state, clip_.has_value());
+    optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] { connection_.spread(state); });
     for (auto& memory : memory_)
       memory.counts = !spans_processes<Where>;
   }
@@ -287,10 +284,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   std::shared_ptr<state_type> state_;
   reduction how_;
+  connection_type connection_;
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  train::detail::connection<Net, Where, P, policy_type> connection_;
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
   bool compared_ = false;  ///< whether the replicas were compared, at the first step

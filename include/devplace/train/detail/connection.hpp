@@ -4,10 +4,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
@@ -16,7 +20,20 @@
 
 namespace devplace::train::detail {
 
-/// The communicator by which a trainer's policy reduces gradients; without function if there is one participant.
+/// Which places run the optimizer under a policy, and what a connection knows of their shares.
+template <bool UpdatesShares, class Policy, class Shares>
+struct update_of {
+  using who = std::conditional_t<Policy::every_place_updates, optim::on_every_place, optim::on_first_place>;
+  struct shares {};
+};
+template <class Policy, class Shares>
+struct update_of<true, Policy, Shares> {
+  using who = optim::on_shares<Shares::buckets>;
+  using shares = std::optional<Shares>;
+};
+
+/// The communicator by which a trainer's policy reduces gradients; without function if there is one participant. It
+/// knows which places update which parameters.
 template <class Net, class Where, class P, class Policy>
 class connection {
   using roles = precision_traits<P>;
@@ -24,6 +41,9 @@ class connection {
   using state_type = runtime::model_state<typename roles::storage>;
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
+  static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
+  using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
+  using update = update_of<updates_shares, Policy, bucket_shares>;
 
   static_assert(
       connects,
@@ -35,11 +55,28 @@ class connection {
                 "processes use collective::all_reduce<my_engine>.");
 
  public:
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void connect(const Policy& policy) {
-    if constexpr (communicates)
+  /// Which places run the optimizer.
+  using who_updates = typename update::who;
+
+  /// No connection is made by what is not a policy, which the trainer has refused.
+  template <class Given, devplace::detail::configured = devplace::detail::configuration>
+  explicit connection([[maybe_unused]] const Given& policy) {
+    if constexpr (communicates && std::is_same_v<Given, Policy>) {
       communicator_ = std::make_shared<communicator_type<>>(
           parallel::connect<backend_type, spans_processes<Where>>(policy, devplace::detail::mesh_of<Where>::ordinals));
+      if constexpr (updates_shares) shares_.emplace(participants().count);
+    }
+  }
+
+  /// The optimizer of the parameters that this process's places update.
+  template <class Optimizer, class Model, class Rule, devplace::detail::configured = devplace::detail::configuration>
+  Optimizer optimizer(const Model& m, const Rule& rule) const {
+    if constexpr (updates_shares)
+      return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
+        return bucket_shares::part(i, all.count, all.first + k);
+      });
+    else
+      return Optimizer(m, rule);
   }
 
   /// The participants of this process.
@@ -57,16 +94,21 @@ class connection {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
   }
 
-  /// Makes the gradients whole where the policy updates.
+  /// Makes the gradients whole where the policy updates; `norm`: such that those places can compute their norm.
   template <devplace::detail::configured = devplace::detail::configuration>
-  void reduce(state_type& state) {
+  void reduce(state_type& state, [[maybe_unused]] bool norm) {
+    if constexpr (updates_shares)
+      if (!norm) return parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
     if constexpr (communicates) parallel::reduce_gradients<Net, Policy>(communicator(), state);
   }
 
-  /// Copies the first place's parameters to the others.
+  /// Copies the new parameters to the places that did not update them.
   template <devplace::detail::configured = devplace::detail::configuration>
-  void broadcast(state_type& state) {
-    if constexpr (communicates) parallel::broadcast_parameters<Net>(communicator(), state);
+  void spread(state_type& state) {
+    if constexpr (updates_shares)
+      parallel::gather_shares<Net, Policy>(communicator(), state, *shares_);
+    else if constexpr (communicates && !Policy::every_place_updates)
+      parallel::broadcast_parameters<Net>(communicator(), state);
   }
 
  private:
@@ -77,6 +119,7 @@ class connection {
   auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
+  [[no_unique_address]] typename update::shares shares_;
 };
 
 }  // namespace devplace::train::detail

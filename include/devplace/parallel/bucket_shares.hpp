@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/share.hpp>
+#include <devplace/runtime/arena.hpp>
+
+namespace devplace::parallel {
+
+/// The participants' shares of a network's buckets, for policies that update shares. Each bucket is divided among all
+/// participants, so that all of them work on every bucket. The sums that follow the gradients are part of the first
+/// bucket, but not of the parameters. `T` is the type of what is reduced.
+template <class Net, class T, class Policy>
+class bucket_shares {
+  using plan = detail::network_buckets<Net, T, Policy>;
+  static constexpr std::size_t parameters = runtime::network_plan<Net>::parameter_elements;
+
+ public:
+  /// Their number.
+  static constexpr std::size_t buckets = plan::size;
+  /// The parameters in participant `rank`'s share of bucket `i`; possibly none.
+  static constexpr bucket part(std::size_t i, std::size_t participants, std::size_t rank) {
+    const bucket b = plan::at(i);
+    const std::size_t most = parameters - b.first;
+    const std::size_t begin = least(share_begin(b.count, participants, rank), most);
+    return {b.first + begin, least(share_begin(b.count, participants, rank + 1), most) - begin};
+  }
+  /// The number of parameters in all shares of the first participant, which has as many as any other.
+  static constexpr std::size_t largest(std::size_t participants) {
+    std::size_t elements = 0;
+    for (std::size_t i = 0; i != plan::size; ++i)
+      elements += part(i, participants, 0).count;
+    return elements;
+  }
+
+  /// For this number of participants; allocates.
+  explicit bucket_shares(std::size_t participants)
+      : begins_((plan::size + 1) * (participants + 1)), row_(participants + 1) {
+    for (std::size_t i = 0; i != plan::size; ++i)
+      for (std::size_t rank = 0; rank != row_; ++rank)
+        begins_[i * row_ + rank] = share_begin(plan::at(i).count, participants, rank);
+    for (std::size_t rank = 0; rank != row_; ++rank)
+      begins_[plan::size * row_ + rank] = least(begins_[rank], parameters - plan::at(0).first);
+  }
+
+  /// Where the shares of bucket `i` begin, counted from its first element: those of its gradients, and of its
+  /// parameters.
+  ///@{
+  std::span<const std::size_t> of_gradients(std::size_t i) const { return {begins_.data() + i * row_, row_}; }
+  std::span<const std::size_t> of_parameters(std::size_t i) const { return of_gradients(i == 0 ? plan::size : i); }
+  ///@}
+  /// The participant whose share has the sums that follow the gradients: the last one with any element of that bucket.
+  int owner_of_sums() const {
+    std::size_t rank = row_ - 1;
+    while (begins_[rank - 1] == plan::at(0).count)
+      --rank;
+    return static_cast<int>(rank) - 1;
+  }
+
+ private:
+  static constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+  std::vector<std::size_t> begins_;  ///< a row for each bucket, and one for the first one's parameters
+  std::size_t row_;
+};
+
+}  // namespace devplace::parallel
