@@ -55,7 +55,7 @@ void start_job(forked_ranks& processes, int size, const process_options& options
                const std::string& token = new_token()) {
   for (int rank = 0; rank != size; ++rank)
     processes.start([&, rank] {
-      parallel::control_plane plane({token, rank, size, "the test (RANK, WORLD_SIZE)"}, {}, options);
+      parallel::control_plane plane({token, rank, size, "started by the test"}, {}, options);
       f(plane, rank);
     });
 }

@@ -73,7 +73,7 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
   forked_ranks processes;
   for (const auto& [rank, size] : ranks) {
     processes.start([&, rank = rank, size = size] {
-      control_plane plane({token, rank, size, "the test (RANK, WORLD_SIZE)"}, where, options);
+      control_plane plane({token, rank, size, "started by the test"}, where, options);
     });
     forked_ranks::sleep_for(0.05);
   }
@@ -88,12 +88,12 @@ TEST_CASE("a meeting that is not complete names who is missing", "[parallel][con
     CHECK(one.end == "exit 3");
     CHECK(one.text ==
           "caught: devplace: the meeting at the job's socket of this host got 3 of 4 processes in 0.5 s; missing: rank "
-          "2. RANK and WORLD_SIZE came from the test (RANK, WORLD_SIZE).\n");
+          "2. Process 0 is started by the test.\n");
   }
   const auto no_first = start_with({{1, 2}}, 0.3);
   CHECK(no_first[0].text ==
-        "caught: devplace: rank 1 of 2 did not find process 0 at the job's socket of this host in 0.3 s. RANK and "
-        "WORLD_SIZE came from the test (RANK, WORLD_SIZE).\n");
+        "caught: devplace: rank 1 of 2 did not find process 0 at the job's socket of this host in 0.3 s. This "
+        "process is started by the test.\n");
 }
 
 TEST_CASE("processes that were started for different sizes are told so", "[parallel][control_plane]") {
@@ -101,8 +101,8 @@ TEST_CASE("processes that were started for different sizes are told so", "[paral
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 2 (host "));
     CHECK_THAT(one.text, ContainsSubstring(") was started for 4 processes and rank 0 (host "));
-    CHECK_THAT(one.text, ContainsSubstring(") for 3: all must have the same WORLD_SIZE. RANK and WORLD_SIZE came from "
-                                           "the test"));
+    CHECK_THAT(one.text, ContainsSubstring(") for 3: all must have the same WORLD_SIZE. Process 0 is started by the "
+                                           "test."));
   }
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]"
   for (const auto& one : start_with({{0, 3}, {1, 3}, {1, 3}})) {
     CHECK(one.end == "exit 3");
     CHECK_THAT(one.text, ContainsSubstring("devplace: rank 1 (host "));
-    CHECK_THAT(one.text, ContainsSubstring(") have the same rank: each process needs its own RANK. RANK and"));
+    CHECK_THAT(one.text, ContainsSubstring(") have the same rank: each process needs its own RANK. Process 0 is"));
   }
   const std::string token = new_token();
   const control_listener first({token, 0, 2, ""}, {});
@@ -175,7 +175,8 @@ TEST_CASE("strangers are refused and disturb nobody", "[parallel][control_plane]
                                                   ": all processes of a group must be started from the same program.");
   bad = good;
   bad.token = wire::control_token("another job");
-  CHECK(answer_to(token, hello_bytes(bad)) == "process 0 at this address belongs to another job.");
+  CHECK(answer_to(token, hello_bytes(bad)) ==
+        "process 0 at this address belongs to another job: give each job its own MASTER_PORT.");
   if (complete)
     CHECK_THAT(answer_to(token, hello_bytes(good)),
                ContainsSubstring("rank 1 (host elsewhere, pid 4242) comes too late: the group of 2 processes is "

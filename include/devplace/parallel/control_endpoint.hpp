@@ -12,9 +12,10 @@ namespace devplace::parallel {
 /// Which process of which job this is, as its launcher says.
 struct job_member {
   std::string token;  ///< the same in all processes of the job, and in no other job
-  int rank = 0;
-  int size = 1;
-  std::string source;  ///< what said so, for messages: `torchrun (RANK, WORLD_SIZE)`
+  int rank = 0;       ///< from 0 on
+  int size = 1;       ///< number of processes
+  /// How the process knows, for messages: `rank 1 of 4, started by torchrun (RANK, WORLD_SIZE)`. May be empty.
+  std::string source = {};
 };
 
 /// Where the processes of a group meet: process 0 listens there, the others connect.
@@ -36,6 +37,7 @@ struct control_endpoint {
 /// choice; control_plane makes it otherwise. Throws communication_error if the endpoint cannot be had.
 class control_listener {
  public:
+  /// `where` is a socket of this host for the job of `who`, or an address and a port.
   control_listener(const job_member& who, control_endpoint where) : where_(std::move(where)) {
     if (where_.address.empty()) {
       const detail::socket_address address = detail::address_of_job(detail::control_token(who.token));

@@ -87,7 +87,9 @@ class control_arrivals {
     }
     if (header.type != control_message::hello || body.size() != sizeof(control_hello)) return false;
     const auto hello = control_read<control_hello>(body.data());
-    std::string refused = hello.token == token_ ? std::string() : "process 0 at this address belongs to another job.";
+    std::string refused = hello.token == token_
+                              ? std::string()
+                              : "process 0 at this address belongs to another job: give each job its own MASTER_PORT.";
     if (refused.empty() && hello.version.str() != version)
       refused = "this process has devplace " + hello.version.str() + " and process 0 " + version +
                 ": all processes of a group must be started from the same program.";

@@ -100,9 +100,7 @@ class control_hub final : public control_role {
            " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." + source();
   }
 
-  std::string source() const {
-    return who_.source.empty() ? std::string() : " RANK and WORLD_SIZE came from " + who_.source + ".";
-  }
+  std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }
 
   [[noreturn]] void refuse_all(const std::string& why) {
     for (control_link& link : links_)

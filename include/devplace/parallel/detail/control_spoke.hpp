@@ -92,9 +92,7 @@ class control_spoke final : public control_role {
     return true;
   }
 
-  std::string source() const {
-    return who_.source.empty() ? std::string() : " RANK and WORLD_SIZE came from " + who_.source + ".";
-  }
+  std::string source() const { return who_.source.empty() ? std::string() : " This process is " + who_.source + "."; }
   std::size_t answer_limit() const {
     return control_text_limit + static_cast<std::size_t>(who_.size) * (control_gather_limit + sizeof(control_address));
   }
