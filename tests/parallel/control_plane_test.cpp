@@ -302,6 +302,23 @@ TEST_CASE("failures may be exceptions", "[parallel][control_plane]") {
   }
 }
 
+TEST_CASE("who finds a failure himself is told why, if that is known", "[parallel][control_plane]") {
+  auto options = quick();
+  options.failure = GENERATE(dp::on_failure::throw_, dp::on_failure::terminate);
+  const auto ends = run_job(2, options, [](control_plane& plane, int rank) {
+    together(plane);
+    plane.explain();  // there is nothing
+    plane.enter({rank == 0 ? "broadcast" : "all_reduce", 4, 4});
+    plane.explain();
+    throw std::runtime_error("nobody explained it");
+  });
+  const bool throws = options.failure == dp::on_failure::throw_;
+  for (const auto& one : ends)
+    CHECK(one.end == (throws ? "exit 3" : "exit 75"));
+  for (const auto& one : throws ? ends : std::vector{ends[0]})
+    CHECK_THAT(one.text, ContainsSubstring(") makes all_reduce #2 (4 x 4 bytes) where rank 0 (host "));
+}
+
 TEST_CASE("different programs find it out at the first exchange", "[parallel][control_plane]") {
   const auto other = run_job(2, quick(), [](control_plane& plane, int rank) {
     std::vector<char> own(rank == 0 ? 8 : 12), all(24);

@@ -69,6 +69,7 @@ class control_plane final : public group_monitor {
   void enter(const collective_call& call) noexcept override { role_->calls.enter(call); }
   void leave() noexcept override { role_->calls.leave(); }
   void check() override { role_->check(); }
+  void explain() override { role_->explain(); }
 
  private:
   control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,

@@ -29,6 +29,11 @@ class group_monitor {
   /// Called again and again, from the same thread, while a collective call waits for other processes. Throws
   /// communication_error if the call can never end.
   virtual void check() = 0;
+
+  /// Called by a transport that found out by itself that a call can never end, before it throws. The monitor may hear
+  /// why: then it throws communication_error that says so, or ends the process. Otherwise it returns after a short
+  /// time.
+  virtual void explain() {}
 };
 
 }  // namespace devplace::parallel

@@ -252,6 +252,8 @@ class shared_memory_transport final : public transport {
       if (monitor_ != nullptr) monitor_->check();
     });
     const auto name = [](std::size_t r) { return "rank " + std::to_string(r); };
+    const bool same = arrived && there.calls[number_ % 2] == call_;
+    if (!same && monitor_ != nullptr) monitor_->explain();
     if (!arrived)
       throw communication_error(name(q) + " has left the group, or a call of it has failed there, while " +
                                 name(rank()) + " " + call_.text() +

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,14 @@ class control_role {
     if (!failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(mutex_);
     throw communication_error(sentence_);
+  }
+
+  /// Waits as long as it takes process 0 at most to find and tell a failure.
+  void explain() {
+    std::unique_lock lock(mutex_);
+    const std::chrono::duration<double> while_others_tell(1 + 5 * options_.heartbeat);
+    if (changed_.wait_for(lock, while_others_tell, [&] { return failed_.load(std::memory_order_relaxed); }))
+      throw communication_error(sentence_);
   }
 
   void exchange(const void* own, std::size_t bytes, void* all) {

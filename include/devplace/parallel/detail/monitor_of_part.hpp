@@ -18,6 +18,7 @@ class monitor_of_part final : public group_monitor {
   void enter(const collective_call&) noexcept override {}
   void leave() noexcept override {}
   void check() override { whole_->check(); }
+  void explain() override { whole_->explain(); }
 
  private:
   std::shared_ptr<group_monitor> whole_;
