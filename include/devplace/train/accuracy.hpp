@@ -146,6 +146,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     detail::copy_out<backend_type>(part.ordinal(), &count, part.data(), sizeof count);
     total += count;
   }
+  if constexpr (spans_processes<Where>) total = parallel::current_processes("accuracy").all_reduce(total);
   return detail::without_sign_of_nan(static_cast<double>(total) / static_cast<double>(samples));
 }
 

@@ -268,6 +268,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void update(state_type& state) {
     accumulation_.batches = 0;
     connection_.reduce(state, clip_.has_value());
+    for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
+      train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] { connection_.spread(state); });
     for (auto& memory : memory_)
       memory.counts = !spans_processes<Where>;
