@@ -19,6 +19,7 @@
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
@@ -211,4 +212,74 @@ TEST_CASE("without a process_scope a trainer over processes says what is missing
       ContainsSubstring("trainer: its placement lies across processes, and this thread has not said which."));
   CHECK_THROWS_WITH(dp::to_batch<dp::across<dp::on<dp::cpu>>>(dp::test::square_labels(4, 3)),
                     ContainsSubstring("to_batch: its placement lies across processes"));
+}
+
+TEST_CASE("processes that train different things are told the first difference before the first step", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  /// The message of one process, and whether all processes have the same.
+  const auto message = [](const auto& train) {
+    std::string of_first;
+    in_processes(3, [&](const dp::process_group& group) {
+      const dp::process_scope scope{group};
+      std::string text = "no error";
+      try {
+        train(group.rank());
+      } catch (const dp::communication_error& e) {
+        text = e.what();
+      }
+      const auto sizes = group.all_gather(text.size());
+      if (sizes[0] != sizes[1] || sizes[0] != sizes[2]) throw std::logic_error("the messages differ.");
+      if (group.is_main()) of_first = text;
+    });
+    return of_first;
+  };
+  const auto step_of = [](auto&& step) {
+    step(dp::to_batch<where>(dp::test::integer_samples<float, 6>(6)),
+         dp::to_batch<where>(dp::test::square_labels(6, 3)));
+  };
+  const auto step_with = [&](std::uint64_t seed, const nn::cross_entropy& loss, const auto& rule) {
+    dp::model<net, where> model{dp::seed{seed}};
+    step_of(dp::trainer{model, loss, rule});
+  };
+  const std::string begin =
+      "devplace: trainer: rank 1 does not train what rank 0 does. First difference, of rank 1 and "
+      "rank 0: ";
+  const std::string end = " Start the same program with the same options in all processes.";
+  CHECK(message([&](int) { step_with(1, {}, dp::optim::sgd{}); }) == "no error");
+  CHECK_THAT(
+      message([&](int rank) { step_with(rank == 1 ? 2 : 1, {}, dp::optim::sgd{}); }),
+      Catch::Matchers::StartsWith(begin + "\"checksum of parameter 0.weight: ") && Catch::Matchers::EndsWith(end));
+  CHECK(message([&](int rank) { step_with(1, {.label_smoothing = rank >= 1 ? 0.5 : 0.25}, dp::optim::sgd{}); }) ==
+        begin +
+            "\"loss's label_smoothing: 0.500000 (0x3fe0000000000000)\" and \"loss's label_smoothing: 0.250000 "
+            "(0x3fd0000000000000)\"." +
+            end);
+  CHECK(message([&](int rank) {
+          const std::vector<double> weights{1, 2, 3}, none;
+          step_with(1, {.class_weights = rank == 1 ? none : weights}, dp::optim::sgd{});
+        }) == begin + "\"loss's reduce: 1\" and \"loss's class_weights[0]: 1.000000 (0x3ff0000000000000)\"." + end);
+  CHECK(message([&](int rank) { step_with(1, {}, dp::optim::sgd{.momentum = 0.5, .nesterov = rank != 1}); }) ==
+        begin + "\"optimizer's nesterov: 0\" and \"optimizer's nesterov: 1\"." + end);
+  CHECK_THAT(message([&](int rank) {
+               if (rank == 1)
+                 step_with(1, {}, dp::optim::adam{});
+               else
+                 step_with(1, {}, dp::optim::sgd{});
+             }),
+             ContainsSubstring("\"optimizer: devplace::optim::adam\" and \"optimizer: devplace::optim::sgd\""));
+  CHECK_THAT(message([&](int rank) {
+               if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
+               using wider = nn::sequential<nn::linear<6, 9>, nn::relu, nn::linear<9, 3>>;
+               dp::model<wider, where> model{dp::seed{1}};
+               step_of(dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}});
+             }),
+             ContainsSubstring("\"parameter 0.weight: float 9x6\" and \"parameter 0.weight: float 8x6\""));
+  CHECK_THAT(message([&](int rank) {
+               if (rank != 1) return step_with(1, {}, dp::optim::sgd{});
+               using smooth =
+                   nn::sequential<nn::linear<6, 8>, nn::tanh, nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
+               dp::model<smooth, where> model{dp::seed{1}};
+               step_of(dp::trainer{model, nn::cross_entropy{}, dp::optim::sgd{}});
+             }),
+             ContainsSubstring("\"network: devplace::nn::sequential<"));
 }

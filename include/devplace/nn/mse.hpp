@@ -30,6 +30,9 @@ namespace devplace::nn {
 struct mse {
   reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
 
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const { f("reduce", reduce); }
+
   /// The loss on one place; it has no options that need memory there.
   template <class T>
   struct bound {

@@ -26,6 +26,15 @@ struct adam {
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
 
+  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("learning_rate", learning_rate);
+    f("beta1", beta1);
+    f("beta2", beta2);
+    f("epsilon", epsilon);
+    f("weight_decay", weight_decay);
+  }
+
   /// Throws argument_error for a negative or infinite value and for a beta outside [0, 1).
   void validate() const { detail::validate_adam(*this, "adam"); }
 

@@ -64,6 +64,15 @@ struct rmsprop {
   /// The means of squares, and the momenta, which are not accessed if momentum is 0.
   static constexpr std::size_t state_arenas = 2;
 
+  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("learning_rate", learning_rate);
+    f("alpha", alpha);
+    f("epsilon", epsilon);
+    f("weight_decay", weight_decay);
+    f("momentum", momentum);
+  }
+
   /// Throws argument_error for a negative or infinite value and for an alpha outside [0, 1).
   void validate() const {
     detail::require_not_negative(learning_rate, "rmsprop", "learning_rate");

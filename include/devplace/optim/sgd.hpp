@@ -104,6 +104,15 @@ struct sgd {
       detail::update_by_formula<0, Backend>(formula, arguments);
   }
 
+  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("learning_rate", learning_rate);
+    f("momentum", momentum);
+    f("dampening", dampening);
+    f("weight_decay", weight_decay);
+    f("nesterov", nesterov);
+  }
+
   /// Whether all hyperparameters are equal.
   friend bool operator==(const sgd&, const sgd&) = default;
 };

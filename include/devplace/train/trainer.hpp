@@ -21,6 +21,7 @@
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/connection.hpp>
+#include <devplace/train/detail/fingerprint_of_training.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
@@ -91,6 +92,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
+    if constexpr (connection_type::compares)
+      options_ = train::detail::fingerprint_of_options<policy_type>(loss, rule, Batches);
     reset_mean_loss();
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the trainer");
@@ -138,9 +141,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// One step on a batch: gradients of the loss, their reduction over the places, and the optimizer's update; with
   /// `accumulate<k>` the update happens in every k-th call. Asynchronous on devices; the loss stays there until it is
-  /// read. The first step waits for the places and compares their copies of the parameters; it throws error if the
-  /// program changed one of them alone. `samples` is [n, input extents...] and `targets` what the loss takes, both on
-  /// the model's batch placement with the same split.
+  /// read. The first step waits for the places and compares their copies of the parameters, and processes what they
+  /// train; it throws error if the program changed one of them alone, communication_error if processes differ.
+  /// `samples` is [n, input extents...] and `targets` what the loss takes, both on the model's batch placement with the
+  /// same split.
   template <class Samples, class Targets, detail::configured = detail::configuration>
   auto operator()(const Samples& samples, const Targets& targets) {
     using train::detail::step_fault;
@@ -233,9 +237,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       train::detail::require_participants(samples.participants(), targets.participants(), connection_.participants());
-    if constexpr (places > 1)
-      if (!compared_) train::detail::compare_replicas<Net, backend_type>(state, memory_);
-    compared_ = true;
+    if (!std::exchange(compared_, true)) compare(state);
     [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -254,6 +256,15 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if (++accumulation_.batches == Batches) update(state);
     guard.done();
     return {state_, how_};
+  }
+
+  /// Before the first step: all replicas of all processes are to be equal.
+  void compare(state_type& state) {
+    if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
+    if constexpr (connection_type::compares) {
+      train::detail::add_parameters<Net, backend_type>(options_, state);
+      connection_.require_equal(options_);
+    }
   }
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
@@ -290,6 +301,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
+  parallel::fingerprint options_;  ///< what processes compare; empty in one process
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
   bool compared_ = false;  ///< whether the replicas were compared, at the first step

@@ -12,7 +12,9 @@
 #include <devplace/config.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
+#include <devplace/parallel/fingerprint.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
@@ -57,10 +59,14 @@ class connection {
  public:
   /// Which places run the optimizer.
   using who_updates = typename update::who;
+  /// Whether the processes are those of a process_scope, which compare what they train.
+  static constexpr bool compares =
+      connects && spans_processes<Where> && !parallel::spans_processes<typename Policy::engine_type>;
 
   /// No connection is made by what is not a policy, which the trainer has refused.
   template <class Given, devplace::detail::configured = devplace::detail::configuration>
   explicit connection([[maybe_unused]] const Given& policy) {
+    if constexpr (compares) processes_ = parallel::current_processes("trainer").transport();
     if constexpr (communicates && std::is_same_v<Given, Policy>) {
       communicator_ = std::make_shared<communicator_type<>>(
           parallel::connect<backend_type, spans_processes<Where>>(policy, devplace::detail::mesh_of<Where>::ordinals));
@@ -77,6 +83,11 @@ class connection {
       });
     else
       return Optimizer(m, rule);
+  }
+
+  /// Compares a fingerprint of the training with the other processes, which all call it; throws if they differ.
+  void require_equal(const parallel::fingerprint& own) const {
+    if constexpr (compares) own.require_equal(process_group(processes_), "trainer");
   }
 
   /// The participants of this process.
@@ -118,6 +129,7 @@ class connection {
 
   auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
+  std::shared_ptr<parallel::transport> processes_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   [[no_unique_address]] typename update::shares shares_;
 };

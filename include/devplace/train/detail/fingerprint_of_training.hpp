@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/parallel/fingerprint.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/version.hpp>
+
+namespace devplace::train::detail {
+
+/// A type in the compiler's words, which tells layers without parameters apart.
+template <class T>
+std::string type_text() {
+  const std::string text = __PRETTY_FUNCTION__;
+  const std::size_t begin = text.find("T = ") + 4;
+  return text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin);
+}
+
+/// The options of a training that all processes must have in common.
+template <class Policy, class Loss, class Rule>
+parallel::fingerprint fingerprint_of_options(const Loss& loss, const Rule& rule, std::size_t batches) {
+  parallel::fingerprint result;
+  result.add("version of devplace",
+             std::to_string(DEVPLACE_VERSION_MAJOR).append(".").append(std::to_string(DEVPLACE_VERSION_MINOR)));
+  result.add("policy", type_text<Policy>());
+  result.add("batches of an update", batches);
+  result.add("loss", type_text<Loss>());
+  result.add_options("loss's ", loss);
+  result.add("optimizer", type_text<Rule>());
+  result.add_options("optimizer's ", rule);
+  return result;
+}
+
+/// Adds the names and types of parameters, the layers, and then sums of the values of the first place's parameters,
+/// which are copied to the host.
+template <class Net, class Backend, class S>
+void add_parameters(parallel::fingerprint& to, const runtime::model_state<S>& state) {
+  using parameter = typename runtime::replica<S>::parameter;
+  using plan = runtime::network_plan<Net>;
+  const runtime::replica<S>& r = state.replicas.front();
+  std::vector<parameter> values(plan::parameter_elements);
+  devplace::detail::copy_out<Backend>(r.ordinal, values.data(), r.parameter_data(), values.size() * sizeof(parameter));
+  parallel::fingerprint of_values;
+  to.add("places of a process", state.replicas.size());
+  plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t offset) {
+    std::string shape = dtype_name<parameter>();
+    for (std::size_t axis = 0; axis != entry.info.shape.rank; ++axis)
+      shape.append(axis == 0 ? " " : "x").append(std::to_string(entry.info.shape.extent[axis]));
+    to.add("parameter " + name, shape);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i != entry.info.shape.size(); ++i) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &values[offset + i], sizeof(parameter));
+      sum += bits * (2 * i + 1);
+    }
+    of_values.add("checksum of parameter " + name, sum);
+  });
+  to.add("network", type_text<Net>());
+  to.add(of_values);
+}
+
+}  // namespace devplace::train::detail
