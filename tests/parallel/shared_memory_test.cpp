@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <devplace/parallel/across_processes.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/shared_memory.hpp>
 
@@ -174,6 +175,47 @@ TEST_CASE("arrays of several portions of the usual size are reduced", "[parallel
         })) == "");
 }
 
+TEST_CASE("small buffers are reduced by all processes, with the bits of larger ones", "[parallel]") {
+  for (const std::size_t processes : {1U, 2U, 3U})
+    CHECK(failures(in_connected(static_cast<int>(processes), [processes](const auto& via, int rank) {
+            const std::vector<int> places{0};
+            dp::parallel::across_processes<dp::backend::cpu, dp::parallel::summation::by_rank> engine(places, via);
+            const std::size_t most = via->most_everywhere() / sizeof(float);
+            REQUIRE_HERE(most > 1000);
+            const auto term = [](std::size_t r, std::size_t i) {
+              return r == 0 ? 1e8F : r == 1 ? static_cast<float>(i % 100) + 0.3F : -1e8F;  // the order matters
+            };
+            for (const std::size_t count : std::vector<std::size_t>{0, 1, 250, most, most + 1, 4 * most}) {
+              std::vector<float> values(count), expected(count);
+              for (std::size_t i = 0; i != count; ++i) {
+                values[i] = term(static_cast<std::size_t>(rank), i);
+                for (std::size_t r = 0; r != processes; ++r)
+                  expected[i] += term(r, i);
+              }
+              float* const buffer = values.data();
+              engine.template all_reduce<float>(std::span(&buffer, 1), count, dp::reduction::sum);
+              REQUIRE_HERE(values == expected);
+            }
+            // Two buffers of each process.
+            std::vector<std::uint32_t> own{value(static_cast<std::size_t>(rank), 0, 0, 0), 1, 2, 3};
+            const std::array<std::byte*, 2> at{reinterpret_cast<std::byte*>(own.data()),
+                                               reinterpret_cast<std::byte*>(own.data() + 2)};
+            for (int round = 0; round != 3; ++round) {
+              const auto [summands, result] = via->collect_everywhere(at, 2 * sizeof(std::uint32_t));
+              REQUIRE_HERE(result == at[0]);
+              REQUIRE_HERE(summands.size() == 2 * processes);
+              for (std::size_t r = 0; r != processes; ++r) {
+                const auto* const first = reinterpret_cast<const std::uint32_t*>(summands[2 * r]);
+                const auto* const second = reinterpret_cast<const std::uint32_t*>(summands[2 * r + 1]);
+                REQUIRE_HERE(first[0] == value(r, 0, 0, 0));
+                REQUIRE_HERE(first[1] == 1);
+                REQUIRE_HERE(second[0] == 2);
+                REQUIRE_HERE(second[1] == 3);
+              }
+            }
+          })) == "");
+}
+
 TEST_CASE("10,000 calls in a row of processes that are not in step", "[parallel]") {
   CHECK(failures(in_connected(3, [](const auto& via, int rank) {
           const dp::process_group group(via);
@@ -283,6 +325,14 @@ TEST_CASE("processes that make different calls are named", "[parallel]") {
        collect({0, 200'000, 400'000}),
        {"rank 0 reduces 2 buffers of 200 bytes while rank 1 reduces 2 buffers of 400000 bytes",
         "rank 1 reduces 2 buffers of 400000 bytes while rank 0 reduces 2 buffers of 200 bytes"}},
+      {[](dp::parallel::transport& via) {
+         std::array<std::byte, 8> values{};
+         std::byte* const at = values.data();
+         static_cast<void>(via.collect_everywhere(std::span(&at, 1), values.size()));
+       },
+       barrier,
+       {"rank 0 reduces 1 buffer of 8 bytes while rank 1 waits at a barrier",
+        "rank 1 waits at a barrier while rank 0 reduces 1 buffer of 8 bytes"}},
       {[](dp::parallel::transport& via) { static_cast<void>(via.split(0, 0)); },
        barrier,
        {"rank 0 splits the group by 1 buffer of 24 bytes while rank 1 waits at a barrier",
@@ -446,7 +496,7 @@ TEST_CASE("a segment that cannot be made is answered in all processes", "[parall
 TEST_CASE("threads that share one mapping play the processes: the protocol under ThreadSanitizer", "[parallel]") {
   constexpr std::size_t portion = 4096, processes = 3;
   const auto segment = std::make_shared<dp::parallel::detail::shared_segment>();
-  segment->create(shared_memory_transport::bytes_for(processes, portion));
+  segment->create(dp::parallel::detail::shared_layout{processes, portion}.bytes());
   std::vector<std::shared_ptr<shared_memory_transport>> connected;
   for (int rank = 0; rank != static_cast<int>(processes); ++rank)
     connected.push_back(std::make_shared<shared_memory_transport>(

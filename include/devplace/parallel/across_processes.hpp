@@ -71,10 +71,10 @@ class across_processes {
     order_chunks(count);
     const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
     in_windows<T>(count, [&](std::size_t first, std::size_t last) {
-      split_evenly<T>(last - first);
-      std::byte* const part = reduce_part(buffers, first, last, op);
-      std::byte* const whole = at_[0];
-      via_->distribute(part, std::span(&whole, 1), begins_);
+      const bool everywhere = (last - first) * sizeof(T) * ordinals_.size() <= via_->most_everywhere();
+      everywhere ? all_to<T>(process(), last - first) : split_evenly<T>(last - first);
+      std::byte* const part = reduce_part(buffers, first, last, op, everywhere);
+      if (!everywhere) via_->distribute(part, std::span(at_.data(), 1), begins_);
       put_whole(buffers, first, last);
     });
   }
@@ -191,12 +191,14 @@ class across_processes {
       chunks_[c] = share_begin(count, chunks_.size() - 1, c);
   }
 
-  /// Reduces this process's part of the elements [first, last) of all participants.
+  /// Reduces this process's part of the elements [first, last) of all participants; `everywhere`: each has all of them.
   template <class T>
-  std::byte* reduce_part(std::span<T* const> buffers, std::size_t first, std::size_t last, reduction op) {
+  std::byte* reduce_part(std::span<T* const> buffers, std::size_t first, std::size_t last, reduction op,
+                         bool everywhere = false) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k)
       at_[k] = take(buffers, k, first, last);
-    const transport::collected collected = via_->collect(at_, begins_);
+    const transport::collected collected =
+        everywhere ? via_->collect_everywhere(at_, begins_.back()) : via_->collect(at_, begins_);
     // Elements of the collective, of which the summands begin at the first.
     const std::size_t begin = first + begins_[process()] / sizeof(T), end = first + begins_[process() + 1] / sizeof(T);
     const std::size_t n = chunks_.size() - 1;

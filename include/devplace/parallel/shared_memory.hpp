@@ -44,18 +44,13 @@ class shared_memory_transport final : public transport {
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
                                                           std::size_t portion = default_portion) {
-    if (ranks.local_size != ranks.size)
-      throw communication_error("shared_memory_transport: only " + std::to_string(ranks.local_size) + " of the " +
-                                std::to_string(ranks.size) + " processes are on the host of rank " +
-                                std::to_string(ranks.rank) +
-                                ". Processes of several hosts are connected by MPI: start them by mpirun or srun, and "
-                                "link devplace::mpi.");
+    detail::shared_segment::require_one_host(ranks.rank, ranks.local_size, ranks.size);
     const auto processes = static_cast<std::size_t>(ranks.size);
     const auto segment = std::make_shared<detail::shared_segment>();
     opening own;
     if (ranks.rank == 0) {
       own.portion = portion_for(processes, portion);
-      segment->create(bytes_for(processes, own.portion));
+      segment->create(detail::shared_layout{processes, own.portion}.bytes());
       own.segment = segment->where();
     }
     if (::sched_getaffinity(0, sizeof own.processors, &own.processors) != 0)
@@ -69,8 +64,9 @@ class shared_memory_transport final : public transport {
     if (ranks.rank != 0 && first.segment.descriptor >= 0) segment->open(first.segment);
     std::shared_ptr<shared_memory_transport> connected;
     if (segment->data() != nullptr) {
-      if (ranks.rank == 0) segment->reserve(0, lines_bytes(processes));
-      segment->reserve(memory_at(processes, first.portion, ranks.rank), memory_bytes(first.portion));
+      const detail::shared_layout layout{processes, first.portion};
+      if (ranks.rank == 0) segment->reserve(0, layout.arrivals_bytes());
+      segment->reserve(layout.memory_at(static_cast<std::size_t>(ranks.rank)), layout.memory_bytes());
       if (segment->failed().step == detail::shared_segment::failure::none)
         connected = std::make_shared<shared_memory_transport>(ranks, segment, first.portion, crowded, std::move(watch));
     }
@@ -83,13 +79,8 @@ class shared_memory_transport final : public transport {
     return connected;
   }
 
-  /// The bytes of a segment for `processes` of which each call has `portion` bytes.
-  static std::size_t bytes_for(std::size_t processes, std::size_t portion) {
-    return lines_bytes(processes) + processes * memory_bytes(portion);
-  }
-
-  /// Of a segment of bytes_for() bytes. The first call may be made when all processes have made theirs. `crowded`: they
-  /// have fewer processors than they are.
+  /// Of a segment with the layout for these processes and this portion. The first call may be made when all processes
+  /// have made theirs. `crowded`: they have fewer processors than they are.
   shared_memory_transport(const process_ranks& ranks, std::shared_ptr<detail::shared_segment> segment,
                           std::size_t portion, bool crowded, std::shared_ptr<group_monitor> watch)
       : transport(ranks),
@@ -97,7 +88,7 @@ class shared_memory_transport final : public transport {
         portion_(portion),
         monitor_(std::move(watch)),
         places_(portion),
-        writer_(memory_of(rank()), memory_bytes(portion)),
+        writer_(memory_of(rank()), layout().memory_bytes()),
         creator_(::getpid()),
         crowded_(crowded) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
@@ -112,19 +103,26 @@ class shared_memory_transport final : public transport {
   collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     enter(detail::shared_call::collect, buffers.size(), begins);
     const std::size_t at = places_.take(buffers.size() * begins.back());
-    std::byte* const data = memory_of(rank()) + at;
+    // The parts for one process are beside each other.
     for (std::size_t q = 0; q != processes(); ++q)
       for (std::size_t b = 0; q != rank() && b != buffers.size(); ++b)
-        writer_.copy(data + offset(b, buffers.size(), q, begins), buffers[b] + begins[q], begins[q + 1] - begins[q]);
-    arrive();
-    summands_.resize(processes() * buffers.size());
+        writer_.copy(memory_of(rank()) + at + buffers.size() * begins[q] + b * (begins[q + 1] - begins[q]),
+                     buffers[b] + begins[q], begins[q + 1] - begins[q]);
+    return summands(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
+  }
+
+  /// 16 KB for two processes: what is read more takes less time than to wait once more.
+  std::size_t most_everywhere() const noexcept override {
+    return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
+  }
+  collected collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
+    whole_.assign(processes() + 1, bytes);
+    whole_[0] = 0;
+    enter(detail::shared_call::everywhere, buffers.size(), whole_);
+    const std::size_t at = places_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
-      summands_[rank() * buffers.size() + b] = buffers[b] + begins[rank()];
-    for_others([&](std::size_t q) {
-      for (std::size_t b = 0; b != buffers.size(); ++b)
-        summands_[q * buffers.size() + b] = memory_of(q) + at + offset(b, buffers.size(), rank(), begins);
-    });
-    return {summands_, buffers[0] + begins[rank()]};
+      writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
+    return summands(buffers, 0, at, bytes);
   }
 
   void distribute(const std::byte* part, std::span<std::byte* const> buffers,
@@ -171,39 +169,22 @@ class shared_memory_transport final : public transport {
     ::cpu_set_t processors = {};  ///< on which the process may run: launchers bind each to others
   };
 
-  static constexpr std::size_t page = 4096;
-  static std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
   /// Enough for the messages of split().
   static std::size_t portion_for(std::size_t processes, std::size_t wanted) {
     return std::max(wanted, processes * sizeof(opening) + 63) / 64 * 64;
-  }
-  static std::size_t lines_bytes(std::size_t processes) {
-    return whole_pages(processes * sizeof(detail::shared_arrival));
-  }
-  static std::size_t memory_bytes(std::size_t portion) {
-    return whole_pages(detail::shared_places::bytes_for(portion));
-  }
-  static std::size_t memory_at(std::size_t processes, std::size_t portion, int rank) {
-    return lines_bytes(processes) + static_cast<std::size_t>(rank) * memory_bytes(portion);
   }
   /// Null pointers are allowed for 0 bytes.
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
-  /// Where buffer b's part for process q is in an area.
-  static std::size_t offset(std::size_t b, std::size_t buffers, std::size_t q, std::span<const std::size_t> begins) {
-    return buffers * begins[q] + b * (begins[q + 1] - begins[q]);
-  }
-
   std::size_t rank() const noexcept { return static_cast<std::size_t>(ranks().rank); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(size()); }
   detail::shared_arrival& line(std::size_t q) const noexcept {
     return *std::launder(
         reinterpret_cast<detail::shared_arrival*>(segment_->data() + q * sizeof(detail::shared_arrival)));
   }
-  std::byte* memory_of(std::size_t q) const noexcept {
-    return segment_->data() + memory_at(processes(), portion_, static_cast<int>(q));
-  }
+  detail::shared_layout layout() const noexcept { return {processes(), portion_}; }
+  std::byte* memory_of(std::size_t q) const noexcept { return segment_->data() + layout().memory_at(q); }
 
   /// Begins the next call, whose data may then be written to this process's area.
   void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
@@ -251,17 +232,29 @@ class shared_memory_transport final : public transport {
     const bool arrived = detail::await_arrival(there, number_, crowded_, [&] {
       if (monitor_ != nullptr) monitor_->check();
     });
-    const auto name = [](std::size_t r) { return "rank " + std::to_string(r); };
-    const bool same = arrived && there.calls[number_ % 2] == call_;
-    if (!same && monitor_ != nullptr) monitor_->explain();
-    if (!arrived)
-      throw communication_error(name(q) + " has left the group, or a call of it has failed there, while " +
-                                name(rank()) + " " + call_.text() +
-                                ". All processes of a group make the same calls in the same order.");
-    if (const detail::shared_call& other = there.calls[number_ % 2]; !(other == call_))
-      throw communication_error(name(rank()) + " " + call_.text() + " while " + name(q) + " " + other.text() +
-                                (other.text() == call_.text() ? ", with other boundaries between their parts" : "") +
-                                ". All processes of a group make the same calls in the same order.");
+    const detail::shared_call& other = there.calls[number_ % 2];
+    if (arrived && other == call_) return;
+    if (monitor_ != nullptr) monitor_->explain();
+    const std::string own = "rank " + std::to_string(rank()) + " " + call_.text(), name = "rank " + std::to_string(q);
+    throw communication_error(
+        (!arrived ? name + " has left the group, or a call of it has failed there, while " + own
+                  : own + " while " + name + " " + other.text() +
+                        (other.text() == call_.text() ? ", with other boundaries between their parts" : "")) +
+        ". All processes of a group make the same calls in the same order.");
+  }
+
+  /// What is in this process's buffers from byte `first` on, and at `at` in the others' memory, `bytes` for each
+  /// buffer.
+  collected summands(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
+    arrive();
+    summands_.resize(processes() * buffers.size());
+    for (std::size_t b = 0; b != buffers.size(); ++b)
+      summands_[rank() * buffers.size() + b] = buffers[b] + first;
+    for_others([&](std::size_t q) {
+      for (std::size_t b = 0; b != buffers.size(); ++b)
+        summands_[q * buffers.size() + b] = memory_of(q) + at + b * bytes;
+    });
+    return {summands_, buffers[0] + first};
   }
 
   void distribute(detail::shared_call::call_kind kind, const std::byte* part, std::span<std::byte* const> buffers,
@@ -302,6 +295,7 @@ class shared_memory_transport final : public transport {
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
   detail::shared_call call_;
   std::vector<const std::byte*> summands_;
+  std::vector<std::size_t> whole_;
 };
 
 }  // namespace devplace::parallel

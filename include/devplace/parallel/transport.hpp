@@ -55,6 +55,11 @@ class transport {
   virtual std::size_t portion() const noexcept = 0;
   /// Gets of every process's buffers this process's part.
   virtual collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) = 0;
+  /// Up to how many bytes of a process's buffers it takes less time that all processes get all summands, by
+  /// collect_everywhere(), than that each gets those of its part, and distributes the result: 0 if it never does.
+  virtual std::size_t most_everywhere() const noexcept { return 0; }
+  /// Gets of every process's buffers, `bytes` each, all; the result's place is this process's first buffer.
+  virtual collected collect_everywhere(std::span<std::byte* const>, std::size_t /*bytes*/) { return {}; }
   /// Gives `part`, this process's part, to all processes: afterwards all parts are in each of `buffers`.
   virtual void distribute(const std::byte* part, std::span<std::byte* const> buffers,
                           std::span<const std::size_t> begins) = 0;

@@ -19,7 +19,7 @@ namespace devplace::parallel::detail {
 
 /// What a process says about a call, so that the others see whether they are in the same one.
 struct shared_call {
-  enum call_kind : std::uint32_t { collect, distribute, barrier, split };
+  enum call_kind : std::uint32_t { collect, distribute, barrier, split, everywhere };
 
   std::uint32_t kind = collect;
   std::uint32_t buffers = 0;
@@ -31,9 +31,9 @@ struct shared_call {
   /// As in `rank 1 ` + `distributes 1 buffer of 24 bytes`.
   std::string text() const {
     if (kind == barrier) return "waits at a barrier";
-    return std::string(kind == collect      ? "reduces "
-                       : kind == distribute ? "broadcasts or gathers "
-                                            : "splits the group by ") +
+    return std::string(kind == collect || kind == everywhere ? "reduces "
+                       : kind == distribute                  ? "broadcasts or gathers "
+                                                             : "splits the group by ") +
            std::to_string(buffers) + (buffers == 1 ? " buffer of " : " buffers of ") + std::to_string(bytes) + " bytes";
   }
 };

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/parallel/detail/shared_arrival.hpp>
+
 namespace devplace::parallel::detail {
 
 /// Where the processes put the data of their calls: each in its own memory, all at the same offset, which they compute
@@ -34,6 +36,19 @@ class shared_places {
 
   std::size_t portion_;
   std::size_t used_ = 0, small_used_ = 0;
+};
+
+/// Where everything is in a segment: what each process tells the others, then the memory of each.
+struct shared_layout {
+  std::size_t processes, portion;
+
+  std::size_t arrivals_bytes() const { return whole_pages(processes * sizeof(shared_arrival)); }
+  std::size_t memory_bytes() const { return whole_pages(shared_places::bytes_for(portion)); }
+  std::size_t memory_at(std::size_t rank) const { return arrivals_bytes() + rank * memory_bytes(); }
+  std::size_t bytes() const { return memory_at(processes); }
+
+ private:
+  static std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 };
 
 }  // namespace devplace::parallel::detail

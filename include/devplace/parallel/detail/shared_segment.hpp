@@ -95,6 +95,15 @@ class shared_segment {
   /// Page-aligned; null after a failure.
   std::byte* data() const noexcept { return data_; }
 
+  /// Throws communication_error unless all processes are on this process's host.
+  static void require_one_host(int rank, int here, int processes) {
+    if (here != processes)
+      throw communication_error("shared_memory_transport: only " + std::to_string(here) + " of the " +
+                                std::to_string(processes) + " processes are on the host of rank " +
+                                std::to_string(rank) +
+                                ". Processes of several hosts are connected by MPI: start them by mpirun or srun, and "
+                                "link devplace::mpi.");
+  }
   /// Throws communication_error for what failed in process `rank` of `processes`.
   [[noreturn]] static void report(const failure& what, int rank, int processes, std::size_t bytes) {
     const std::string who = "shared_memory_transport: rank " + std::to_string(rank) + " of " +
