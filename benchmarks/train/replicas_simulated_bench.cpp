@@ -70,17 +70,19 @@ double step_time(std::size_t samples) {
 }
 
 void measure(std::size_t each, int rounds) {
-  std::vector<double> one, by_all_reduce, by_scatter_gather, by_ring;
+  std::vector<double> one, by_all_reduce, by_sharded, by_scatter_gather, by_ring;
   for (int round = 0; round < rounds; ++round) {
     one.push_back(step_time<dp::on<dp::cuda<0>>, collective::all_reduce<>>(each));
     by_all_reduce.push_back(step_time<dp::replicated<0, 1>, collective::all_reduce<>>(2 * each));
+    by_sharded.push_back(step_time<dp::replicated<0, 1>, collective::sharded_all_reduce<>>(2 * each));
     by_scatter_gather.push_back(step_time<dp::replicated<0, 1>, collective::scatter_gather>(2 * each));
     by_ring.push_back(step_time<dp::replicated<0, 1>, collective::ring_all_reduce>(2 * each));
   }
   const auto gain = [&](const std::vector<double>& two) { return 2 * median(one) / median(two); };
-  std::printf("%8zu %10.0f %16.0f %16.0f %12.0f %10.2f %10.2f %10.2f\n", each, median(one) * 1e6,
-              median(by_all_reduce) * 1e6, median(by_scatter_gather) * 1e6, median(by_ring) * 1e6, gain(by_all_reduce),
-              gain(by_scatter_gather), gain(by_ring));
+  std::printf("%8zu %10.0f", each, median(one) * 1e6);
+  for (const auto* times : {&by_all_reduce, &by_sharded, &by_scatter_gather, &by_ring})
+    std::printf("%18.0f %5.2f", median(*times) * 1e6, gain(*times));
+  std::printf("\n");
 }
 
 }  // namespace
@@ -92,8 +94,10 @@ int main(int argc, char** argv) {
     sizes.push_back(std::strtoul(argv[i], nullptr, 10));
   if (sizes.empty()) sizes = {64, 256, 1024};
   std::printf("microseconds of a step, and samples per second of two replicas over those of one\n");
-  std::printf("%8s %10s %16s %16s %12s %10s %10s %10s\n", "each", "one", "all_reduce", "scatter_gather", "engine ring",
-              "gain", "gain", "gain");
+  std::printf("%8s %10s", "each", "one");
+  for (const char* policy : {"all_reduce", "sharded", "scatter_gather", "engine ring"})
+    std::printf("%18s %5s", policy, "gain");
+  std::printf("\n");
   for (const std::size_t each : sizes)
     measure(each, rounds);
 }
