@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <string>
@@ -16,21 +17,24 @@ namespace devplace::parallel::detail {
 /// Time between two questions to MPI whether something has arrived.
 class waiting {
  public:
-  /// None at first. Then other programs run on this processor, if there are any; if they take it for long, or nothing
-  /// happens for long, this one sleeps, after which it gets the processor sooner.
-  void a_little() {
-    if (++times_ < 10) return;
+  /// `crowded`: there are more processes than processors.
+  explicit waiting(bool crowded) : patience_(crowded ? 5e-6 : 1e-3) {}
+
+  /// None at first: another process that works at the same time needs no longer. Then programs that want this processor
+  /// run; if they take it for long, or nothing arrives for long, this one sleeps, after which it gets the processor
+  /// sooner. Returns whether time was spent.
+  bool a_little() {
     const double now = seconds();
-    if (asked_ == 0) began_ = asked_ = now;
-    if (now - asked_ > 200e-6 || now - began_ > 10e-3) sleeps_ = 20;
-    if (sleeps_ > 0) {
-      --sleeps_;
+    if (began_ == 0) began_ = now;
+    if (now - began_ < patience_) return false;
+    if (sleeps_ > 0 || now - began_ > 10e-3) {
       sleep();
-      asked_ = seconds();
+      if (sleeps_ > 0) --sleeps_;
     } else {
-      asked_ = now;
       sched_yield();
+      if (seconds() - now > 200e-6) sleeps_ = 20;
     }
+    return true;
   }
 
   static void sleep() {
@@ -45,14 +49,17 @@ class waiting {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
   }
 
-  int times_ = 0, sleeps_ = 0;
-  double began_ = 0, asked_ = 0;
+  int sleeps_ = 0;
+  double patience_, began_ = 0;
 };
 
 /// The messages of one call, on their way. They are waited for by asking, never by a call of MPI that blocks, so that
 /// the group's monitor is asked, too, and processors are left to others.
 class mpi_messages {
  public:
+  /// Between processes of which `here` are on this host.
+  explicit mpi_messages(int here) : crowded_(here > sysconf(_SC_NPROCESSORS_ONLN)) {}
+
   void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
     if (bytes == 0) return;
     MPI_Request& request = add(bytes);
@@ -73,8 +80,8 @@ class mpi_messages {
   /// has set another.
   void wait(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i) {
-      waiting pause;
-      for (unsigned asked = 1;; ++asked) {
+      waiting pause(crowded_);
+      for (;;) {
         int arrived = 0;
         MPI_Status status{};
         check_mpi("MPI_Test", MPI_Test(&requests_[i], &arrived, &status));
@@ -82,8 +89,7 @@ class mpi_messages {
           check_length(status, expected_[i]);
           break;
         }
-        if (asked % 8 == 0 && monitor != nullptr) monitor->check();
-        pause.a_little();
+        if (pause.a_little() && monitor != nullptr) monitor->check();
       }
     }
     requests_.clear();
@@ -130,6 +136,7 @@ class mpi_messages {
                                 "with as many elements.");
   }
 
+  bool crowded_;
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> expected_;  ///< bytes to receive, or another thing to wait for
 };
