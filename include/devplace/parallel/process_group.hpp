@@ -173,6 +173,12 @@ class [[nodiscard]] process_scope {
   std::shared_ptr<parallel::transport> outer_;
 };
 
+/// Whether this process prints and writes files for all: the first one of this thread's process_scope, or the only one.
+inline bool is_main_process() {
+  const auto& current = parallel::detail::transport_of_scope();
+  return current == nullptr || current->ranks().rank == 0;
+}
+
 namespace parallel {
 
 /// The group of this thread's innermost process_scope; throws error if there is none. `what` needs it, for the message.
@@ -183,12 +189,6 @@ inline process_group current_processes(const char* what) {
                 ": its placement lies across processes, and this thread has not said which. Make a process_group and a "
                 "scope of it first, in the same thread: process_group processes; process_scope scope{processes};");
   return process_group(current);
-}
-
-/// Whether this process prints and writes files for all: the first one of this thread's process_scope, or the only one.
-inline bool is_main_process() {
-  const auto& current = detail::transport_of_scope();
-  return current == nullptr || current->ranks().rank == 0;
 }
 
 /// This process's participants of a placement across the processes of the scope.

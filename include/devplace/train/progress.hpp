@@ -56,7 +56,7 @@ class progress {
         samples_(options.samples),
         start_(options.clock()),
         written_(start_) {
-    if (!parallel::is_main_process()) options_.stream = nullptr;
+    if (!is_main_process()) options_.stream = nullptr;
   }
   ///@}
   template <class Number, class FIX = GIVE_THE_LOADER_OR_NAME_THE_NUMBER_AS_IN_samples_60000>

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The snippets of "Several processes" in docs/data_parallel.md; threads play the processes.
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/all.hpp>
+#include <devplace/parallel/launch.hpp>
+
+#include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/thread_processes.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::test::in_processes;
+
+namespace {
+
+using net = nn::sequential<nn::linear<6, 16>, nn::relu, nn::linear<16, 10>>;
+
+void require(bool fact, const char* what) {
+  if (!fact) throw std::logic_error(what);
+}
+
+}  // namespace
+
+TEST_CASE("docs: a program makes its process group and opens a scope", "[docs]") {
+  const dp::process_group processes = dp::launched_processes();
+  const dp::process_scope scope{processes};
+  CHECK(processes.description() == "rank 0 of 1 process");
+  CHECK(processes.is_main());
+}
+
+TEST_CASE("docs: how processes are watched", "[docs]") {
+  const auto processes =
+      dp::launched_processes({.init_timeout = 20, .op_timeout = 60, .failure = dp::on_failure::throw_});
+  CHECK(processes.size() == 1);
+}
+
+TEST_CASE("docs: training over processes", "[docs]") {
+  const dp::image_set train_images = support::numbered_images(50), test_images = support::numbered_images(20);
+  struct {
+    const dp::image_set &train, &test;
+  } const data{train_images, test_images};
+  const support::temporary_folder folder;
+  const std::string file = folder.file("weight.npy");
+  in_processes(2, [&](const dp::process_group& processes) {
+    const dp::process_scope scope{processes};
+    const int epochs = 2;
+    const dp::loader_options options{.batch = 32, .shuffle = dp::seed{2}};
+
+    using where = dp::across<dp::on<dp::cpu>>;
+    dp::model<net, where> model{dp::seed{1}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 2e-3}};
+    dp::loader<where> batches{data.train, options};
+    for (int epoch = 0; epoch < epochs; ++epoch)
+      for (const auto& [images, labels] : batches.epoch(epoch))
+        step(images, labels);
+    const double loss = step.mean_loss();
+    const double right = dp::accuracy(model, data.test);
+
+    const double slowest = processes.all_reduce(0.5 + processes.rank(), dp::reduction::max);
+    const auto seed = processes.broadcast(std::size_t{42});
+    const std::vector<double> losses = processes.all_gather(loss);
+    require(slowest == 1.5 && seed == 42 && losses == std::vector<double>(2, loss), "other results.");
+    require(right >= 0 && processes.all_gather(right)[1] == right, "other accuracies.");
+
+    const auto on_one = dp::to<dp::cpu>(model);  // every process has the same parameters
+    if (processes.is_main()) dp::write_npy(file, on_one.parameter<0>());
+    processes.barrier();  // the others go on when the file is there
+
+    const auto saved = dp::read_npy<float, dp::extents<16, 6>>(file);
+    require(saved(3, 4) == on_one.parameter<0>()(3, 4), "the file has other numbers.");
+  });
+}
+
+TEST_CASE("docs: a group of a part of the processes", "[docs]") {
+  in_processes(4, [](const dp::process_group& processes) {
+    using where = dp::across<dp::on<dp::cpu>>;
+    dp::model<net, where> model{dp::seed{static_cast<std::uint64_t>(processes.rank() / 2)}};
+
+    const dp::process_group pair = processes.split(processes.rank() / 2);
+    const dp::process_scope scope{pair};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}};
+
+    require(pair.size() == 2, "another number of processes.");
+  });
+}
