@@ -21,13 +21,12 @@ namespace collective {
 /// The common part of devplace's engines, which add in an order of their own, in one process and across several.
 template <template <class> class Communicator, parallel::summation Order>
 struct ordered_engine {
-  /// The communicator of a backend's devices in one process, and the one of those of several processes.
-  ///@{
+  /// The communicator of a backend's devices in one process.
   template <class Backend>
   using communicator = Communicator<Backend>;
+  /// The communicator of a backend's devices in several processes.
   template <class Backend>
   using communicator_across = parallel::across_processes<Backend, Order>;
-  ///@}
   /// Creates it; the first device is rank 0.
   template <class Backend>
   communicator<Backend> connect(std::span<const int> ordinals) const {

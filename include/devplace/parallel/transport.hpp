@@ -16,7 +16,7 @@ struct process_ranks {
   int rank = 0;        ///< from 0 on
   int size = 1;        ///< number of processes
   int local_rank = 0;  ///< the same among the group's processes on this host
-  int local_size = 1;
+  int local_size = 1;  ///< number of the group's processes on this host
 };
 
 /// Moves bytes between the processes of a group, in host memory: what MPI or shared memory do for a process_group.
@@ -39,6 +39,7 @@ class transport {
     std::byte* result;
   };
 
+  /// For a process with these ranks.
   explicit transport(const process_ranks& ranks) : ranks_(ranks) {}
   transport(const transport&) = delete;
   transport& operator=(const transport&) = delete;
@@ -77,6 +78,7 @@ class transport {
 /// Tells the monitor that a collective call runs while this object exists.
 class announced_call {
  public:
+  /// The call begins.
   announced_call(transport& via, const collective_call& call) noexcept : monitor_(via.monitor()) {
     if (monitor_ != nullptr) monitor_->enter(call);
   }

@@ -262,6 +262,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void compare(state_type& state) {
     if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
     if constexpr (connection_type::compares) {
+      options_.add("largest norm of gradients", clip_ ? clip_->max_norm : 0);
       train::detail::add_parameters<Net, backend_type>(options_, state);
       connection_.require_equal(options_);
     }
