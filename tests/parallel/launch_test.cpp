@@ -61,6 +61,9 @@ TEST_CASE("launched processes compute together", "[parallel][launch]") {
       const dp::process_group group = dp::launched_processes(dp::test::quick());
       require(group.size() == size);
       require(group.local_rank() == group.rank() && group.local_size() == size);
+      require(dp::device_map_description() == "from the first use of a cuda place on, the share of process " +
+                                                  std::to_string(group.rank()) + " of " + std::to_string(size) +
+                                                  " on its host");
       for (int round = 0; round != 50; ++round) {
         require(group.all_reduce(group.rank() + 1) == size * (size + 1) / 2);
         std::vector<double> values(1000, group.rank());

@@ -115,3 +115,70 @@ TEST_CASE("threads that use a map first at the same time agree", "[place]") {
     thread.join();
   CHECK(counts == std::vector<int>{4, 4, 4, 4});
 }
+
+namespace {
+
+/// The visible devices that process `rank` of `size` on a host has, as a text, with `visible` of them.
+std::string share(int rank, int size, int visible) {
+  device_map map(nullptr);
+  map.share(rank, size);
+  std::string text;
+  for (int logical = 0, count = map.use(visible, "a test"); logical < count; ++logical)
+    text += std::to_string(map.visible(logical)) + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the processes of a host share the visible devices", "[place]") {
+  CHECK(share(0, 4, 4) + share(1, 4, 4) + share(2, 4, 4) + share(3, 4, 4) == "0 1 2 3 ");
+  CHECK(share(0, 2, 5) == "0 1 ");
+  CHECK(share(1, 2, 5) == "2 3 ");
+  CHECK(share(0, 3, 4) + share(1, 3, 4) + share(2, 3, 4) == "0 1 2 ");
+  CHECK(share(0, 3, 1) + share(1, 3, 1) + share(2, 3, 1) == "0 0 0 ");  // a launcher showed each its own
+  CHECK(share(0, 5, 2) + share(1, 5, 2) + share(2, 5, 2) + share(3, 5, 2) + share(4, 5, 2) == "0 1 0 1 0 ");
+  CHECK(share(0, 1, 3) == "0 1 2 ");
+  CHECK(share(1, 2, 0).empty());
+}
+
+TEST_CASE("a process's share is known at first use, and described", "[place]") {
+  device_map map(nullptr);
+  map.share(1, 2);
+  CHECK(map.description() == "from the first use of a cuda place on, the share of process 1 of 2 on its host");
+  CHECK(map.use(3, "a test") == 1);
+  CHECK(map.given());
+  CHECK(map.description() == "cuda:0 is visible device 1 (the share of process 1 of 2 on its host)");
+  CHECK(map.why_absent(2) ==
+        "cuda:2 does not exist: the processes of a host share its devices, and this is process 1 of 2 on its host with "
+        "3 visible device(s), which binds cuda:0 alone; start fewer processes, set DEVPLACE_DEVICE_MAP, or use a lower "
+        "ordinal");
+  map.share(0, 2);
+  CHECK(map.visible(0) == 1);
+  CHECK_THROWS_WITH(map.set({{0, 0}}), ContainsSubstring("with the map: cuda:0 is visible device 1 (the share of"));
+}
+
+TEST_CASE("a given map, an earlier use, and devices of a process alone are not shared out", "[place]") {
+  device_map given("0:2,1:0");
+  given.share(1, 2);
+  CHECK(given.use(4, "a test") == 2);
+  CHECK(given.visible(0) == 2);
+  for (const bool before : {false, true}) {
+    device_map set(nullptr);
+    if (before) set.share(1, 2);
+    set.set({{0, 3}});
+    if (!before) set.share(1, 2);
+    CHECK(set.use(4, "a test") == 1);
+    CHECK(set.visible(0) == 3);
+    CHECK_THAT(set.description(), ContainsSubstring("(from set_device_map)"));
+  }
+  device_map used(nullptr);
+  CHECK(used.use(4, "a test") == 4);
+  used.share(1, 2);
+  CHECK(used.visible(0) == 0);
+  CHECK(used.description() == "cuda:I is visible device I");
+  device_map simulated(nullptr);
+  simulated.share(1, 2);
+  CHECK(simulated.use(4, "a test", device_map::devices::of_process) == 4);
+  CHECK(simulated.description() == "cuda:I is visible device I");
+  CHECK_FALSE(simulated.given());
+}

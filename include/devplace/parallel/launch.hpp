@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <devplace/parallel/bind_devices.hpp>
 #include <devplace/parallel/control_plane.hpp>
 #include <devplace/parallel/launch_environment.hpp>
 #include <devplace/parallel/process_group.hpp>
@@ -16,7 +17,8 @@ namespace devplace {
 
 /// The processes that torchrun, mpirun or srun started on this host, connected by shared memory and watched: what
 /// init_process_group is elsewhere. This process alone if no launcher started it, or only one process. All processes of
-/// the job call it, once they have nothing else to do; they wait for each other.
+/// the job call it, once they have nothing else to do; they wait for each other. Then each has its share of the GPUs,
+/// by bind_devices.
 ///
 /// Throws argument_error if the launcher's variables contradict each other, and communication_error if the processes do
 /// not come in time, do not fit together, or are on several hosts, which MPI connects.
@@ -33,8 +35,10 @@ inline process_group launched_processes(const process_options& options = {}) {
                                  launched.size(), launched.describe()};
   const auto plane = std::make_shared<parallel::control_plane>(who, parallel::control_endpoint{}, options);
   const auto exchange = [&](const void* own, std::size_t bytes, void* all) { plane->all_gather(own, bytes, all); };
-  return process_group(parallel::shared_memory_transport::connect(
+  process_group connected(parallel::shared_memory_transport::connect(
       {launched.rank(), launched.size(), launched.local_rank(), launched.local_size()}, exchange, plane));
+  bind_devices(connected);
+  return connected;
 }
 
 }  // namespace devplace

@@ -12,6 +12,7 @@
   #include <memory>
   #include <string>
 
+  #include <devplace/parallel/bind_devices.hpp>
   #include <devplace/parallel/detail/mpi_calls.hpp>
   #include <devplace/parallel/detail/mpi_transport.hpp>
   #include <devplace/parallel/process_group.hpp>
@@ -96,13 +97,14 @@ inline process_group mpi_processes(MPI_Comm communicator) {
 ///       dp::mpi_session session{argc, argv};
 ///       dp::process_scope scope{session.processes()};
 ///
+/// Each process has its share of its host's GPUs, by bind_devices.
 /// If the program has initialised MPI, it is used, and left to the program to finalize. If the scope ends by an
 /// exception, MPI is not finalized, because the other processes might not come to that; mpirun then ends them.
 class [[nodiscard]] mpi_session {
  public:
   /// MPI may take its own options out of the arguments.
-  mpi_session(int& argc, char**& argv) : runtime_(&argc, &argv) {}
-  mpi_session() : runtime_(nullptr, nullptr) {}
+  mpi_session(int& argc, char**& argv) : runtime_(&argc, &argv) { bind_devices(processes_); }
+  mpi_session() : runtime_(nullptr, nullptr) { bind_devices(processes_); }
 
   /// All processes that were started together, MPI_COMM_WORLD's: one if the program was started without mpirun.
   const process_group& processes() const { return processes_; }

@@ -29,9 +29,13 @@ namespace detail {
 inline constexpr int counted_ordinals = 64;
 
 /// The binding of logical ordinals to visible devices: given by a text such as `0:0,1:0` (the environment) or by set(),
-/// otherwise the identity. Frozen by the first use(). Thread-safe.
+/// otherwise this process's share of the devices, all of them unless share() was called. Frozen by the first use().
+/// Thread-safe.
 class device_map {
  public:
+  /// Whether the processes of a host see the same devices, or each has its own, which are not shared out.
+  enum class devices : unsigned char { of_host, of_process };
+
   /// `environment` is the value of DEVPLACE_DEVICE_MAP, null if unset; throws argument_error if it is invalid.
   explicit device_map(const char* environment) {
     if (environment == nullptr) return;
@@ -63,13 +67,24 @@ class device_map {
     origin_ = origin;
   }
 
+  /// From the first use on this process, number `local_rank` of `local_size` on its host, has its share of the visible
+  /// devices, unless another map is given by then; without effect after the first use.
+  void share(int local_rank, int local_size) {
+    const std::lock_guard lock(mutex_);
+    if (frozen_.load(std::memory_order_relaxed)) return;
+    local_rank_ = local_rank;
+    local_size_ = local_size;
+  }
+
   /// Number of logical devices, given the number of visible ones; freezes the map. `used_by` is the reason, for
   /// messages. Throws argument_error if the map names a visible device that does not exist. Without visible devices
   /// there are no logical ones and the map is not checked: the same settings work on a machine without devices.
-  int use(int visible_count, const char* used_by) {
+  int use(int visible_count, const char* used_by, devices seen = devices::of_host) {
     if (frozen_.load(std::memory_order_acquire)) return count_;
     const std::lock_guard lock(mutex_);
     if (frozen_.load(std::memory_order_relaxed)) return count_;
+    if (seen == devices::of_process) local_size_ = 1;
+    if (bindings_.empty() && local_size_ > 1) bind_share(visible_count);
     for (std::size_t logical = 0; visible_count > 0 && logical < bindings_.size(); ++logical)
       if (bindings_[logical] >= visible_count)
         throw argument_error(origin_ + ", which binds " + name(logical) + " to visible device " +
@@ -96,8 +111,10 @@ class device_map {
   std::string why_absent(int logical) const {
     const std::size_t size = bindings_.size();
     return place_name(backend::cuda{}, logical) + " does not exist: " + origin_ + ", which binds " +
-           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; bind " + std::to_string(logical) +
-           " too, as in " + std::to_string(logical) + ":0, or use a lower ordinal";
+           (size == 1 ? "cuda:0 alone" : "cuda:0 to " + name(size - 1)) + "; " +
+           (is_share_ ? "start fewer processes, set DEVPLACE_DEVICE_MAP"
+                      : "bind " + std::to_string(logical) + " too, as in " + std::to_string(logical) + ":0") +
+           ", or use a lower ordinal";
   }
 
   /// `cuda:0 is visible device 1, cuda:1 is visible device 0 (from DEVPLACE_DEVICE_MAP)`.
@@ -107,6 +124,20 @@ class device_map {
   }
 
  private:
+  /// As many consecutive devices for each process of the host; or one, which several processes use.
+  void bind_share(int visible_count) {
+    if (visible_count == 0) return;
+    const int each = visible_count < local_size_ ? 1 : visible_count / local_size_;
+    for (int logical = 0; logical < each; ++logical)
+      bindings_.push_back((local_rank_ * each + logical) % visible_count);
+    is_share_ = true;
+    origin_ = "the processes of a host share its devices, and this is " + share_text() + " with " +
+              std::to_string(visible_count) + " visible device(s)";
+  }
+  std::string share_text() const {
+    return "process " + std::to_string(local_rank_) + " of " + std::to_string(local_size_) + " on its host";
+  }
+
   static std::string name(std::size_t logical) { return "cuda:" + std::to_string(logical); }
 
   static std::string text_of(const std::vector<device_map_entry>& entries) {
@@ -163,10 +194,13 @@ class device_map {
   }
 
   std::string describe() const {
+    if (bindings_.empty() && local_size_ > 1 && !frozen_.load(std::memory_order_relaxed))
+      return "from the first use of a cuda place on, the share of " + share_text();
     if (bindings_.empty()) return "cuda:I is visible device I";
     std::string text;
     for (std::size_t logical = 0; logical < bindings_.size(); ++logical)
       text += (logical == 0 ? "" : ", ") + name(logical) + " is visible device " + std::to_string(bindings_[logical]);
+    if (is_share_) return text + " (the share of " + share_text() + ")";
     return text + (from_environment_ ? " (from DEVPLACE_DEVICE_MAP)" : " (from set_device_map)");
   }
 
@@ -174,6 +208,8 @@ class device_map {
   std::vector<int> bindings_;  // empty: the identity; constant once frozen
   std::string origin_;
   bool from_environment_ = false;
+  int local_rank_ = 0, local_size_ = 1;  // 1: not shared
+  bool is_share_ = false;                // whether the bindings are this process's share
   std::atomic<bool> frozen_{false};
   int count_ = 0;
   const char* used_by_ = "";

@@ -131,7 +131,8 @@ class simulated_driver {
 
 /// Number of cuda places: the visible devices, or those that the device map binds. Freezes the map.
 inline int simulated_device_count(const char* used_by = "a query of the devices") {
-  return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by);
+  return device_map::of_process().use(simulated_driver::of_process().visible_count(), used_by,
+                                      device_map::devices::of_process);
 }
 
 /// The physical device behind the cuda place `ordinal`, which must exist.
