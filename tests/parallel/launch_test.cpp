@@ -119,3 +119,25 @@ TEST_CASE("a launched process that fails ends the others while they wait for it"
   CHECK_THAT(ends[0].text, ContainsSubstring("rank 1 (host "));
   CHECK(ends[0].text.find('\n') + 1 == ends[0].text.size());
 }
+
+TEST_CASE("launched processes may get an exception when one of them fails", "[parallel][launch]") {
+  const std::string how = GENERATE("killed", "leaves out a call");
+  forked_ranks processes;
+  torchrun(processes, 3, 3, [&how] {
+    auto options = dp::test::quick();
+    options.failure = dp::on_failure::throw_;
+    const dp::process_group group = dp::launched_processes(options);
+    group.barrier();
+    const bool culprit = group.rank() == 0;
+    if (culprit && how == "killed") std::raise(SIGKILL);
+    if (!culprit) static_cast<void>(group.all_reduce(2));
+    group.barrier();
+  });
+  const auto ends = processes.wait();
+  INFO(how << "\n0: " << ends[0].text << "1: " << ends[1].text << "2: " << ends[2].text);
+  CHECK(ends[0].end == (how == "killed" ? "signal 9" : "exit 3"));
+  for (std::size_t r = 1; r != 3; ++r) {
+    CHECK(ends[r].end == "exit 3");
+    CHECK_THAT(ends[r].text, ContainsSubstring("caught: devplace: rank 0 (host "));
+  }
+}

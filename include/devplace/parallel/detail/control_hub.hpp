@@ -114,13 +114,13 @@ class control_hub final : public control_role {
       if (link.open()) to.push_back({link.fd(), static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
   }
 
-  bool serve(double now, bool beats) override {
+  bool serve(double now, bool beats, leaving how) override {
     arrivals_.serve(now, [&](const control_hello& hello, control_link&) { return refuse_late(hello); });
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (links_[r].open()) hear(r, now);
     gather(now);
-    if (leaves() == leaving::by_exception) return leave_by_exception();
-    self().left = leaves() == leaving::in_order;
+    if (how == leaving::by_exception) return leave_by_exception();
+    self().left = how == leaving::in_order;
     if (beats) watch(now);
     const auto gone = [](const control_link& link) { return !link.open(); };
     return !self().left || !(has_failed() || std::all_of(links_.begin(), links_.end(), gone));

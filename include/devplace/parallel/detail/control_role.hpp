@@ -94,15 +94,16 @@ class control_role {
       last = now;
       const bool beats = now >= beat;
       if (beats) beat = now + options_.heartbeat;
+      const leaving how = leaves();  // before the calls, which are then all that this process makes
       look_at_own_calls(now);
-      goes_on = serve(now, beats);
+      goes_on = serve(now, beats, how);
     }
   }
 
  protected:
   virtual void descriptors(std::vector<::pollfd>& to) const = 0;
   /// Does what there is to do, and once in a heartbeat what must be done regularly. False if the thread may end.
-  virtual bool serve(double now, bool beats) = 0;
+  virtual bool serve(double now, bool beats, leaving how) = 0;
 
   bool terminates() const noexcept { return options_.failure == on_failure::terminate; }
   bool has_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }

@@ -104,9 +104,9 @@ class control_spoke final : public control_role {
     if (hub_.open()) to.push_back({hub_.fd(), static_cast<short>(hub_.has_unsent() ? POLLIN | POLLOUT : POLLIN), 0});
   }
 
-  bool serve(double now, bool beats) override {
+  bool serve(double now, bool beats, leaving how) override {
     hear(now);
-    if (leaves() != leaving::no) return say_goodbye(now);
+    if (how != leaving::no) return say_goodbye(now, how);
     std::vector<std::byte> own;
     if (take_own(own)) hub_.send(control_message::gather, own.data(), own.size());
     if (!beats) return true;
@@ -151,8 +151,8 @@ class control_spoke final : public control_role {
     if (leaves() == leaving::no && !has_failed()) {
       if (terminates()) {
         print(who_.rank == 1 ? sentence : self().name() + " ends, because " + all_[0].name() + " ended or stopped.");
-        // Process 1 must not take it for a process that was killed by somebody else.
-        if (stopped && who_.rank != 1) ::poll(nullptr, 0, poll_milliseconds(3 * options_.heartbeat));
+        // Process 1 kills it, and must not take it for a process that was killed by somebody else. It may be gone, too.
+        if (stopped && who_.rank != 1) wait_for_end();
         if (stopped) hub_.kill_process();
         end_process();
       }
@@ -161,11 +161,20 @@ class control_spoke final : public control_role {
     hub_.close();
   }
 
+  /// Of process 0, and no longer than allowed. It says nothing else any more.
+  void wait_for_end() {
+    const double until = monotonic_seconds() + options_.exit_grace;
+    for (double left = options_.exit_grace; left > 0 && hub_.receive(); left = until - monotonic_seconds()) {
+      ::pollfd waited_for{hub_.fd(), POLLIN, 0};
+      ::poll(&waited_for, 1, poll_milliseconds(left));
+    }
+  }
+
   /// Process 0 closes the link when it has heard it.
-  bool say_goodbye(double now) {
+  bool say_goodbye(double now, leaving how) {
     if (goodbye_until_ == 0) {
       goodbye_until_ = now + options_.exit_grace;
-      hub_.send(control_message::goodbye, control_goodbye{self().state, leaves() == leaving::by_exception});
+      hub_.send(control_message::goodbye, control_goodbye{self().state, how == leaving::by_exception});
     }
     return hub_.open() && now < goodbye_until_;
   }
