@@ -27,19 +27,20 @@ struct combine_in_order {
     T totals[block];
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = std::min(first + end - from, block);
-      const T* const initial = elements(start) + from;
-      devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = initial[i]; });
-      for (std::size_t step = 1; step < participants; ++step) {
+      T* const to = reinterpret_cast<T*>(result) + from;
+      // With more than two arrays, the result may be one that is still to be read.
+      T* const sums = participants == 2 ? to : totals;
+      const T* before = elements(start) + from;
+      if (participants == 1) devplace::detail::independent_loop(0, n, [&](std::size_t i) { sums[i] = before[i]; });
+      for (std::size_t step = 1; step < participants; ++step, before = sums) {
         const T* const more = elements((start + step) % participants) + from;
-        devplace::detail::independent_loop(
-            0, n, [&](std::size_t i) { totals[i] = combine<T, Op>::both(totals[i], more[i]); });
+        devplace::detail::independent_loop(0, n,
+                                           [&](std::size_t i) { sums[i] = combine<T, Op>::both(before[i], more[i]); });
       }
       if constexpr (Op == reduction::mean)
-        devplace::detail::independent_loop(0, n, [&](std::size_t i) {
-          totals[i] = combine<T, Op>::finish(totals[i], static_cast<int>(participants));
-        });
-      T* const to = reinterpret_cast<T*>(result) + from;
-      devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = totals[i]; });
+        devplace::detail::independent_loop(
+            0, n, [&](std::size_t i) { sums[i] = combine<T, Op>::finish(sums[i], static_cast<int>(participants)); });
+      if (sums != to) devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = sums[i]; });
     }
   }
 
