@@ -3,6 +3,7 @@
 
 // Run by mpirun: MPI's beginning and end, its thread levels, and failures. The argument is the case.
 
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -106,48 +107,66 @@ void any_thread() {
   MPI_Finalize();
 }
 
-/// Two processes that make different calls learn it. MPICH itself ends the one whose message is too long.
-void different_calls() {
-  const dp::mpi_session runs;
-  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-  const std::string why = "The processes of a group must make the same calls in the same order, with as many elements.";
-  if (group.rank() == 0)
-    CHECK_THROWS(dp::communication_error, why, group.all_gather(1.5));
-  else
-    CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
-  CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
-  CHECK(runs.processes().all_reduce(1) == 2);  // other groups are not concerned
-}
-
+/// Gives up after having been asked 50 times.
 struct impatient final : dp::parallel::group_monitor {
   void enter(const dp::parallel::collective_call& call) noexcept override { name = call.name; }
   void leave() noexcept override {}
   void check() override {
     if (++asked == 50) throw dp::communication_error("rank 1 does not come.");
   }
+  void explain() override { ++explained; }
   std::string name;
-  int asked = 0;
+  int asked = 0, explained = 0;
 };
+
+std::shared_ptr<impatient> watch(const dp::process_group& group) {
+  auto monitor = std::make_shared<impatient>();
+  std::dynamic_pointer_cast<dp::parallel::detail::mpi_transport>(group.transport())->watch(monitor);
+  return monitor;
+}
+
+/// Two processes that make different calls learn it. MPICH itself ends the one whose message is too long.
+void different_calls() {
+  const dp::mpi_session runs;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+  const auto monitor = watch(group);
+  monitor->asked = -1'000'000'000;
+  const std::string why = "The processes of a group must make the same calls in the same order, with as many elements.";
+  if (group.rank() == 0)
+    CHECK_THROWS(dp::communication_error, why, group.all_gather(1.5));
+  else
+    CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
+  CHECK(monitor->explained == 1);
+  CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
+  CHECK(runs.processes().all_reduce(1) == 2);  // other groups are not concerned
+}
 
 /// The monitor ends a wait for a process that does not come, while messages are on their way.
 void watched() {
   const dp::mpi_session runs;
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+  const auto monitor = watch(group);
+  monitor->asked = -1'000'000'000;
+  CHECK(group.split(0).transport()->monitor() != nullptr);
+  monitor->asked = 0;
   if (group.rank() == 0) {
-    const auto monitor = std::make_shared<impatient>();
-    std::dynamic_pointer_cast<dp::parallel::detail::mpi_transport>(group.transport())->watch(monitor);
     CHECK_THROWS(dp::communication_error, "rank 1 does not come.", group.all_gather(1));
     CHECK(monitor->name == "all_gather");
+    CHECK(monitor->explained == 0);
     CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.all_gather(1));
   }
   runs.processes().barrier();
 }
 
-/// An exception in one process ends the program: the others wait for ever.
-void exception() {
-  dp::mpi_session runs;
+/// What ends one process ends the program, although the others wait for ever.
+void one_fails(const std::string& how) {
+  const dp::mpi_session runs;
   const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-  if (group.rank() == 1) throw std::runtime_error("this rank has failed");
+  if (group.rank() == 1) {
+    if (how == "killed") std::raise(SIGKILL);
+    if (how == "exit") std::_Exit(0);
+    throw std::runtime_error("this rank has failed");
+  }
   for (;;)
     group.barrier();
 }
@@ -163,7 +182,7 @@ int main(int argc, char** argv) {
     if (name == "any_thread") return any_thread();
     if (name == "different_calls") return different_calls();
     if (name == "watched") return watched();
-    if (name == "exception") return exception();
+    if (name == "exception" || name == "killed" || name == "exit") return one_fails(name);
     throw std::invalid_argument("there is no case '" + name + "'");
   });
 }

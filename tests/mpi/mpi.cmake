@@ -72,6 +72,10 @@ foreach(mpi IN ITEMS openmpi mpich)
   endforeach()
   devplace_add_mpi_test(${mpi} life 2 ARGUMENTS different_calls EXPECT "${too_long_${mpi}}")
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception EXPECT "this rank has failed")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed EXPECT "Killed")
+  if(mpi STREQUAL "openmpi") # MPICH's mpirun ends the others too, but often as if nothing had happened
+    devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exiting improperly")
+  endif()
   devplace_add_package_test(mpi_${mpi} FROM find_package LABEL mpi
                             SETTINGS -DCOMPONENTS=mpi -DMPI_EXECUTABLE_SUFFIX=.${mpi})
 endforeach()

@@ -84,11 +84,13 @@ class mpi_messages {
       for (;;) {
         int arrived = 0;
         MPI_Status status{};
-        check_mpi("MPI_Test", MPI_Test(&requests_[i], &arrived, &status));
-        if (arrived != 0) {
-          check_length(status, expected_[i]);
-          break;
+        const int code = MPI_Test(&requests_[i], &arrived, &status);
+        if (code != MPI_SUCCESS || (arrived != 0 && !complete(status, expected_[i]))) {
+          if (monitor != nullptr) monitor->explain();
+          check_mpi("MPI_Test", code);
+          throw_incomplete(status, expected_[i]);
         }
+        if (arrived != 0) break;
         if (pause.a_little() && monitor != nullptr) monitor->check();
       }
     }
@@ -125,15 +127,19 @@ class mpi_messages {
     return requests_.emplace_back(MPI_REQUEST_NULL);
   }
 
-  static void check_length(const MPI_Status& status, std::size_t expected) {
-    if (expected == sent || expected == all_together) return;
+  static int length(const MPI_Status& status) {
     int bytes = 0;
     check_mpi("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &bytes));
-    if (static_cast<std::size_t>(bytes) != expected)
-      throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
-                                std::to_string(bytes) + " bytes where " + std::to_string(expected) +
-                                " were expected. The processes of a group must make the same calls in the same order, "
-                                "with as many elements.");
+    return bytes;
+  }
+  static bool complete(const MPI_Status& status, std::size_t expected) {
+    return expected == sent || expected == all_together || static_cast<std::size_t>(length(status)) == expected;
+  }
+  [[noreturn]] static void throw_incomplete(const MPI_Status& status, std::size_t expected) {
+    throw communication_error("rank " + std::to_string(status.MPI_SOURCE) + " of the group sent " +
+                              std::to_string(length(status)) + " bytes where " + std::to_string(expected) +
+                              " were expected. The processes of a group must make the same calls in the same order, "
+                              "with as many elements.");
   }
 
   bool crowded_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/parallel/detail/monitor_of_part.hpp>
 #include <devplace/parallel/detail/mpi_calls.hpp>
 #include <devplace/parallel/detail/mpi_messages.hpp>
 #include <devplace/parallel/transport.hpp>
@@ -105,6 +106,7 @@ class mpi_transport final : public transport {
       MPI_Comm of_part = MPI_COMM_NULL;
       check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_, number, key, &of_part));
       part = std::make_shared<mpi_transport>(of_part);
+      if (monitor_ != nullptr) part->watch(std::make_shared<monitor_of_part>(monitor_));
     });
     return part;
   }
