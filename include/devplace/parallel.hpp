@@ -7,6 +7,7 @@
 #include <devplace/parallel/all_gather.hpp>
 #include <devplace/parallel/all_reduce.hpp>
 #include <devplace/parallel/broadcast.hpp>
+#include <devplace/parallel/broadcast_parameters.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 #include <devplace/parallel/communicator.hpp>

@@ -78,6 +78,15 @@ TEST_CASE("docs: training over processes", "[docs]") {
 
     const auto saved = dp::read_npy<float, dp::extents<16, 6>>(file);
     require(saved(3, 4) == on_one.parameter<0>()(3, 4), "the file has other numbers.");
+
+    dp::model<net, where> same{dp::seed{1}};
+    if (processes.is_main()) {
+      auto loaded = dp::to<dp::cpu>(same);
+      dp::copy(loaded.parameter<0>(), dp::read_npy<float, dp::extents<16, 6>>(file));
+      same.assign(loaded);
+    }
+    dp::broadcast_parameters(same);  // every process gets what the first one has
+    require(dp::to<dp::cpu>(same).parameter<0>()(3, 4) == saved(3, 4), "other parameters were loaded.");
   });
 }
 
