@@ -58,13 +58,12 @@ void train(model_type& model) {
 }
 #endif
 
-#if defined(UPDATE_ON_THE_FIRST_PLACE)  // expect: devplace: trainer: this policy updates on the first place alone,
-                                        // which
-struct engine_of_processes : collective::direct {
-  static constexpr bool spans_processes = true;
-};
-void train(model_type& model) {
-  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::reduce_and_broadcast<engine_of_processes>{}};
+#if defined(STEP_BY_HAND_OF_THE_FIRST_PLACE)  // expect: MAKE_AN_optimizer_OF|devplace: optimizer: this one is a
+                                              // trainer's
+using of_one_place = dp::model<net, dp::across<dp::on<dp::cpu>>>;
+void update(of_one_place& model, of_one_place::gradient_type&& gradients) {
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, collective::scatter_gather{}};
+  step.optimizer().step(model, dp::synchronize(std::move(gradients)));
 }
 #endif
 

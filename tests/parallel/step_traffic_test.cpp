@@ -61,7 +61,9 @@ template <std::size_t Participants, class Policy>
 constexpr dp::step_traffic<dp::model<mnist, dp::across<dp::on<dp::cpu>>>, Policy> between{Participants};
 static_assert(between<4, all_reduce>.bytes == traffic<four, all_reduce>{}.bytes && between<1, all_reduce>.bytes == 0);
 static_assert(between<4, sharded>.bytes == traffic<four, sharded>{}.bytes && between<1, sharded>.bytes == 0);
-static_assert(between<4, scatter_gather>.bytes == traffic<four, scatter_gather>{}.bytes);
+// The first process gets all gradients, and the others the sums that follow them.
+static_assert(between<4, scatter_gather>.gradients == 3 * gradients * 4 + 3 * 64);
+static_assert(between<4, scatter_gather>.parameters == traffic<four, scatter_gather>{}.parameters);
 
 // On one place nothing is moved.
 static_assert(traffic<dp::on<dp::cpu>, all_reduce>{}.bytes == 0 &&

@@ -87,7 +87,9 @@ void require_of_all(int processes, const Expected& expected, const F& f) {
 TEMPLATE_TEST_CASE("a training over processes has the bits of one process with as many places", "[parallel]",
                    collective::all_reduce<>, (collective::all_reduce<collective::direct, collective::buckets<1, 1>>),
                    collective::ring_all_reduce, collective::sharded_all_reduce<>,
-                   (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>)) {
+                   (collective::sharded_all_reduce<collective::ring, collective::buckets<1, 1>>),
+                   collective::scatter_gather,
+                   (collective::reduce_and_broadcast<collective::ring, collective::buckets<1, 1>>)) {
   const TestType policy{};
   const auto two = train<dp::replicated<0, 1>>(policy), four = train<dp::replicated<0, 1, 2, 3>>(policy);
   CHECK(two != four);
@@ -122,6 +124,61 @@ TEST_CASE("over processes each has its share of the optimizer's state", "[parall
       throw std::logic_error("the state is not shared.");
     group.barrier();
   });
+}
+
+TEST_CASE("over processes the first place of the first one updates for all", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  const auto state = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::optimizer_state); };
+  const auto workspace = [] { return dp::memory_statistics<dp::cpu>().of(dp::memory_purpose::workspace); };
+  constexpr std::size_t of_one =
+      dp::memory_plan<dp::model<net, dp::on<dp::cpu>>, dp::batch<1>, dp::optim::adam>::optimizer_state;
+  const std::size_t before = state();
+  in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    dp::model<net, where> model{dp::seed{9}};
+    group.barrier();
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::scatter_gather{}};
+    group.barrier();
+    if (state() - before != of_one) throw std::logic_error("the state is not the first process's alone.");
+    const std::size_t without = workspace();
+    group.barrier();
+    if (!group.is_main()) step.clip({.max_norm = 1});
+    group.barrier();
+    if (workspace() != without) throw std::logic_error("a process that does not update has memory for clipping.");
+    group.barrier();
+    if (group.is_main()) step.clip({.max_norm = 1});
+    group.barrier();
+    if (workspace() == without) throw std::logic_error("the first process has no memory for clipping.");
+    group.barrier();
+  });
+}
+
+TEST_CASE("losses are those of whole batches in all processes, whoever updates", "[parallel]") {
+  const auto losses = [](auto where, auto accumulated, const auto& policy) {
+    using place = decltype(where);
+    dp::model<net, place> model{dp::seed{9}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, policy, accumulated};
+    std::vector<double> found;
+    for (const std::size_t rows : std::vector<std::size_t>{7, 1, 5}) {
+      const auto loss = step(dp::to_batch<place>(dp::test::integer_samples<float, 6>(rows)),
+                             dp::to_batch<place>(dp::test::square_labels(rows, 3)));
+      if (std::is_same_v<decltype(accumulated), dp::accumulate<1>>) found.push_back(loss.item());
+    }
+    step.flush();
+    found.push_back(step.mean_loss());
+    return found;
+  };
+  const auto compare = [&](auto accumulated) {
+    in_processes(4, [&](const dp::process_group& group) {
+      const dp::process_scope scope{group};
+      const dp::across<dp::on<dp::cpu>> where{};
+      const auto expected = losses(where, accumulated, collective::all_reduce<>{});
+      if (losses(where, accumulated, collective::scatter_gather{}) != expected)
+        throw std::logic_error("rank " + std::to_string(group.rank()) + " has other losses.");
+    });
+  };
+  CHECK_NOTHROW(compare(dp::accumulate<1>{}));
+  CHECK_NOTHROW(compare(dp::accumulate<2>{}));
 }
 
 TEST_CASE("gradients are partial over processes until synchronize", "[parallel]") {

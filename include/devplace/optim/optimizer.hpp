@@ -134,8 +134,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   static constexpr std::size_t places = local_place_count<Where>;
   static constexpr bool has_shares = optim::detail::has_shares<Who>;
   static constexpr std::size_t parts = optim::detail::part_count<Who>;
-  static constexpr std::size_t updating_places = std::is_same_v<Who, optim::on_first_place> ? 1 : places;
-  static constexpr bool updates_replicas = updating_places == places && !has_shares;
+  static constexpr bool on_first_place = std::is_same_v<Who, optim::on_first_place>;
+  static constexpr std::size_t updating_places = on_first_place ? 1 : places;
+  static constexpr bool updates_replicas =
+      updating_places == places && !has_shares && !(on_first_place && spans_processes<Where>);
 
  public:
   /// The models that it can update.
@@ -149,7 +151,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
           return optim::detail::part{0, elements};
         }) {}
   /// The same for shares: place k updates, as its i-th part, `count` elements from `first` on, the members of `part(k,
-  /// i)`.
+  /// i)`. A first place that is another process's updates none, and has no state.
   template <class PartOf, detail::configured = detail::configuration>
   optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
@@ -157,6 +159,7 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     for (std::size_t k = 0; k < updating_places; ++k)
       for (std::size_t i = 0; i < parts; ++i) {
         const auto of = part(k, i);
+        if (on_first_place && of.count == 0) continue;
         states_[k][i] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], {of.first, of.count});
       }
     // A device with an unseen failure has skipped the initialisation.

@@ -16,8 +16,8 @@ namespace devplace {
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
 /// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition;
-/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice, and
-///   (n - 1) times the parameters from there.
+/// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice (across
+///   processes (n - 1) S, and the loss from there), and (n - 1) times the parameters from there.
 ///
 /// Both engines move the same amount. Numbers are rounded to whole elements, as if n divided S. Constants in one
 /// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
@@ -62,7 +62,8 @@ struct step_traffic<model<Net, Where, P>, Policy> {
                           of_gradients =
                               plan::parameter_elements * sizeof(typename precision_traits<P>::wire) + of_sums;
     gradients = (n - 1) * of_gradients;
-    gradients += shares ? (n - 1) * of_sums : Policy::every_place_updates ? gradients : gradients / n;
+    constexpr bool copies_sums = shares || (spans_processes<Where> && !Policy::every_place_updates);
+    gradients += copies_sums ? (n - 1) * of_sums : Policy::every_place_updates ? gradients : gradients / n;
     parameters = Policy::every_place_updates && !shares ? 0 : (n - 1) * of_parameters;
     buffers = (n - 1) * plan::buffer_elements * element;
     bytes = gradients + parameters + buffers;

@@ -66,19 +66,25 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
   broadcast_buffers<Net>(communicator, state);
 }
 
-/// The same for a policy that updates shares: each participant gets the sums of its share of each bucket, and everyone
-/// the sums that follow the gradients; the other gradients are unspecified afterwards.
+/// Copies the sums that follow the gradients from participant `root` to the others.
+template <class Net, class Communicator, class S>
+void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& state, int root) {
+  communicator.broadcast(
+      detail::arena_pointers(state, &runtime::replica<S>::gradient_data, runtime::network_plan<Net>::parameter_elements)
+          .span(),
+      runtime::gradient_tail, root);
+}
+
+/// As reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each bucket,
+/// and everyone the sums that follow the gradients; the other gradients are unspecified afterwards.
 template <class Net, class Policy, class Communicator, class S, class Shares>
 void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
   using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
-  const auto gradients = [&](std::size_t first) {
-    return detail::arena_pointers(state, &runtime::replica<S>::gradient_data, first);
-  };
   for (std::size_t i = 0; i != plan::size; ++i) {
-    communicator.reduce_scatter(gradients(plan::at(i).first).span(), shares.of_gradients(i), reduction::sum);
-    if (i == 0)
-      communicator.broadcast(gradients(runtime::network_plan<Net>::parameter_elements).span(), runtime::gradient_tail,
-                             shares.owner_of_sums());
+    communicator.reduce_scatter(
+        detail::arena_pointers(state, &runtime::replica<S>::gradient_data, plan::at(i).first).span(),
+        shares.of_gradients(i), reduction::sum);
+    if (i == 0) broadcast_sums<Net>(communicator, state, shares.owner_of_sums());
   }
   broadcast_buffers<Net>(communicator, state);
 }

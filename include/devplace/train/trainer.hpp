@@ -64,7 +64,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using policy_type = std::conditional_t<is_policy, Policy, collective::all_reduce<>>;
   using connection_type = train::detail::connection<Net, Where, P, policy_type>;
   static constexpr std::size_t places = local_place_count<Where>;
-  static constexpr std::size_t updating_places = policy_type::every_place_updates ? places : 1;
   using stay_awake = train::detail::stay_awake<backend_type>;
 
  public:
@@ -131,7 +130,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     rule.validate();
     static_cast<void>(own_state());
     const std::size_t bytes = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
-    for (std::size_t k = 0; k < updating_places; ++k)
+    for (std::size_t k = 0; k < connection_.updating_places(); ++k)
       memory_[k].clipping = detail::allocate<backend_type>(replica(k).ordinal, bytes, memory_purpose::workspace);
     clip_ = rule;
   }
@@ -291,7 +290,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   std::array<const T*, places> clip_factors() {
     std::array<const T*, places> factors{};
     if (!clip_) return factors;
-    for (std::size_t k = 0; k < updating_places; ++k)
+    for (std::size_t k = 0; k < connection_.updating_places(); ++k)
       factors[k] = train::detail::clip<Net, backend_type, T>(*clip_, replica(k), memory_[k], how_);
     return factors;
   }

@@ -44,6 +44,8 @@ class connection {
   static constexpr bool connects = parallel::can_connect<Policy, Where>;
   static constexpr bool communicates = connects && (spans_processes<Where> || local_place_count<Where> > 1);
   static constexpr bool updates_shares = communicates && collective::updates_shares<Policy>;
+  /// Whether only one process has the place that updates.
+  static constexpr bool updates_in_one = communicates && spans_processes<Where> && !Policy::every_place_updates;
   using bucket_shares = parallel::bucket_shares<Net, typename roles::wire, Policy>;
   using update = update_of<updates_shares, Policy, bucket_shares>;
 
@@ -52,9 +54,6 @@ class connection {
       "devplace: trainer: the model lies across processes, and the policy's engine connects the places of one "
       "process; use collective::direct or collective::ring, or give an engine with spans_processes = true "
       "whose communicator knows this process's rank: collective::all_reduce<my_engine>{...}.");
-  static_assert(!spans_processes<Where> || Policy::every_place_updates,
-                "devplace: trainer: this policy updates on the first place alone, which only one process has; across "
-                "processes use collective::all_reduce<my_engine>.");
 
  public:
   /// Which places run the optimizer.
@@ -81,6 +80,10 @@ class connection {
       return Optimizer(m, rule, [all = participants()](std::size_t k, std::size_t i) {
         return bucket_shares::part(i, all.count, all.first + k);
       });
+    else if constexpr (updates_in_one)
+      return Optimizer(m, rule, [own = updating_places()](std::size_t, std::size_t) {
+        return parallel::bucket{0, own * runtime::network_plan<Net>::parameter_elements};
+      });
     else
       return Optimizer(m, rule);
   }
@@ -99,6 +102,13 @@ class connection {
       return {0, 1};
   }
 
+  /// The number of this process's places, from the first on, that run the optimizer.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  std::size_t updating_places() const {
+    if constexpr (Policy::every_place_updates) return local_place_count<Where>;
+    return participants().first == 0 ? 1 : 0;
+  }
+
   /// Allocates what reductions need.
   template <devplace::detail::configured = devplace::detail::configuration>
   void prepare() {
@@ -111,6 +121,7 @@ class connection {
     if constexpr (updates_shares)
       if (!norm) return parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
     if constexpr (communicates) parallel::reduce_gradients<Net, Policy>(communicator(), state);
+    if constexpr (updates_in_one) parallel::broadcast_sums<Net>(communicator(), state, 0);
   }
 
   /// Copies the new parameters to the places that did not update them.
