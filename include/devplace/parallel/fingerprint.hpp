@@ -18,8 +18,10 @@
 namespace devplace::parallel {
 
 /// What must be the same in all processes before they work together: named values in an order. Processes whose models
-/// or options differ would otherwise wait for each other for ever, or train different models without a word.
-class fingerprint {
+/// or options differ would otherwise wait for each other for ever, or train different models without a word. A
+/// template, so that only programs of several processes compile it.
+template <class Text = std::string>
+class basic_fingerprint {
  public:
   /// Adds a value; names and values are shown in the message about a difference.
   ///@{
@@ -43,7 +45,7 @@ class fingerprint {
     for (std::size_t i = 0; i != values.size(); ++i)
       add(std::string(name).append("[").append(std::to_string(i)).append("]"), values[i]);
   }
-  void add(const fingerprint& more) { text_ += more.text_; }
+  void add(const basic_fingerprint& more) { text_ += more.text_; }
   ///@}
   /// Adds the options of a rule or a loss that has `for_each_option(f)`, which calls f(name, value).
   template <class Options>
@@ -61,7 +63,7 @@ class fingerprint {
     while (other != processes.size() && hashes[static_cast<std::size_t>(other)] == hashes[0])
       ++other;
     if (other == processes.size()) return;
-    const std::string first = text_of(processes, 0), second = text_of(processes, other);
+    const Text first = text_of(processes, 0), second = text_of(processes, other);
     std::size_t begin = 0;
     for (std::size_t i = 0; i < first.size() && i < second.size() && first[i] == second[i]; ++i)
       if (first[i] == '\n') begin = i + 1;
@@ -80,19 +82,22 @@ class fingerprint {
     return value;
   }
 
-  std::string text_of(const process_group& processes, int rank) const {
-    std::string text(processes.broadcast(text_.size(), rank), ' ');
+  Text text_of(const process_group& processes, int rank) const {
+    Text text(processes.broadcast(text_.size(), rank), ' ');
     if (processes.rank() == rank) text = text_;
     processes.broadcast(std::span(text), rank);
     return text;
   }
 
-  static std::string line(const std::string& text, std::size_t begin) {
-    const std::string found = text.substr(begin, text.find('\n', begin) - begin);
+  static Text line(const Text& text, std::size_t begin) {
+    const Text found = text.substr(begin, text.find('\n', begin) - begin);
     return found.empty() ? "nothing more" : found;
   }
 
-  std::string text_;
+  Text text_;
 };
+
+/// A fingerprint as a trainer has it.
+using fingerprint = basic_fingerprint<>;
 
 }  // namespace devplace::parallel

@@ -29,7 +29,7 @@ namespace devplace {
 class process_group {
  public:
   /// This process alone: rank 0 of 1. `across<on<cpu>>` is then trained as `on<cpu>` is.
-  process_group() : transport_(std::make_shared<parallel::detail::transport_alone>()) {}
+  process_group() : transport_(new parallel::detail::transport_alone) {}
   /// Of a transport that connects the processes (parallel/transport.hpp).
   explicit process_group(std::shared_ptr<parallel::transport> connected) : transport_(std::move(connected)) {
     if (transport_ == nullptr) throw argument_error("process_group: it was given no transport.");

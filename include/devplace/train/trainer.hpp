@@ -21,7 +21,6 @@
 #include <devplace/train/accumulate.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/connection.hpp>
-#include <devplace/train/detail/fingerprint_of_training.hpp>
 #include <devplace/train/detail/rejected_trainer.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/memory_plan.hpp>
@@ -91,8 +90,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    if constexpr (connection_type::compares)
-      options_ = train::detail::fingerprint_of_options<policy_type>(loss, rule, Batches);
+    connection_.describe(loss, rule, Batches);
     reset_mean_loss();
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the trainer");
@@ -236,7 +234,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       train::detail::require_participants(samples.participants(), targets.participants(), connection_.participants());
-    if (!std::exchange(compared_, true)) compare(state);
+    if (!std::exchange(compared_, true)) {
+      if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
+      connection_.compare(state, clip_ ? clip_->max_norm : 0);
+    }
     [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
@@ -255,16 +256,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if (++accumulation_.batches == Batches) update(state);
     guard.done();
     return {state_, how_};
-  }
-
-  /// Before the first step: all replicas of all processes are to be equal.
-  void compare(state_type& state) {
-    if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
-    if constexpr (connection_type::compares) {
-      options_.add("largest norm of gradients", clip_ ? clip_->max_norm : 0);
-      train::detail::add_parameters<Net, backend_type>(options_, state);
-      connection_.require_equal(options_);
-    }
   }
 
   const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
@@ -301,7 +292,6 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<element_of_t<P>>>, places> losses_;
   std::array<train::detail::step_memory<T>, places> memory_;
-  parallel::fingerprint options_;  ///< what processes compare; empty in one process
   std::optional<optim::clip_norm> clip_;
   train::detail::accumulation accumulation_;
   bool compared_ = false;  ///< whether the replicas were compared, at the first step

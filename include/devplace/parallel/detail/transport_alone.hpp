@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
+#include <devplace/parallel/detail/combine.hpp>
 #include <devplace/parallel/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -23,8 +23,9 @@ class transport_alone final : public transport {
   std::size_t portion() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
 
   collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
-    summands_.assign(buffers.begin(), buffers.end());
-    return {summands_, buffers[0]};
+    for (std::size_t k = 0; k != buffers.size(); ++k)
+      summands_[k] = buffers[k];
+    return {{summands_, buffers.size()}, buffers[0]};
   }
   void distribute(const std::byte* part, std::span<std::byte* const> buffers,
                   std::span<const std::size_t> begins) override {
@@ -32,10 +33,10 @@ class transport_alone final : public transport {
       if (buffer != part && begins.back() != 0) std::memcpy(buffer, part, begins.back());
   }
   void barrier() override {}
-  std::shared_ptr<transport> split(int, int) override { return std::make_shared<transport_alone>(); }
+  std::shared_ptr<transport> split(int, int) override { return std::shared_ptr<transport>(new transport_alone); }
 
  private:
-  std::vector<const std::byte*> summands_;
+  const std::byte* summands_[max_ranks] = {};
 };
 
 }  // namespace devplace::parallel::detail

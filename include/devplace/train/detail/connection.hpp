@@ -12,13 +12,13 @@
 #include <devplace/config.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
-#include <devplace/parallel/fingerprint.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/place/placement.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/fingerprint_of_training.hpp>
 
 namespace devplace::train::detail {
 
@@ -88,9 +88,21 @@ class connection {
       return Optimizer(m, rule);
   }
 
-  /// Compares a fingerprint of the training with the other processes, which all call it; throws if they differ.
-  void require_equal(const parallel::fingerprint& own) const {
-    if constexpr (compares) own.require_equal(process_group(processes_), "trainer");
+  /// Notes the options of the training, which compare() compares.
+  template <class Loss, class Rule>
+  void describe([[maybe_unused]] const Loss& loss, [[maybe_unused]] const Rule& rule,
+                [[maybe_unused]] std::size_t batches) {
+    if constexpr (compares) options_ = fingerprint_of_options<Policy>(loss, rule, batches);
+  }
+  /// Compares options and parameters with the other processes, which all call it; throws if they differ. `largest_norm`
+  /// is that of clipping, or 0.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] double largest_norm) {
+    if constexpr (compares) {
+      options_.add("largest norm of gradients", largest_norm);
+      add_parameters<Net, backend_type>(options_, state);
+      options_.require_equal(process_group(processes_), "trainer");
+    }
   }
 
   /// The participants of this process.
@@ -140,7 +152,10 @@ class connection {
 
   auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
+  struct nothing {};
+
   std::shared_ptr<parallel::transport> processes_;
+  [[no_unique_address]] std::conditional_t<compares, parallel::fingerprint, nothing> options_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   [[no_unique_address]] typename update::shares shares_;
 };
