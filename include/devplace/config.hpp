@@ -80,7 +80,10 @@
   #define DEVPLACE_REFUSED_IF(condition, sentence)                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
         __attribute__((diagnose_if(condition, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
-  #define DEVPLACE_REFUSED(sentence) DEVPLACE_REFUSED_IF(true, sentence)
+  // Not by _IF: clang prints three lines for each macro that another one expands to.
+  #define DEVPLACE_REFUSED(sentence)                                                      \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") \
+        __attribute__((diagnose_if(true, "devplace: " sentence, "error"))) _Pragma("clang diagnostic pop")
 #elif defined(__cpp_deleted_function)
   #define DEVPLACE_REFUSED(sentence) = delete ("devplace: " sentence)
   #define DEVPLACE_REFUSED_IF(condition, sentence)
