@@ -294,6 +294,10 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(PARAMETER_BEYOND_THE_LAST)  // expect: THE_NETWORK_HAS_FEWER|devplace: parameter: the network has fewer
   auto weight = model.parameter<4>();
 #endif
+#if defined(MODEL_OF_AN_OBJECT)  // expect: (NETWORK_TYPE_OR_decltype_OF|template type parameter must be a type)
+  dp::nn::sequential layers{dp::nn::linear<4, 8>{}, dp::nn::relu{}};
+  dp::model<layers, dp::cpu> of_object{dp::seed{1}};
+#endif
 #if defined(MODEL_OF_ANOTHER_NETWORK)  // expect: ASSIGN_A_MODEL_OF_THE_SAME|devplace: assign: the other model has
                                        // another
   model.assign(dp::model<nn::linear<6, 3>, on_cpu>{dp::seed{1}});

@@ -231,6 +231,9 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(SCALAR_AS_A_NUMBER)  // expect: (USE_item_OF_ONE_ELEMENT|invokes a deleted function)
   float number = a[0][1];
 #endif
+#if defined(EXTENTS_AS_NUMBERS)  // expect: (EXTENTS_TYPE_SUCH_AS_extents|template type parameter must be a type)
+  dp::tensor<float, 2, 3> of_numbers;
+#endif
 #if defined(COMPARISON_AS_A_CONDITION)  // expect: (USE_where_OR_item_OF_max|attempt to use a deleted|where.c, a, b.)
   static_cast<void>(a == b ? 1 : 2);
 #endif

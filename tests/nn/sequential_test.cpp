@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
@@ -21,6 +22,13 @@ TEST_CASE("sequential agrees with PyTorch", "[nn]") {
   dp::test::compare_with_pytorch_in_both<nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>,
                                          dp::extents<5, 6>, dp::extents<5, 3>>(
       "mlp", {"weight0", "bias0", "weight1", "bias1"});
+}
+
+TEST_CASE("the type of a network of objects is that of their types", "[nn]") {
+  const nn::sequential layers{nn::linear<3, 4>{}, nn::relu{}};
+  using written = nn::sequential<nn::linear<3, 4>, nn::relu>;
+  CHECK(std::is_same_v<decltype(layers), const written>);
+  CHECK(dp::model<std::remove_const_t<decltype(layers)>, dp::cpu>(dp::seed{1}).parameter_count() == 16);
 }
 
 TEST_CASE("sequential's gradients agree with differences for every way that activations can share memory", "[nn]") {

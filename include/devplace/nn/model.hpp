@@ -28,9 +28,9 @@
 namespace devplace {
 
 /// Refuses other arguments.
-template <class Net, class Where, class P>
+template <class NETWORK_TYPE_OR_decltype_OF_AN_OBJECT, class Where, class P>
 class model {
-  static_assert(detail::accepted<Net>,
+  static_assert(detail::accepted<NETWORK_TYPE_OR_decltype_OF_AN_OBJECT>,
                 "devplace: model: its arguments are a network, where it lies, and, unless it is float, a precision "
                 "(double, tf32, mixed<bf16>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
 

@@ -182,9 +182,6 @@ void evaluate(const view<T, Extents, Where, Layout>& destination, const Expressi
   "devplace: assign: the destination's elements are const; pass a tensor or view that may be changed; x.only_on(k) " \
   "is "                                                                                                              \
   "one of several copies, and writing to it leaves the others as they are."
-#define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
-  "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
-  "expression's extents."
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -198,12 +195,11 @@ template <class T, class Extents, class Where, class Layout, class Expression>
   requires(detail::is_view<std::remove_cvref_t<Expression>> || std::remove_cvref_t<Expression>::is_expression)
 auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& expression) {
   using source = std::remove_cvref_t<Expression>;
-  using both = detail::broadcast_pair<Extents, typename source::extents_type>;
   constexpr bool stored = detail::no_named_expressions<Expression>, written = !std::is_const_v<T>,
                  same_type = std::is_same_v<std::remove_const_t<T>, typename source::value_type>,
                  same_place = std::is_same_v<Where, typename source::placement_type> ||
                               std::is_void_v<typename source::placement_type>,
-                 fits = both::fits && detail::compatible<Extents, typename both::type>;
+                 fits = detail::assigned_extents<Extents, Expression>::fit;
   static_assert(stored, DEVPLACE_DETAIL_NAMED_EXPRESSION);
   static_assert(written, DEVPLACE_DETAIL_ASSIGNED_CONST);
   static_assert(same_type,

@@ -275,7 +275,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   }
 
  private:
-  template <class, class, class>
+  template <class, class EXTENTS_TYPE_SUCH_AS_extents_3_4, class>
   friend class tensor;
   friend struct detail::leading_extent;
   friend struct detail::distributed_access;

@@ -78,7 +78,9 @@ class DEVPLACE_NODISCARD view : public detail::refused_uses<Extents::rank, host_
   template <class Expression, detail::configured = detail::configuration>
     requires(std::remove_cvref_t<Expression>::is_expression && !std::is_const_v<T>)
   const view& operator=(Expression&& expression) const {
-    assign(*this, std::forward<Expression>(expression));
+    constexpr bool fits = detail::assigned_extents<Extents, Expression>::fit;  // here, one level above assign
+    static_assert(fits, DEVPLACE_DETAIL_ASSIGNED_EXTENTS);
+    if constexpr (fits) assign(*this, std::forward<Expression>(expression));
     return *this;
   }
 

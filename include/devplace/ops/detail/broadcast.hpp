@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/view_errors.hpp>
 #include <devplace/tensor/extents.hpp>
 
 /// What operators say first, in their own bodies: the compiler then shows the user's line next to it.
@@ -62,6 +64,12 @@ struct broadcast_pair<A, B, std::index_sequence<Axis...>> {
       (broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).fits && ...);
   using type =
       extents<broadcast_static(aligned_static_extent<A>(Axis, rank), aligned_static_extent<B>(Axis, rank)).extent...>;
+};
+
+template <class Extents, class Expression>
+struct assigned_extents {
+  using both = broadcast_pair<Extents, typename std::remove_cvref_t<Expression>::extents_type>;
+  static constexpr bool fit = both::fits && compatible<Extents, typename both::type>;
 };
 
 /// Rejects static extents that cannot be broadcast; the compiler shows both as template arguments.

@@ -70,9 +70,10 @@ struct mover;
 /// const; `clone()` copies, `to<Where>` copies to another place. Memory is aligned to 64 bytes. A moved-from tensor may
 /// only be assigned to or destroyed. Several threads may read a tensor at once; one that writes must be the only one.
 /// Specialisations are for one place and for several; arguments that fit neither are refused here.
-template <class T, class Extents, class Where = void>
+template <class T, class EXTENTS_TYPE_SUCH_AS_extents_3_4, class Where = void>
 class tensor : public detail::refusal {
-  static constexpr bool has_element = detail::is_element<T>, has_extents = !has_element || detail::is_extents<Extents>,
+  static constexpr bool has_element = detail::is_element<T>,
+                        has_extents = !has_element || detail::is_extents<EXTENTS_TYPE_SUCH_AS_extents_3_4>,
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
   static_assert(has_element,
                 "devplace: the first argument of tensor is its element type: float, double, std::int32_t, "

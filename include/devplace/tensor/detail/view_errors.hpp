@@ -24,8 +24,15 @@ struct ASSIGN_AN_EXPRESSION_OR_A_NUMBER_OR_USE_copy;
 
 #define DEVPLACE_DETAIL_PAST_END "an index is past the extent of its axis; indices count from 0."
 #define DEVPLACE_DETAIL_NO_AXIS "extent: the array has fewer axes than this one; they count from 0."
+#define DEVPLACE_DETAIL_ASSIGNED_EXTENTS                                                                           \
+  "devplace: assign: the expression's extents cannot be broadcast to the destination's; give the destination the " \
+  "expression's extents."
 
 namespace devplace::detail {
+
+/// Whether an expression's extents equal or broadcast to those of the destination; defined with assign().
+template <class Extents, class Expression>
+struct assigned_extents;
 
 // For DEVPLACE_REFUSED_IF, which asks where the arguments are constants. Templates of the argument's type, because
 // clang would otherwise ask while the class is incomplete.
