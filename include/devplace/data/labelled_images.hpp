@@ -29,6 +29,8 @@ struct image_set {
   tensor<std::uint8_t, extents<dyn, dyn, dyn>, on<cpu>> images;  ///< (count, height, width)
   tensor<std::uint8_t, extents<dyn>, on<cpu>> labels;            ///< (count)
 
+  /// No images.
+  image_set() = default;
   /// Takes both tensors, or those of another set.
   ///@{
   image_set(decltype(images)&& given_images, decltype(labels)&& given_labels)

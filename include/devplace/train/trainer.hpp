@@ -234,9 +234,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::throw_other_targets(samples.extent(0), targets.extent(0));
     if constexpr (spans_processes<Where>)
       train::detail::require_participants(samples.participants(), targets.participants(), connection_.participants());
-    if (!std::exchange(compared_, true)) {
+    if (!compared_) {
       if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
       connection_.compare(state, clip_ ? clip_->max_norm : 0);
+      compared_ = true;
     }
     [[maybe_unused]] const stay_awake awake{};
     const nn::random_key key{state.seed, state.step++, 0, 0};

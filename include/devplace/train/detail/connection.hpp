@@ -99,9 +99,10 @@ class connection {
   template <devplace::detail::configured = devplace::detail::configuration>
   void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] double largest_norm) {
     if constexpr (compares) {
-      options_.add("largest norm of gradients", largest_norm);
-      add_parameters<Net, backend_type>(options_, state);
-      options_.require_equal(process_group(processes_), "trainer");
+      parallel::fingerprint all = options_;
+      all.add("largest norm of gradients", largest_norm);
+      add_parameters<Net, backend_type>(all, state);
+      all.require_equal(process_group(processes_), "trainer");
     }
   }
 
