@@ -153,112 +153,102 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   /// The same for shares: place k updates, as its i-th part, `count` elements from `first` on, the members of `part(k,
   /// i)`. A first place that is another process's updates none, and has no state.
   template <class PartOf, detail::configured = detail::configuration>
-    requires std::is_invocable_v<const PartOf&, std::size_t, std::size_t> optimizer(const model_type& m,
-                                                                                    const Rule& rule,
-                                                                                    const PartOf& part)
-        : rule_(rule) {
-      rule.validate();
-      of_ = m.shared_state();
-      for (std::size_t k = 0; k < updating_places; ++k)
-        for (std::size_t i = 0; i < parts; ++i) {
-          const auto of = part(k, i);
-          if (on_first_place && of.count == 0) continue;
-          states_[k][i] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], {of.first, of.count});
-        }
-      // A device with an unseen failure has skipped the initialisation.
-      detail::wait_for_replicas<backend_type>(mesh::ordinals);
-    }
-
-    /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss
-    /// is a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
-    template <placement GradientWhere, detail::configured = detail::configuration>
-      requires(std::is_same_v<GradientWhere, Where>&& updates_replicas)
-    void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
-      m.check_lease(gradients);
-      const runtime::sole_use use(m.state());
-      const auto lease = std::move(gradients);
-      update(m.state(), lease.how() == reduction::mean, {}, [] {});
-    }
-
-    /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
-    template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
-      requires(!std::is_same_v<GradientWhere, Where>)
-    detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-    DEVPLACE_REFUSED(
-        "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
-        "synchronize(std::move(gradients))).");
-
-    /// A trainer's optimizer for other parts cannot copy the parameters to the other places.
-    template <class FIX = MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND, placement GradientWhere>
-      requires(std::is_same_v<GradientWhere, Where> && !updates_replicas)
-    detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
-    DEVPLACE_REFUSED(
-        "optimizer: this one is a trainer's and updates a part of each replica or the first one alone; for steps by "
-        "hand "
-        "make one of the model: optimizer opt{model, rule}.");
-
-    /// A step consumes the gradients: move them in.
-    template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
-    detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&)
-        DEVPLACE_REFUSED("a step uses the gradients up; move them in: opt.step(model, std::move(gradients)).");
-
-    /// Other arguments, and what PyTorch's optimizers have.
-    ///@{
-    template <class... Wrong, class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS>
-    detail::refusal step(const Wrong&...) DEVPLACE_REFUSED(
-        "optimizer: a step takes the model that the optimizer was made for and its gradients: opt.step(model, "
-        "model.backward(std::move(saved), gradient)).");
-    template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
-    detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
-    ///@}
-
-    /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are one element on each
-    /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy
-    /// the parameters to the other places.
-    template <class Spread, detail::configured = detail::configuration>
-    void update(state_type& state, bool divide, const std::array<const T*, places>& factors, Spread&& spread) {
-      if (&state != of_.lock().get())
-        throw error(
-            "optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
-      rule_.validate();
-      runtime::settle_after_failures<backend_type>(state);
-      ++state.updates;
-      state.working_copies_are_old = true;
-      ++steps_;
-      try {
-        runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
-          const auto& r = state.replicas[k];
-          for (auto& part : states_[k])
-            optim::detail::update<Rule, T, backend_type>(
-                rule_, r, part, divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
-        });
-        spread();
-      } catch (...) {
-        state.unusable.store(runtime::partial_update_text, std::memory_order_release);
-        throw;
+    requires(std::is_invocable_v<const PartOf&, std::size_t, std::size_t>)
+  optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
+    rule.validate();
+    of_ = m.shared_state();
+    for (std::size_t k = 0; k < updating_places; ++k)
+      for (std::size_t i = 0; i < parts; ++i) {
+        const auto of = part(k, i);
+        if (on_first_place && of.count == 0) continue;
+        states_[k][i] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], {of.first, of.count});
       }
-    }
+    // A device with an unseen failure has skipped the initialisation.
+    detail::wait_for_replicas<backend_type>(mesh::ordinals);
+  }
 
-    /// The hyperparameters; changes take effect in the next step.
-    ///@{
-    Rule& rule() {
-      return rule_;
-    }
-    const Rule& rule() const {
-      return rule_;
-    }
-    ///@}
+  /// One step with whole gradients, which are consumed; divides them by the sum of the samples' weights if the loss is
+  /// a mean. All places make the same update. Throws earlier failures of places; the model is unusable then.
+  template <placement GradientWhere, detail::configured = detail::configuration>
+    requires(std::is_same_v<GradientWhere, Where>&& updates_replicas)
+  void step(model_type& m, gradients<Net, GradientWhere, P>&& gradients) {
+    m.check_lease(gradients);
+    const runtime::sole_use use(m.state());
+    const auto lease = std::move(gradients);
+    update(m.state(), lease.how() == reduction::mean, {}, [] {});
+  }
 
-    /// Number of enqueued steps.
-    std::int64_t steps() const {
-      return steps_;
-    }
+  /// Gradients of a replicated model are partial: each place has a summand. Reduce them first.
+  template <class FIX = REDUCE_THE_GRADIENTS_FIRST_WITH_synchronize, placement GradientWhere>
+    requires(!std::is_same_v<GradientWhere, Where>)
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
+  DEVPLACE_REFUSED(
+      "the gradients are partial, a summand on each place; reduce them first: opt.step(model, "
+      "synchronize(std::move(gradients))).");
 
-   private:
-    Rule rule_;
-    std::array<std::array<optim::detail::replica_state<Rule, T>, parts>, updating_places> states_;
-    std::weak_ptr<const state_type> of_;  ///< not an address, which another model could reuse
-    std::int64_t steps_ = 0;
+  /// A trainer's optimizer for other parts cannot copy the parameters to the other places.
+  template <class FIX = MAKE_AN_optimizer_OF_THE_MODEL_FOR_STEPS_BY_HAND, placement GradientWhere>
+    requires(std::is_same_v<GradientWhere, Where> && !updates_replicas)
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&&)
+  DEVPLACE_REFUSED(
+      "optimizer: this one is a trainer's and updates a part of each replica or the first one alone; for steps by hand "
+      "make one of the model: optimizer opt{model, rule}.");
+
+  /// A step consumes the gradients: move them in.
+  template <class FIX = GRADIENTS_ARE_USED_UP_WRITE_std_move, placement GradientWhere>
+  detail::refusal step(model_type&, gradients<Net, GradientWhere, P>&)
+      DEVPLACE_REFUSED("a step uses the gradients up; move them in: opt.step(model, std::move(gradients)).");
+
+  /// Other arguments, and what PyTorch's optimizers have.
+  ///@{
+  template <class... Wrong, class FIX = PASS_THE_MODEL_THAT_THE_OPTIMIZER_WAS_MADE_FOR_AND_ITS_GRADIENTS>
+  detail::refusal step(const Wrong&...) DEVPLACE_REFUSED(
+      "optimizer: a step takes the model that the optimizer was made for and its gradients: opt.step(model, "
+      "model.backward(std::move(saved), gradient)).");
+  template <class FIX = GRADIENTS_ARE_WRITTEN_ANEW_LEAVE_zero_grad_OUT>
+  detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
+  ///@}
+
+  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are one element on each
+  /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy
+  /// the parameters to the other places.
+  template <class Spread, detail::configured = detail::configuration>
+  void update(state_type& state, bool divide, const std::array<const T*, places>& factors, Spread&& spread) {
+    if (&state != of_.lock().get())
+      throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
+    rule_.validate();
+    runtime::settle_after_failures<backend_type>(state);
+    ++state.updates;
+    state.working_copies_are_old = true;
+    ++steps_;
+    try {
+      runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
+        const auto& r = state.replicas[k];
+        for (auto& part : states_[k])
+          optim::detail::update<Rule, T, backend_type>(rule_, r, part, divide ? r.gradient_data() + elements : nullptr,
+                                                       factors[k], steps_);
+      });
+      spread();
+    } catch (...) {
+      state.unusable.store(runtime::partial_update_text, std::memory_order_release);
+      throw;
+    }
+  }
+
+  /// The hyperparameters; changes take effect in the next step.
+  ///@{
+  Rule& rule() { return rule_; }
+  const Rule& rule() const { return rule_; }
+  ///@}
+
+  /// Number of enqueued steps.
+  std::int64_t steps() const { return steps_; }
+
+ private:
+  Rule rule_;
+  std::array<std::array<optim::detail::replica_state<Rule, T>, parts>, updating_places> states_;
+  std::weak_ptr<const state_type> of_;  ///< not an address, which another model could reuse
+  std::int64_t steps_ = 0;
 };
 
 /// `optimizer opt{model, optim::adam{}}`.
