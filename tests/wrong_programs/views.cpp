@@ -311,7 +311,7 @@ void program() {
 void program() {
   std::vector<float> v(6);
   dp::view<float, dp::extents<dp::dyn, dp::dyn>, host> x(v.data(), {2, 3});
-  std::cout << x(0, 2, 1);
+  std::cout << x(0, 2);
 }
 #endif
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ struct device_information {
   std::size_t l2_cache = 0;                       ///< bytes
   std::vector<device_attribute> attributes = {};  ///< limits and capabilities
   std::vector<std::string> peers = {};            ///< places whose memory it can access, as `cuda:1`
+
+  /// Prints the first five and what is free: `cuda:0: NVIDIA H200, 132 SMs, 139.8 GiB of memory, 139.1 GiB free`.
+  friend std::ostream& operator<<(std::ostream& out, const device_information& d) {
+    const auto tenths = [](std::size_t bytes) { return (bytes / 1024 * 10 + (1 << 19)) >> 20; };
+    const std::size_t total = tenths(d.memory_total), free = tenths(d.memory_free);
+    return out << d.place << ": " << d.processor << ", " << d.units << ' ' << d.unit_name << ", " << total / 10 << '.'
+               << total % 10 << " GiB of memory, " << free / 10 << '.' << free % 10 << " GiB free";
+  }
 };
 
 }  // namespace devplace
