@@ -15,6 +15,7 @@
 #include <devplace/parallel/gather.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/process_group.hpp>
 #include <devplace/parallel/reduce.hpp>
 #include <devplace/parallel/reduce_scatter.hpp>
 #include <devplace/parallel/replicate.hpp>

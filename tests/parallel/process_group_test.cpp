@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -120,6 +121,28 @@ TEST_CASE("a broadcast of more bytes than a portion goes in several", "[parallel
           for (std::size_t i = 0; i != count; ++i)
             REQUIRE_HERE(values[i] == static_cast<double>(i));
         }
+      },
+      100);
+}
+
+TEST_CASE("arrays of a fixed size are broadcast, and flags and large structs are gathered", "[parallel]") {
+  in_processes(
+      2,
+      [](const dp::process_group& group) {
+        std::array<int, 4> numbers{};
+        if (group.rank() == 1) numbers = {1, 2, 3, 4};
+        group.broadcast(std::span(numbers), 1);
+        REQUIRE_HERE(numbers == std::array<int, 4>{1, 2, 3, 4});
+        REQUIRE_HERE(group.all_reduce(group.rank() == 1, dp::reduction::max));
+        REQUIRE_HERE(!group.all_reduce(group.rank() == 1, dp::reduction::min));
+        struct table {
+          double values[50];
+        };
+        table own{};
+        own.values[49] = group.rank() + 1;
+        const std::vector<table> all = group.all_gather(own);
+        REQUIRE_HERE(all[0].values[49] == 1);
+        REQUIRE_HERE(all[1].values[49] == 2);
       },
       100);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ratio>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
@@ -236,6 +238,55 @@ TEST_CASE("the text of a training with a loader and an accuracy is the same over
   }
 }
 
+TEST_CASE("with accumulated gradients a step's loss is that of its own samples, also after the update", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  in_processes(2, [](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    using without_dropout = nn::sequential<nn::linear<6, 3>>;
+    dp::model<without_dropout, where> model{dp::seed{1}};
+    dp::model<without_dropout, dp::cpu> alone{dp::seed{1}};
+    dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0}, dp::accumulate<2>{}};
+    dp::trainer step_alone{alone, nn::mse{}, dp::optim::sgd{.learning_rate = 0}};
+    dp::tensor<float, dp::extents<4, 6>, dp::cpu> x{};
+    dp::tensor<float, dp::extents<4, 3>, dp::cpu> y{};
+    y(0, 0) = y(1, 1) = 1;
+    y(2, 0) = y(3, 1) = 3;
+    const auto own = dp::to<dp::cpu>(
+        y.slice(2 * static_cast<std::size_t>(group.rank()), 2 * static_cast<std::size_t>(group.rank()) + 2));
+    const double expected = step_alone(dp::zeros<float, dp::cpu>(2, 6), own).item();
+    for (int batch = 0; batch < 4; ++batch)
+      if (step(dp::to_batch<where>(x), dp::to_batch<where>(y)).item() != expected)
+        throw std::logic_error("the loss is not that of this process's samples.");
+    const auto last = step(dp::to_batch<where>(x), dp::to_batch<where>(y));
+    step.flush();
+    if (last.item() != expected) throw std::logic_error("flush() has changed a loss.");
+    if (const auto of_all = group.all_gather(expected); of_all[0] == of_all[1]) throw std::logic_error("no test.");
+  });
+}
+
+TEST_CASE("accuracy refuses the batches of another scope", "[parallel]") {
+  using where = dp::across<dp::on<dp::cpu>>;
+  const dp::image_set data = support::numbered_images(8);
+  in_processes(2, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    dp::model<nn::sequential<nn::linear<6, 10>>, where> model{dp::seed{1}};
+    const dp::process_group alone = group.split(group.rank());
+    const auto make = [&] {
+      const dp::process_scope inner{alone};
+      return std::make_unique<dp::loader<where>>(data, dp::loader_options{.batch = 8});
+    };
+    const auto batches = make();
+    std::string text;
+    try {
+      static_cast<void>(dp::accuracy(model, batches->epoch(0)));
+    } catch (const dp::argument_error& e) {
+      text = e.what();
+    }
+    if (text.find("accuracy: the batches are divided among 1 participants") == std::string::npos)
+      throw std::logic_error("not refused: " + text);
+  });
+}
+
 TEST_CASE("a trainer uses the group of the scope in which it was made", "[parallel]") {
   using where = dp::across<dp::on<dp::cpu>>;
   in_processes(4, [](const dp::process_group& group) {
@@ -303,6 +354,13 @@ TEST_CASE("processes that train different things are told the first difference b
       "rank 0: ";
   const std::string end = " Start the same program with the same options in all processes.";
   CHECK(message([&](int) { step_with(1, {}, dp::optim::sgd{}); }) == "no error");
+  CHECK_THAT(message([&](int rank) {
+               dp::model<net, where> model{dp::seed{1}};
+               dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
+               if (rank == 1) step.optimizer().rule().learning_rate = 0.5;  // after the trainer was made
+               step_of(step);
+             }),
+             ContainsSubstring("\"optimizer's learning_rate: 0.500000"));
   CHECK_THAT(
       message([&](int rank) { step_with(rank == 1 ? 2 : 1, {}, dp::optim::sgd{}); }),
       Catch::Matchers::StartsWith(begin + "\"checksum of parameter 0.weight: ") && Catch::Matchers::EndsWith(end));

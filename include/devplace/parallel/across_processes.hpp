@@ -60,7 +60,8 @@ class across_processes {
 
   /// Allocates the pinned memory for buffers of up to `count` elements.
   void prepare(std::size_t count, std::size_t element_bytes) {
-    if constexpr (staged) reserve(std::min(window(element_bytes), count) * element_bytes);
+    if constexpr (staged)
+      if (size() > 1) reserve(std::min(window(element_bytes), count) * element_bytes);
   }
 
   /// The collectives of parallel/communicator.hpp.
@@ -68,6 +69,7 @@ class across_processes {
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
     check<T>(buffers, op);
+    if (size() == 1) return;
     order_chunks(count);
     const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
     in_windows<T>(count, [&](std::size_t first, std::size_t last) {
@@ -159,6 +161,7 @@ class across_processes {
   }
   template <class T, class F>
   void in_windows(std::size_t count, const F& f) {
+    if (size() == 1) return;  // its elements are the result
     if constexpr (staged) reserve(std::min(window(sizeof(T)), count) * sizeof(T));
     for (std::size_t first = 0; first < count; first += std::min(window(sizeof(T)), count - first))
       f(first, first + std::min(window(sizeof(T)), count - first));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
@@ -73,12 +75,15 @@ class control_listener {
     ::pid_t pid = 0;
     const detail::descriptor other = detail::connect_to(address, 0.1);
     if (other) static_cast<void>(detail::same_user(other.get(), &pid));
-    throw communication_error("process 0 of job '" + who.token + "' cannot listen at this host: " +
-                              (failed == EADDRINUSE
-                                   ? "process " + std::to_string(pid) +
-                                         " is process 0 of a job with this name already. Two processes have RANK 0, or "
-                                         "an earlier start of the job has not ended."
-                                   : std::string(std::strerror(failed)) + "."));
+    throw communication_error(
+        "process 0 of job '" + who.token + "' cannot listen at this host: " +
+        (failed == EADDRINUSE && pid == ::getpid()
+             ? "this process has made the group of the job already. Keep that group, or take parts "
+               "of it by split()."
+         : failed == EADDRINUSE ? "process " + std::to_string(pid) +
+                                      " is process 0 of a job with this name already. Two processes have RANK 0, or "
+                                      "an earlier start of the job has not ended."
+                                : std::string(std::strerror(failed)) + "."));
   }
 
   void find_port() {

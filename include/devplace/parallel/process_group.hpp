@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +18,18 @@
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Whether the bytes of an object are all there is; addresses mean nothing in another process.
+template <class T>
+inline constexpr bool is_value = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+template <class T, std::size_t N>
+inline constexpr bool is_value<std::span<T, N>> = false;
+template <class T>
+inline constexpr bool is_value<std::basic_string_view<T>> = false;
+
+}  // namespace devplace::parallel::detail
 
 namespace devplace {
 
@@ -59,19 +73,33 @@ class process_group {
   /// What every process passes, in the order of their ranks.
   template <class T>
   std::vector<T> all_gather(const T& value) const {
+    constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
-        std::is_trivially_copyable_v<T>,
-        "devplace: process_group: its collectives are for numbers and structs of numbers, whose bytes are all "
-        "there is; the elements of a tensor are sent as a span.");
+        is_number_or_struct,
+        "devplace: process_group: all_gather is for numbers and structs of numbers, whose bytes are all there "
+        "is, not for addresses; an array is sent by each process in turn: broadcast(std::span(v), rank).");
     const auto processes = static_cast<std::size_t>(size());
-    std::vector<T> all(processes, value);
-    std::vector<std::size_t> begins(processes + 1);
-    for (std::size_t r = 0; r <= processes; ++r)
-      begins[r] = r * sizeof(T);
-    std::byte* const to = reinterpret_cast<std::byte*>(all.data());
-    T own = value;
+    std::vector<std::byte> bytes(processes * sizeof(T));
     const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
-    via().distribute(reinterpret_cast<const std::byte*>(&own), std::span(&to, 1), begins);
+    std::vector<std::size_t> begins(processes + 1);
+    const std::size_t most = std::max<std::size_t>(via().portion() / processes, 1);
+    for (std::size_t first = 0; first < sizeof(T);) {
+      const std::size_t now = std::min(sizeof(T) - first, most);
+      std::vector<std::byte> gathered(processes * now);
+      for (std::size_t r = 0; r <= processes; ++r)
+        begins[r] = r * now;
+      std::byte* const to = gathered.data();
+      via().distribute(reinterpret_cast<const std::byte*>(&value) + first, std::span(&to, 1), begins);
+      for (std::size_t r = 0; r != processes; ++r)
+        std::copy_n(to + r * now, now, bytes.data() + r * sizeof(T) + first);
+      first += now;
+    }
+    std::vector<T> all(processes, value);
+    for (std::size_t r = 0; r != processes; ++r) {
+      T one = value;
+      std::memcpy(&one, bytes.data() + r * sizeof(T), sizeof(T));
+      all[r] = one;
+    }
     return all;
   }
 
@@ -97,18 +125,22 @@ class process_group {
   ///@{
   template <class T>
   T broadcast(T value, int root = 0) const {
+    constexpr bool is_number_or_struct = parallel::detail::is_value<T>;
     static_assert(
-        std::is_trivially_copyable_v<T>,
-        "devplace: process_group: its collectives are for numbers and structs of numbers, whose bytes are all "
-        "there is; the elements of a vector are sent as a span: broadcast(std::span(v)).");
+        is_number_or_struct,
+        "devplace: process_group: broadcast is for numbers and structs of numbers, whose bytes are all there is, "
+        "not for addresses; the elements of a vector are sent as a span: broadcast(std::span(v)).");
     broadcast(std::span<T>(&value, 1), root);
     return value;
   }
   /// Overwrites `values`, of which all processes pass the same number.
-  template <class T>
-  void broadcast(std::span<T> values, int root = 0) const {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
-                  "devplace: process_group: broadcast overwrites numbers or structs of numbers.");
+  template <class T, std::size_t N>
+  void broadcast(std::span<T, N> values, int root = 0) const {
+    constexpr bool can_be_overwritten = parallel::detail::is_value<T> && !std::is_const_v<T>;
+    static_assert(
+        can_be_overwritten,
+        "devplace: process_group: broadcast overwrites numbers or structs of numbers; give a span of elements "
+        "that are not const.");
     if (root < 0 || root >= size())
       throw argument_error("process_group: the root of a broadcast is rank " + std::to_string(root) +
                            "; give one from 0 to " + std::to_string(size() - 1) + ".");

@@ -20,7 +20,7 @@ enum class on_failure {
 struct process_options {
   /// How long the processes may take to find each other at the start.
   double init_timeout = 60;
-  /// How long a collective call may wait for other processes; 0: without end.
+  /// How long a collective call may wait for other processes; 0: without end. Not counted in parts made by split().
   double op_timeout = 300;
   /// How often each process says that it is there, and which collective calls it made.
   double heartbeat = 0.5;

@@ -246,8 +246,8 @@ class shared_memory_transport final : public transport {
   /// What is in this process's buffers from byte `first` on, and at `at` in the others' memory, `bytes` for each
   /// buffer.
   collected summands(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
+    summands_.resize(processes() * buffers.size());  // may throw, and then this call was not announced
     arrive();
-    summands_.resize(processes() * buffers.size());
     for (std::size_t b = 0; b != buffers.size(); ++b)
       summands_[rank() * buffers.size() + b] = buffers[b] + first;
     for_others([&](std::size_t q) {

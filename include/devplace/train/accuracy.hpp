@@ -66,6 +66,14 @@ void add_right(const Right& right, const Logits& logits, const Labels& labels, s
                                                                                reducer{right.data(), 1}});
 }
 
+inline void require_group_of_batches(const participants& of_batches, const participants& of_scope) {
+  if (of_batches != of_scope)
+    throw argument_error("accuracy: the batches are divided among " + std::to_string(of_batches.count) +
+                         " participants, this process's from rank " + std::to_string(of_batches.first) +
+                         " on, and this thread's process_scope has " + std::to_string(of_scope.count) + " from rank " +
+                         std::to_string(of_scope.first) + " on; call it in the scope in which the loader was made.");
+}
+
 inline void check_top(std::size_t top, std::size_t classes) {
   if (top == 0 || top > classes)
     throw argument_error("accuracy: the option top is " + std::to_string(top) + " and the model has " +
@@ -108,7 +116,8 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// The share of samples, from 0 to 1, whose label has the largest output, or is among the `how.top` largest; NaN for no
 /// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
 /// number from each place at the end. Across the processes of this thread's process_scope all of them call it, each
-/// counts its samples, and all get the result. Throws argument_error if `how.top` is out of range.
+/// counts its samples, and all get the result. Throws argument_error if `how.top` is out of range, or if the batches
+/// are those of another scope.
 template <class Net, placement Where, precision P, detail::epoch_like Batches>
 double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
   using backend_type = placement_backend_t<Where>;
@@ -133,6 +142,8 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     if (labels.extent(0) != images.extent(0))
       throw shape_error("accuracy: a batch has " + std::to_string(images.extent(0)) + " samples and " +
                         std::to_string(labels.extent(0)) + " labels; give one label for each sample.");
+    if constexpr (spans_processes<Where>)
+      detail::require_group_of_batches(images.participants(), parallel::current_participants<Where>("accuracy"));
     const auto logits = m.predict(images);
     samples += images.extent(0);
     for (std::size_t k = 0; k < local_place_count<Where>; ++k)

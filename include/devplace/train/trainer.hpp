@@ -90,7 +90,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       memory_[k].scalars =
           detail::allocate<backend_type>(ordinal, train::detail::scalar_bytes, memory_purpose::workspace);
     }
-    connection_.describe(loss, rule, Batches);
+    connection_.describe(loss, Batches);
     reset_mean_loss();
   } catch (const std::bad_alloc&) {
     detail::fail_without_memory("the trainer");
@@ -236,7 +236,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       train::detail::require_participants(samples.participants(), targets.participants(), connection_.participants());
     if (!compared_) {
       if constexpr (places > 1) train::detail::compare_replicas<Net, backend_type>(state, memory_);
-      connection_.compare(state, clip_ ? clip_->max_norm : 0);
+      connection_.compare(state, optimizer_.rule(), clip_ ? clip_->max_norm : 0);
       compared_ = true;
     }
     [[maybe_unused]] const stay_awake awake{};
@@ -272,7 +272,7 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     accumulation_.batches = 0;
     connection_.reduce(state, clip_.has_value());
     for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
-      train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0);
+      train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] { connection_.spread(state); });
     for (auto& memory : memory_)
       memory.counts = !spans_processes<Where>;

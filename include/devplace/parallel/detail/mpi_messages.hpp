@@ -119,8 +119,6 @@ class mpi_messages {
  private:
   /// In place of the bytes that are expected.
   static constexpr std::size_t sent = 0, all_together = static_cast<std::size_t>(-1);
-  /// Number of times to ask at once, and then again after others have run; after that, a little later each time.
-  static constexpr std::size_t spins = 100, yields = 200;
 
   MPI_Request& add(std::size_t expected) {
     expected_.push_back(expected);

@@ -47,10 +47,10 @@ class shared_writer {
 #endif
     std::memcpy(to, from, bytes);
   }
-  /// Orders the copies before everything that follows.
-  void settle() const noexcept {
+  /// Orders the copies before everything that follows; streaming stores need that.
+  static void settle() noexcept {
 #if defined(__x86_64__)
-    if (slow_ >= 0) _mm_sfence();
+    _mm_sfence();
 #endif
   }
 

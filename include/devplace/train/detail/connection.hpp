@@ -88,18 +88,19 @@ class connection {
       return Optimizer(m, rule);
   }
 
-  /// Notes the options of the training, which compare() compares.
-  template <class Loss, class Rule>
-  void describe([[maybe_unused]] const Loss& loss, [[maybe_unused]] const Rule& rule,
-                [[maybe_unused]] std::size_t batches) {
-    if constexpr (compares) options_ = fingerprint_of_options<Policy>(loss, rule, batches);
+  /// Notes the loss and its options, which compare() compares.
+  template <class Loss>
+  void describe([[maybe_unused]] const Loss& loss, [[maybe_unused]] std::size_t batches) {
+    if constexpr (compares) options_ = fingerprint_of_options<Policy>(loss, batches);
   }
   /// Compares options and parameters with the other processes, which all call it; throws if they differ. `largest_norm`
   /// is that of clipping, or 0.
-  template <devplace::detail::configured = devplace::detail::configuration>
-  void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] double largest_norm) {
+  template <class Rule, devplace::detail::configured = devplace::detail::configuration>
+  void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] const Rule& rule,
+               [[maybe_unused]] double largest_norm) {
     if constexpr (compares) {
       parallel::fingerprint all = options_;
+      add_rule(all, rule);
       all.add("largest norm of gradients", largest_norm);
       add_parameters<Net, backend_type>(all, state);
       all.require_equal(process_group(processes_), "trainer");

@@ -28,8 +28,8 @@ std::string type_text() {
 }
 
 /// The options of a training that all processes must have in common.
-template <class Policy, class Loss, class Rule>
-parallel::fingerprint fingerprint_of_options(const Loss& loss, const Rule& rule, std::size_t batches) {
+template <class Policy, class Loss>
+parallel::fingerprint fingerprint_of_options(const Loss& loss, std::size_t batches) {
   parallel::fingerprint result;
   result.add("version of devplace",
              std::to_string(DEVPLACE_VERSION_MAJOR).append(".").append(std::to_string(DEVPLACE_VERSION_MINOR)));
@@ -37,9 +37,12 @@ parallel::fingerprint fingerprint_of_options(const Loss& loss, const Rule& rule,
   result.add("batches of an update", batches);
   result.add("loss", type_text<Loss>());
   result.add_options("loss's ", loss);
-  result.add("optimizer", type_text<Rule>());
-  result.add_options("optimizer's ", rule);
   return result;
+}
+template <class Rule>
+void add_rule(parallel::fingerprint& to, const Rule& rule) {
+  to.add("optimizer", type_text<Rule>());
+  to.add_options("optimizer's ", rule);
 }
 
 /// Adds the names and types of parameters, the layers, and then sums of the values of the first place's parameters,

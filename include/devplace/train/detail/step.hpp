@@ -157,8 +157,9 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   return arguments.factor;
 }
 
-/// Takes the sums of a batch over all processes, which were reduced together with the gradients: for the mean loss, on
-/// the first place (`totals` is null elsewhere), and as the loss of the batch.
+/// Takes the sums of the batches of an update over all processes, which were reduced together with the gradients: for
+/// the mean loss, on the first place (`totals` is null elsewhere), and as the loss of the batch, if it is one (`sums`
+/// is null otherwise).
 template <class Gradient, class Sum>
 struct reduced_loss_functor {
   const Gradient* tail;
@@ -167,18 +168,19 @@ struct reduced_loss_functor {
   DEVPLACE_HD void operator()(std::size_t) const {
     for (int k = 0; k < 2; ++k) {
       const Gradient sum = tail[1 - k];
-      sums[k] = totals == nullptr ? Sum{0} : static_cast<Sum>(sum);
+      if (sums != nullptr) sums[k] = totals == nullptr ? Sum{0} : static_cast<Sum>(sum);
       if (totals != nullptr) totals[k] += static_cast<double>(sum);
     }
   }
 };
 
 template <class Net, class Backend, class S, class T>
-void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool first) {
-  devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1,
-                                            reduced_loss_functor<T, typename precision_traits<S>::accumulator>{
-                                                r.gradient_data() + runtime::network_plan<Net>::parameter_elements,
-                                                r.loss_sums(), first ? memory.totals() : nullptr});
+void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memory, bool first, bool of_one_batch) {
+  devplace::detail::for_each_index<Backend>(
+      r.ordinal, 1, 1,
+      reduced_loss_functor<T, typename precision_traits<S>::accumulator>{
+          r.gradient_data() + runtime::network_plan<Net>::parameter_elements, of_one_batch ? r.loss_sums() : nullptr,
+          first ? memory.totals() : nullptr});
 }
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
