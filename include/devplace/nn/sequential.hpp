@@ -19,8 +19,10 @@ namespace devplace::nn {
 /// type is used; the error message names the layer and both sizes.
 template <class... LAYER_TYPES_SUCH_AS_nn_relu>
 struct sequential {
+  /// For the compiler's message.
   static constexpr bool has_layers = sizeof...(LAYER_TYPES_SUCH_AS_nn_relu) > 0;
   static_assert(has_layers, "devplace: sequential needs at least one layer.");
+  /// The network, which has no data.
   constexpr sequential() = default;
   /// Of objects, of which only the types matter: of `sequential layers{...}` a model takes decltype(layers).
   constexpr explicit sequential(const LAYER_TYPES_SUCH_AS_nn_relu&...) requires has_layers {}
