@@ -114,10 +114,16 @@ TEST_CASE("two processes with one rank are told so", "[parallel][control_plane]"
   }
   const std::string token = new_token();
   const control_listener first({token, 0, 2, ""}, {});
-  CHECK_THROWS_WITH(control_plane({token, 0, 2, ""}, {}, quick()),
-                    ContainsSubstring("process " + std::to_string(::getpid()) +
-                                      " is process 0 of a job with this name already. Two processes have RANK 0, or an "
-                                      "earlier start of the job has not ended."));
+  const auto second = [&] { control_plane plane({token, 0, 2, ""}, {}, quick()); };
+  CHECK_THROWS_WITH(second(),
+                    ContainsSubstring("this process has made the group of the job already. Keep that group, or "
+                                      "take parts of it by split()."));
+  forked_ranks other;
+  other.start(second);
+  CHECK_THAT(other.wait()[0].text,
+             ContainsSubstring("process " + std::to_string(::getpid()) +
+                               " is process 0 of a job with this name already. Two processes have RANK 0, or an "
+                               "earlier start of the job has not ended."));
 }
 
 TEST_CASE("a process that ends while others are waited for ends the meeting", "[parallel][control_plane]") {
