@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -79,25 +78,22 @@ class process_group {
         "devplace: process_group: all_gather is for numbers and structs of numbers, whose bytes are all there "
         "is, not for addresses; an array is sent by each process in turn: broadcast(std::span(v), rank).");
     const auto processes = static_cast<std::size_t>(size());
-    std::vector<std::byte> bytes(processes * sizeof(T));
-    const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
-    std::vector<std::size_t> begins(processes + 1);
-    const std::size_t most = std::max<std::size_t>(via().portion() / processes, 1);
-    for (std::size_t first = 0; first < sizeof(T);) {
-      const std::size_t now = std::min(sizeof(T) - first, most);
-      std::vector<std::byte> gathered(processes * now);
-      for (std::size_t r = 0; r <= processes; ++r)
-        begins[r] = r * now;
-      std::byte* const to = gathered.data();
-      via().distribute(reinterpret_cast<const std::byte*>(&value) + first, std::span(&to, 1), begins);
-      for (std::size_t r = 0; r != processes; ++r)
-        std::copy_n(to + r * now, now, bytes.data() + r * sizeof(T) + first);
-      first += now;
-    }
     std::vector<T> all(processes, value);
+    if (processes * sizeof(T) > via().portion()) {
+      for (int r = 0; r != size(); ++r)
+        all[static_cast<std::size_t>(r)] = broadcast(value, r);
+      return all;
+    }
+    std::vector<std::byte> bytes(processes * sizeof(T));  // since a vector of flags has no elements
+    std::vector<std::size_t> begins(processes + 1);
+    for (std::size_t r = 0; r <= processes; ++r)
+      begins[r] = r * sizeof(T);
+    std::byte* const to = bytes.data();
+    const parallel::announced_call call(via(), {"all_gather", 1, sizeof(T)});
+    via().distribute(reinterpret_cast<const std::byte*>(&value), std::span(&to, 1), begins);
     for (std::size_t r = 0; r != processes; ++r) {
       T one = value;
-      std::memcpy(&one, bytes.data() + r * sizeof(T), sizeof(T));
+      std::memcpy(&one, to + begins[r], sizeof(T));
       all[r] = one;
     }
     return all;

@@ -41,7 +41,8 @@ namespace devplace {
 /// A failure of a device is thrown by the next call that waits or by the next step, with the replica's name, and makes
 /// every model on that device unusable. An exception on the host before the update leaves the model as it was, and the
 /// next step can run; gradients that were accumulated are lost. An exception while the update is being enqueued makes
-/// the model unusable. Failures belong to a device: of two threads that use one device, either may be thrown the
+/// the model unusable. Across processes an exception must leave the scope of the group: the others are in the step that
+/// this one left. Failures belong to a device: of two threads that use one device, either may be thrown the
 /// other's. One thread at a time may use a trainer or another trainer of its model; steps at the same time throw.
 template <class Net, class Where, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
 class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
