@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
-#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -12,13 +15,9 @@
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "support/forked_ranks.hpp"
 
 namespace support {
 
@@ -64,27 +63,17 @@ class meeting_point {
 
 /// How a process ended.
 struct ended_process {
-  std::string how;     ///< `exit 0`, `signal 9`
+  std::string how;     ///< `exit 0`, `signal 9`, or `hung`
   std::string output;  ///< what its function returned, or what() of the exception that it threw
 };
 
-/// Calls `f(rank)` in `processes` children of fork(), rank 0 first, and waits for them. A child exits with 0, with 1
-/// after an exception, and without destructors of static objects. One that hangs is ended by SIGALRM after `seconds`,
-/// and all end with this process. `f` returns a text, at most 60,000 bytes, or nothing.
+/// Calls `f(rank)` in `processes` children, rank 0 first, and waits for them. A child exits with 0, or with 1 after an
+/// exception. `f` returns a text, at most 60,000 bytes, or nothing.
 template <class F>
-std::vector<ended_process> in_forked_processes(int processes, const F& f, unsigned seconds = 60) {
-  std::vector<std::pair<::pid_t, int>> children;  // with the end of a pipe
-  const ::pid_t parent = ::getpid();
-  for (int rank = 0; rank != processes; ++rank) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw std::runtime_error("no pipe for a child");
-    const ::pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("no child");
-    if (child == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != parent) ::_exit(2);
-      ::alarm(seconds);
-      ::close(ends[0]);
+std::vector<ended_process> in_forked_processes(int processes, const F& f, double seconds = 60) {
+  devplace::test::forked_ranks ranks;
+  for (int rank = 0; rank != processes; ++rank)
+    ranks.start([&, rank] {
       std::string output;
       int code = 0;
       try {
@@ -96,25 +85,12 @@ std::vector<ended_process> in_forked_processes(int processes, const F& f, unsign
         output = failure.what();
         code = 1;
       }
-      if (::write(ends[1], output.data(), output.size()) != static_cast<::ssize_t>(output.size())) code = 2;
-      ::_exit(code);
-    }
-    ::close(ends[1]);
-    children.emplace_back(child, ends[0]);
-  }
+      if (::write(STDERR_FILENO, output.data(), output.size()) != static_cast<::ssize_t>(output.size())) code = 2;
+      std::_Exit(code);
+    });
   std::vector<ended_process> ended;
-  for (const auto& [child, pipe] : children) {
-    ended_process how;
-    char buffer[4096];
-    for (::ssize_t n = 0; (n = ::read(pipe, buffer, sizeof buffer)) > 0;)
-      how.output.append(buffer, static_cast<std::size_t>(n));
-    ::close(pipe);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    how.how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
-                                  : "exit " + std::to_string(WEXITSTATUS(status));
-    ended.push_back(how);
-  }
+  for (const auto& [how, output] : ranks.wait(seconds))
+    ended.push_back({how, output});
   return ended;
 }
 
