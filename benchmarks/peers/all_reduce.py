@@ -11,15 +11,14 @@ with the time of the fastest peer as a multiple of devplace's.
 """
 
 import argparse
-import os
 import pathlib
 import shutil
-import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
+
+from processes import output_of_rank_0
 
 SIZES = [1_000, 4_000, 16_000, 64_000, 256_000, 800_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000]
 
@@ -46,19 +45,6 @@ def gloo(rounds):
         if dist.get_rank() == 0:
             print(size, statistics.median(times[1:]) * 1e6)
     dist.destroy_process_group()
-
-
-def run_gloo(processes, rounds):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = []
-    for rank in range(processes):
-        variables = {"RANK": rank, "WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        environment = os.environ | {name: str(value) for name, value in variables.items()}
-        command = [sys.executable, __file__, "--gloo", "--inner", str(rounds)]
-        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
-    return [process.communicate()[0] for process in started][0]
 
 
 def output(command):
@@ -95,7 +81,7 @@ def main():
         try:
             import torch  # noqa: F401
 
-            programs["gloo"] = lambda: run_gloo(n, inner)
+            programs["gloo"] = lambda: output_of_rank_0(n, __file__, "--gloo", "--inner", inner)
         except ImportError:
             pass
         measured = {name: {size: [] for size in SIZES} for name in programs}

@@ -10,12 +10,11 @@ process; the programs alternate, and the median over the rounds is reported, in 
 """
 
 import argparse
-import os
-import socket
 import statistics
 import subprocess
-import sys
 import time
+
+from processes import output_of_rank_0
 
 
 def ddp(batch, rounds):
@@ -51,19 +50,6 @@ def ddp(batch, rounds):
     dist.destroy_process_group()
 
 
-def run_ddp(processes, batch, rounds):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = []
-    for rank in range(processes):
-        variables = {"RANK": rank, "WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        environment = os.environ | {name: str(value) for name, value in variables.items()}
-        command = [sys.executable, __file__, "--ddp", str(batch), "--inner", str(rounds)]
-        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
-    return float([process.communicate()[0] for process in started][0])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="bench_train_processes")
@@ -83,7 +69,7 @@ def main():
         for _ in range(options.rounds):
             command = [options.program, str(options.processes), str(batch), str(options.inner)]
             ours.append(float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout))
-            theirs.append(run_ddp(options.processes, batch, options.inner))
+            theirs.append(float(output_of_rank_0(options.processes, __file__, "--ddp", batch, "--inner", options.inner)))
         a, b = statistics.median(ours), statistics.median(theirs)
         print(f"{batch:>8}{a:>12.1f}{b:>12.1f}{b / a:>15.2f}")
 
