@@ -13,6 +13,7 @@
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/direct.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/parallel/hierarchical.hpp>
 #include <devplace/parallel/parallel_apply.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/process_group.hpp>

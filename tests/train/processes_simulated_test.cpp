@@ -63,14 +63,14 @@ std::vector<std::vector<float>> train(const Policy& policy) {
 }
 
 /// The same by the parts of a trainer.
-template <class Where>
-std::vector<float> train_by_hand() {
+template <class Where, class Policy = collective::all_reduce<>>
+std::vector<float> train_by_hand(const Policy& policy = {}) {
   dp::model<net, Where> model{dp::seed{9}};
   dp::optimizer opt{model, dp::optim::sgd{.learning_rate = 0.1f}};
   for (const std::size_t rows : std::vector<std::size_t>{5, 16}) {
     auto [output, saved] = model.forward(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)));
     auto [loss, gradient] = nn::cross_entropy{}(output, dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
-    opt.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+    opt.step(model, dp::synchronize(model.backward(std::move(saved), gradient), policy));
   }
   return dp::test::parameters_of(model);
 }
@@ -99,6 +99,25 @@ TEMPLATE_TEST_CASE("a training over processes has the bits of one process with a
   CHECK_NOTHROW(require_of_all(2, four, [&] { return train<dp::across<dp::replicated<3, 1>>>(policy); }));
   CHECK_NOTHROW(require_of_all(4, four, [&] { return train<dp::across<dp::on<dp::cuda<2>>>>(policy); }));
   CHECK_NOTHROW(require_of_all(1, four, [&] { return train<dp::across<dp::replicated<0, 1, 2, 3>>>(policy); }));
+}
+
+TEST_CASE("a training by sums in two levels has the same bits for each policy", "[parallel]") {
+  using collective::hierarchical;
+  CHECK_NOTHROW(in_processes(2, [](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    using places = dp::across<dp::replicated<3, 1>>;
+    const auto whole = train<places>(collective::all_reduce<hierarchical>{});
+    const auto shares = train<places>(collective::sharded_all_reduce<hierarchical, collective::buckets<1, 1>>{});
+    const auto first = train<places>(collective::reduce_and_broadcast<hierarchical, collective::buckets<1, 1>>{});
+    if (shares != whole || first != whole) throw std::logic_error("a policy has other bits than all_reduce.");
+    if (train_by_hand<places>(collective::all_reduce<hierarchical>{}) == train_by_hand<places>())
+      throw std::logic_error("the sums have the order of direct.");
+    if (train<dp::across<dp::on<dp::cuda<2>>>>(collective::all_reduce<hierarchical>{}) !=
+        train<dp::across<dp::on<dp::cuda<2>>>>(collective::all_reduce<>{}))
+      throw std::logic_error("with one place in each process the order is not that of direct.");
+  }));
+  CHECK(train<dp::replicated<0, 1>>(collective::all_reduce<hierarchical>{}) ==
+        train<dp::replicated<0, 1>>(collective::all_reduce<>{}));
 }
 
 TEST_CASE("a training over processes on the CPU has the bits of one process with as many places", "[parallel]") {
