@@ -48,6 +48,38 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
   c.all_gather(buffers, begins);
 };
 
+/// Communicators that reduce while their devices do other work, as a trainer lets them do with each bucket of gradients
+/// during the backward pass. Optional: without these members buckets are reduced after it, with the same bits. All
+/// ranks start the same collectives in the same order, which are executed in that order.
+///
+/// - `prepare(count, element_bytes)`, as above, is called before the first start.
+/// - `mark_ready(k)`: what participant `k` of this process, from 0 on, has been given to do so far is what its buffer's
+///   next start waits for. Asynchronous.
+/// - `start_all_reduce(buffers, count, op)`, `start_reduce(buffers, count, op, root)`, `start_reduce_scatter(buffers,
+///   begins, op)`: as the functions without `start_`, but of each participant of this process ordered only after its
+///   oldest mark that no other start has used, and before nothing: the device's later work may run at the same time,
+///   and must not use the buffers. Does not wait. `begins` must exist until finish().
+/// - `progress()`: lets the host do what it can for started collectives without waiting. Called between the layers of
+///   the backward pass.
+/// - `finish()`: the devices' later work is ordered after all that was started. Marks that no start has used are
+///   forgotten.
+/// - `abandon()`, noexcept, instead of finish() after an exception: what was started is either ordered before the
+///   devices' later work or given up. A communicator across processes may be unusable afterwards.
+template <class C, class T = float>
+concept overlapping_communicator = communicator<C, T> &&
+    requires(C& c, std::span<T* const> buffers, std::span<const std::size_t> begins, std::size_t count, reduction op,
+             std::size_t k, int root) {
+  c.prepare(count, sizeof(T));
+  c.mark_ready(k);
+  c.start_all_reduce(buffers, count, op);
+  c.start_reduce(buffers, count, op, root);
+  c.start_reduce_scatter(buffers, begins, op);
+  c.progress();
+  c.finish();
+  { c.abandon() }
+  noexcept;
+};
+
 /// Whether an engine's communicators connect participants of several processes: true if it has a member
 /// `static constexpr bool spans_processes = true`, with which the engine itself knows the processes.
 template <class Engine>

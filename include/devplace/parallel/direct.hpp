@@ -11,6 +11,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/parallel/detail/streamed_collectives.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
@@ -26,10 +27,11 @@ namespace devplace::parallel {
 /// This is the two-shot all-reduce over shared memory; see Peng et al., "Optimizing MPI Collectives on Shared Memory
 /// Multi-Cores", SC'23.
 template <class Backend>
-class direct : public detail::rank_devices<Backend> {
+class direct : public detail::rank_devices<Backend>, public detail::streamed_collectives<direct<Backend>, Backend> {
  public:
   /// For these devices, rank 0 first.
-  explicit direct(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals) {
+  explicit direct(std::span<const int> ordinals)
+      : detail::rank_devices<Backend>(ordinals), detail::streamed_collectives<direct<Backend>, Backend>(ordinals) {
     bool apart = false;
     for (const int a : ordinals)
       for (const int b : ordinals)
@@ -165,6 +167,7 @@ class direct : public detail::rank_devices<Backend> {
     for (int rank = 0; rank != static_cast<int>(received_.size()); ++rank) {
       auto& block = received_[index(rank)];
       if (block.bytes() >= bytes) continue;
+      this->require_prepared();
       block = {};
       devplace::detail::on_behalf_of_replica<Backend>(index(rank), received_.size(), ordinal(rank), [&] {
         block = devplace::detail::allocate<Backend>(ordinal(rank), bytes, memory_purpose::workspace);

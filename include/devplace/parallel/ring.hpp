@@ -11,6 +11,7 @@
 #include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
 #include <devplace/parallel/detail/ranks.hpp>
+#include <devplace/parallel/detail/streamed_collectives.hpp>
 #include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
@@ -25,10 +26,13 @@ namespace devplace::parallel {
 /// `share_begin` gives those of all_reduce. The boundaries of chunks depend on the number of elements, so bucket sizes
 /// change the bits, unlike with `direct`.
 template <class Backend>
-class ring : public detail::rank_devices<Backend> {
+class ring : public detail::rank_devices<Backend>, public detail::streamed_collectives<ring<Backend>, Backend> {
  public:
   /// For these devices, rank 0 first; each receives from the previous one.
-  explicit ring(std::span<const int> ordinals) : detail::rank_devices<Backend>(ordinals), received_(ordinals.size()) {}
+  explicit ring(std::span<const int> ordinals)
+      : detail::rank_devices<Backend>(ordinals),
+        detail::streamed_collectives<ring<Backend>, Backend>(ordinals),
+        received_(ordinals.size()) {}
   using detail::rank_devices<Backend>::size;
 
   /// Allocates memory for one chunk of `count` elements on each device, unless a larger one was allocated before. The
@@ -156,6 +160,7 @@ class ring : public detail::rank_devices<Backend> {
     for (int rank = 0; rank != size(); ++rank) {
       auto& block = received_[index(rank)];
       if (block.bytes() >= bytes) continue;
+      this->require_prepared();
       block = {};
       devplace::detail::on_behalf_of_replica<Backend>(index(rank), received_.size(), ordinal(rank), [&] {
         block = devplace::detail::allocate<Backend>(ordinal(rank), bytes, memory_purpose::workspace);

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <devplace/memory/detail/current_stream.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/memory/stream.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// A stream for each of several devices, besides the one that is current when these functions are called: what is
+/// enqueued on it runs at the same time as the current stream's work, but after marked points of that. Streams and
+/// events are made when they are first needed. On a backend without concurrent streams, which executes all work in the
+/// order of the calls, there is nothing to order.
+template <class Backend>
+class side_streams {
+ public:
+  explicit side_streams(std::span<const int> ordinals) : lanes_(ordinals.size()) {
+    for (std::size_t k = 0; k != lanes_.size(); ++k)
+      lanes_[k].ordinal = ordinals[k];
+  }
+
+  /// Marks what device `k` of these has been given so far.
+  void mark(std::size_t k) {
+    lane& l = lanes_.at(k);
+    if (!std::exchange(l.made, true)) l.stream = devplace::detail::streams_of<Backend>().create(l.ordinal);
+    if (l.stream != nullptr) {
+      if (l.marked == l.marks.size()) l.marks.push_back(devplace::detail::make_event<Backend>(l.ordinal));
+      devplace::detail::record_event<Backend>(l.marks[l.marked]);
+    }
+    ++l.marked;
+  }
+
+  /// Calls `enqueue()` while the side streams are the current ones, each ordered after its device's oldest mark that no
+  /// other call has used.
+  template <class F>
+  void run(const F& enqueue) {
+    for (const lane& l : lanes_)
+      if (l.marked <= used_)
+        throw argument_error(
+            "communicator: a collective was started before mark_ready(k) was called for every participant of this "
+            "process; each start needs a mark of each of them.");
+    const as_current scope(*this);
+    for (const lane& l : lanes_)
+      if (l.stream != nullptr) devplace::detail::follow_event<Backend>(l.ordinal, l.marks[used_]);
+    ++used_;
+    enqueue();
+  }
+
+  /// Whether a call of run() is being executed.
+  bool running() const { return running_; }
+
+  /// Orders the current streams' later work after what run() has enqueued, and forgets all marks.
+  void join() {
+    for (lane& l : lanes_)
+      l.marked = 0;
+    if (std::exchange(used_, 0) == 0) return;
+    for (lane& l : lanes_) {
+      if (l.stream == nullptr) continue;
+      if (l.end == nullptr) l.end = devplace::detail::make_event<Backend>(l.ordinal);
+      {
+        const as_current scope(*this);
+        devplace::detail::record_event<Backend>(l.end);
+      }
+      devplace::detail::follow_event<Backend>(l.ordinal, l.end);
+    }
+  }
+
+ private:
+  struct lane {
+    int ordinal = 0;
+    bool made = false;
+    std::size_t marked = 0;
+    devplace::detail::stream_handle stream;
+    devplace::detail::event_handle end;
+    std::vector<devplace::detail::event_handle> marks;
+    void* replaced = nullptr;  ///< the current stream, while this one is
+  };
+
+  class as_current {
+   public:
+    explicit as_current(side_streams& of) : of_(of) {
+      of_.running_ = true;
+      for (lane& l : of_.lanes_)
+        if (l.stream != nullptr)
+          l.replaced = std::exchange(devplace::detail::current_stream(l.ordinal), l.stream.get());
+    }
+    as_current(const as_current&) = delete;
+    as_current& operator=(const as_current&) = delete;
+    ~as_current() {
+      of_.running_ = false;
+      for (lane& l : of_.lanes_)
+        if (l.stream != nullptr) devplace::detail::current_stream(l.ordinal) = l.replaced;
+    }
+
+   private:
+    side_streams& of_;
+  };
+
+  std::vector<lane> lanes_;
+  std::size_t used_ = 0;  ///< marks of each device that run() has used
+  bool running_ = false;
+};
+
+}  // namespace devplace::parallel::detail
