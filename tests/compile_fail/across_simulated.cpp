@@ -112,8 +112,13 @@ auto fetch(const batch_type& batch) {
 }
 #endif
 
-#if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: how many participants share a batch is known at run
+#if defined(MEMORY_PLAN_ACROSS)  // expect: devplace: memory_plan: the number of processes that share a batch is not in
 constexpr std::size_t bytes = dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>::bytes;
+#endif
+
+#if defined(MEMORY_PLAN_OF_NO_PROCESSES)  // expect: devplace: memory_plan: processes<Count> is at least one process
+constexpr std::size_t bytes =
+    dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd, collective::all_reduce<>, dp::processes<0>>::bytes;
 #endif
 
 #if defined(TRAFFIC_WITHOUT_PARTICIPANTS)  // expect: no (matching|instance of|default constructor)

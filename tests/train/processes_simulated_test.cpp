@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ratio>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,7 @@ namespace nn = devplace::nn;
 namespace collective = devplace::collective;
 using Catch::Matchers::ContainsSubstring;
 using dp::test::in_processes;
+using namespace devplace::literals;
 
 namespace {
 
@@ -145,6 +147,45 @@ TEST_CASE("over processes each has its share of the optimizer's state", "[parall
       throw std::logic_error("the state is not shared.");
     group.barrier();
   });
+}
+
+TEMPLATE_TEST_CASE("the memory of one of several processes is planned to the byte", "[parallel]",
+                   collective::all_reduce<>, collective::ring_all_reduce, collective::sharded_all_reduce<>,
+                   (collective::sharded_all_reduce<collective::hierarchical, collective::buckets<1, 1>>),
+                   collective::scatter_gather) {
+  using model_type = dp::model<net, dp::across<dp::on<dp::cpu>>>;
+  using four = dp::memory_plan<model_type, dp::batch<66>, dp::optim::adam, TestType, dp::processes<4>>;
+  STATIC_REQUIRE(dp::memory_plan<model_type, dp::batch<17>, dp::optim::sgd, TestType, dp::processes<1>>::bytes ==
+                 dp::memory_plan<dp::model<net, dp::on<dp::cpu>>, dp::batch<17>, dp::optim::sgd>::bytes);
+  CHECK_NOTHROW(in_processes(4, [](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
+    std::optional<model_type> model;
+    std::optional<dp::trainer<model_type, nn::cross_entropy, dp::optim::adam, TestType>> step;
+    // One after the other, because threads play the processes here.
+    for (int rank = 0; rank != group.size(); ++rank) {
+      group.barrier();
+      if (rank != group.rank()) continue;
+      const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
+      model.emplace(dp::seed{9});
+      step.emplace(*model, nn::cross_entropy{}, dp::optim::adam{}, TestType{});
+      step->prepare(66);
+      const std::size_t allocated = dp::memory_statistics<dp::cpu>().allocated - before;
+      if (group.is_main() ? allocated != four::bytes : allocated > four::bytes)
+        throw std::logic_error("rank " + std::to_string(rank) + " has " + std::to_string(allocated) + " bytes, not " +
+                               std::to_string(four::bytes) + ".");
+    }
+    group.barrier();
+  }));
+}
+
+TEST_CASE("a plan for several processes can be asserted", "[parallel]") {
+  // clang-format off
+  using plan = dp::memory_plan<dp::model<net, dp::across<dp::cpu>>, dp::batch<64>, dp::optim::adam,
+                               collective::sharded_all_reduce<>, dp::processes<4>>;
+  static_assert(plan::bytes < 16_KiB, "in each process");
+  // clang-format on
+  STATIC_REQUIRE(4 * (plan::optimizer_state - dp::optim::step_memory_bytes) <= 2 * plan::parameters + 4 * 2 * 64);
 }
 
 TEST_CASE("over processes the first place of the first one updates for all", "[parallel]") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -65,6 +66,10 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 
 }  // namespace train::detail
 
+/// The number of processes that memory_plan assumes for a model on `across<...>`: `processes<4>`.
+template <std::size_t Count>
+struct processes {};
+
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
 /// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
@@ -74,7 +79,12 @@ inline constexpr std::size_t gpu_workspace_bytes = (std::size_t{32} << 20) + (st
 /// has predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`. Without a rule,
 /// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for
 /// row-major batches and one call at a time.
-template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>>
+///
+/// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
+/// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
+/// Memory by which processes exchange gradients is the host's, and not included.
+template <class Model, class GIVE_THE_BATCH_AS_batch_64, class Rule = void, class Policy = collective::all_reduce<>,
+          class Processes = void>
 struct memory_plan {
   static_assert(detail::accepted<GIVE_THE_BATCH_AS_batch_64>,
                 "devplace: memory_plan: the arguments are a model with its placement, a batch and an optimizer: "
@@ -84,17 +94,27 @@ struct memory_plan {
 
 namespace train::detail {
 
+/// How many processes share a batch; `Processes` is void for one.
+template <class Processes>
+inline constexpr std::size_t process_count = 1;
+template <std::size_t Count>
+inline constexpr std::size_t process_count<processes<Count>> = Count;
+
 /// What a model allocates on each place, in bytes, and the samples there.
-template <class Net, class Where, class P, std::size_t Samples>
+template <class Net, class Where, class P, std::size_t Samples, class Processes>
 struct model_layout {
  protected:
   using roles = precision_traits<P>;
   using storage = runtime::replica<typename roles::storage>;
   using plan = runtime::network_plan<Net>;
-  static_assert(!spans_processes<Where>,
-                "devplace: memory_plan: how many participants share a batch is known at run time; plan one process "
-                "with its share of the batch: memory_plan<model<Net, Local>, batch<share>, ...>.");
-  static constexpr std::size_t participants = local_place_count<Where>;
+  static_assert(
+      spans_processes<Where> == !std::is_void_v<Processes>,
+      "devplace: memory_plan: the number of processes that share a batch is not in the type of a model across "
+      "processes; name the one to plan for last, and for other models none: "
+      "memory_plan<model<Net, across<Local>>, batch<256>, Rule, collective::all_reduce<>, processes<4>>.");
+  static_assert(process_count<Processes> > 0, "devplace: memory_plan: processes<Count> is at least one process.");
+  static constexpr std::size_t participants =
+      local_place_count<Where> * std::max(process_count<Processes>, std::size_t{1});
   static constexpr std::size_t rows = (Samples + participants - 1) / participants;
 
  public:
@@ -114,11 +134,11 @@ struct model_layout {
 }  // namespace train::detail
 
 /// The plan of one model that predicts.
-template <class Net, class Where, class P, std::size_t Samples, class Policy>
-struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy>
-    : train::detail::model_layout<Net, Where, P, Samples> {
+template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes>
+    : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
-  using base = train::detail::model_layout<Net, Where, P, Samples>;
+  using base = train::detail::model_layout<Net, Where, P, Samples, Processes>;
 
  public:
   /// None: training allocates them.
@@ -132,11 +152,11 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy>
 };
 
 /// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.
-template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy>
-struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
-    : train::detail::model_layout<Net, Where, P, Samples> {
+template <class Net, class Where, class P, std::size_t Samples, class Rule, class Policy, class Processes>
+struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes>
+    : train::detail::model_layout<Net, Where, P, Samples, Processes> {
  private:
-  using base = train::detail::model_layout<Net, Where, P, Samples>;
+  using base = train::detail::model_layout<Net, Where, P, Samples, Processes>;
   static constexpr bool is_policy =
       collective_policy<Policy, placement_backend_t<Where>, typename precision_traits<P>::wire>;
   static_assert(is_policy,
@@ -164,11 +184,11 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy>
   /// Sums of losses, of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
   /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`.
+  /// Across processes it is the host's.
   static constexpr std::size_t reduction_buffer =
-      participants > 1
-          ? policy_type::engine_type::workspace_bytes(participants,
-                                                      bucket_plan<model<Net, Where, P>, policy_type>::largest,
-                                                      sizeof(typename roles::wire))
+      participants > 1 && !spans_processes<Where>
+          ? policy_type::engine_type::workspace_bytes(
+                participants, bucket_plan<model<Net, Where, P>, policy_type>::largest, sizeof(typename roles::wire))
           : 0;
   /// The total of the above.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
