@@ -3,6 +3,9 @@
 
 // Run by mpirun: MPI's beginning and end, its thread levels, and failures. The argument is the case.
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstddef>
 #include <memory>
@@ -14,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/memory/report.hpp>
 #include <devplace/parallel/mpi.hpp>
 
 #include "mpi/check.hpp"
@@ -158,6 +162,94 @@ void watched() {
   runs.processes().barrier();
 }
 
+/// Counts how often MPI frees the duplicates of a communicator to which count_freed() was given.
+int freed = 0;
+int count_one_freed(MPI_Comm, int, void*, void*) {
+  ++freed;
+  return MPI_SUCCESS;
+}
+int also_for_duplicates(MPI_Comm, int, void*, void*, void* copy, int* copied) {
+  *static_cast<void**>(copy) = nullptr;
+  *copied = 1;
+  return MPI_SUCCESS;
+}
+void count_freed(MPI_Comm communicator) {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(also_for_duplicates, count_one_freed, &key, nullptr);
+  MPI_Comm_set_attr(communicator, key, nullptr);
+}
+
+/// Every communicator that devplace has made is freed, also when a group could not be made because one process failed.
+void freed_communicators() {
+  const dp::mpi_session runs;
+  const int rank = runs.processes().rank();
+  const auto connect = [&](int failing) {
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    count_freed(own);
+    return dp::process_group(dp::parallel::detail::mpi_transport::connect(own, [&](const dp::parallel::process_ranks&) {
+      if (rank == failing) throw dp::communication_error("no monitor for this one.");
+      return nullptr;
+    }));
+  };
+  static_cast<void>(connect(-1));
+  CHECK(freed == 1);
+  CHECK_THROWS(dp::communication_error,
+               rank == 1 ? "no monitor for this one." : "another process of the group could not connect to it",
+               connect(1));
+  CHECK(freed == 2);
+}
+
+/// Processes that are bound to the same processor are crowded, however many the host has.
+void crowded() {
+  const dp::mpi_session runs;
+  const int rank = runs.processes().rank(), size = runs.processes().size();
+  ::cpu_set_t before = {}, mine = {};
+  ::sched_getaffinity(0, sizeof before, &before);
+  std::vector<std::size_t> usable;
+  for (std::size_t p = 0; p != CPU_SETSIZE; ++p)
+    if (CPU_ISSET(p, &before)) usable.push_back(p);
+  const auto is_crowded = [&](std::size_t processor) {
+    CPU_ZERO(&mine);
+    CPU_SET(processor, &mine);
+    ::sched_setaffinity(0, sizeof mine, &mine);
+    const bool found = dp::parallel::detail::find_mpi_places(MPI_COMM_WORLD).crowded;
+    ::sched_setaffinity(0, sizeof before, &before);
+    return found;
+  };
+  const std::size_t first = runs.processes().broadcast(usable[0]);
+  CHECK(is_crowded(first));
+  if (static_cast<int>(usable.size()) >= size) CHECK(!is_crowded(usable[static_cast<std::size_t>(rank)]));
+}
+
+/// A message that has begun to arrive when its call is given up is written when its sender goes on: to memory that is
+/// kept for it.
+void abandoned() {
+  const dp::mpi_session runs;
+  const int rank = runs.processes().rank();
+  constexpr std::size_t bytes = std::size_t{4} << 20;
+  const auto before = dp::memory_statistics<dp::cpu>().allocated;
+  std::vector<std::byte> values(2 * bytes, std::byte{7});
+  MPI_Request sent = MPI_REQUEST_NULL;
+  {
+    const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
+    const auto via = std::dynamic_pointer_cast<dp::parallel::detail::mpi_transport>(group.transport());
+    if (rank == 1) {
+      MPI_Isend(values.data(), static_cast<int>(bytes), MPI_BYTE, 0, 1, via->communicator(), &sent);
+      ::usleep(300'000);  // does not call MPI, which could send it, until the other process has given up
+    } else {
+      const auto monitor = watch(group);
+      std::byte* const buffer = values.data();
+      const std::vector<std::size_t> begins{0, bytes, 2 * bytes};
+      CHECK_THROWS(dp::communication_error, "rank 1 does not come.", via->collect(std::span(&buffer, 1), begins));
+    }
+  }
+  CHECK(dp::memory_statistics<dp::cpu>().allocated == before + (rank == 0 ? bytes : 0));
+  runs.processes().barrier();
+  MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  runs.processes().barrier();
+}
+
 /// What ends one process ends the program, although the others wait for ever.
 void one_fails(const std::string& how) {
   const dp::mpi_session runs;
@@ -182,6 +274,9 @@ int main(int argc, char** argv) {
     if (name == "any_thread") return any_thread();
     if (name == "different_calls") return different_calls();
     if (name == "watched") return watched();
+    if (name == "freed_communicators") return freed_communicators();
+    if (name == "crowded") return crowded();
+    if (name == "abandoned") return abandoned();
     if (name == "exception" || name == "killed" || name == "exit") return one_fails(name);
     throw std::invalid_argument("there is no case '" + name + "'");
   });

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstddef>
@@ -78,6 +79,17 @@ std::vector<forked_ranks::outcome> start_with(const std::vector<std::pair<int, i
     forked_ranks::sleep_for(0.05);
   }
   return processes.wait();
+}
+
+/// From now on the process can open so many files more; returns what it could before.
+::rlimit allow_descriptors(unsigned more) {
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  ::rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const ::rlimit now{static_cast<::rlim_t>(next) + more, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &now);
+  return before;
 }
 
 }  // namespace
@@ -243,6 +255,49 @@ TEST_CASE("a listener is passed on to process 0", "[parallel][control_plane]") {
     CHECK(one.end == "exit 0");
     CHECK(one.text.empty());
   }
+}
+
+TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[parallel][control_plane]") {
+  const wire::control_token token(new_token());
+  forked_ranks processes;
+  processes.start([&] {
+    const wire::socket_address where = wire::address_of_job(token);
+    wire::control_arrivals arrivals(wire::listen_at(where), token);
+    const auto waited_for = [&] {
+      std::vector<::pollfd> all;
+      arrivals.descriptors(all);
+      return all.size();
+    };
+    const auto serve = [&] {
+      arrivals.serve(wire::monotonic_seconds(), [](const auto&, auto&) { return std::string(); });
+    };
+    const wire::descriptor other = wire::connect_to(where, 1);
+    const ::rlimit before = allow_descriptors(0);
+    serve();
+    const bool waited_while_full = waited_for() != 0;
+    const std::string trouble = arrivals.trouble();
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    forked_ranks::sleep_for(0.15);
+    serve();
+    if (waited_while_full) throw std::runtime_error("the listener is polled, which returns at once");
+    if (waited_for() != 2) throw std::runtime_error("the connection was not taken when there was a descriptor again");
+    if (trouble.find("Too many open files. Raise its limit of open files (ulimit -n).") == std::string::npos)
+      throw std::runtime_error("it is not said: " + trouble);
+    if (!arrivals.trouble().empty()) throw std::runtime_error("trouble that is over is told");
+  });
+  const std::string job = new_token();
+  processes.start([&] {
+    auto options = quick();
+    options.init_timeout = 0.4;
+    static_cast<void>(allow_descriptors(2));  // of its thread and of the listener
+    control_plane plane({job, 0, 2, ""}, {}, options);
+  });
+  processes.start([&] { control_plane plane({job, 1, 2, ""}, {}, quick()); });
+  const auto ends = processes.wait();
+  CHECK(ends[0].text == "");
+  CHECK(ends[0].end == "exit 0");
+  CHECK_THAT(ends[1].text, ContainsSubstring("got 1 of 2 processes in 0.4 s; missing: rank 1. Process 0 could not take "
+                                             "a connection: Too many open files. Raise its limit of open files"));
 }
 
 TEST_CASE("addresses that cannot be had are named", "[parallel][control_plane]") {

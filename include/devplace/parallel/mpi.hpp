@@ -44,7 +44,7 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator) {
                          "MPI_Intercomm_merge.");
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
-  return process_group(std::make_shared<mpi_transport>(own));
+  return process_group(mpi_transport::connect(own, [](const process_ranks&) { return nullptr; }));
 }
 
 /// MPI's beginning and end, unless the program has taken care of them.

@@ -16,6 +16,7 @@
 #include <sched.h>
 
 #include <devplace/parallel/detail/monitor_of_part.hpp>
+#include <devplace/parallel/detail/own_processors.hpp>
 #include <devplace/parallel/detail/shared_arrival.hpp>
 #include <devplace/parallel/detail/shared_places.hpp>
 #include <devplace/parallel/detail/shared_segment.hpp>
@@ -53,8 +54,6 @@ class shared_memory_transport final : public transport {
       segment->create(detail::shared_layout{processes, own.portion}.bytes());
       own.segment = segment->where();
     }
-    if (::sched_getaffinity(0, sizeof own.processors, &own.processors) != 0)
-      std::memset(&own.processors, 0xff, sizeof own.processors);  // more than fit in
     std::vector<opening> openings(processes);
     all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(openings.data()));
     const opening& first = openings[0];
@@ -166,7 +165,7 @@ class shared_memory_transport final : public transport {
   struct opening {
     detail::shared_segment::address segment;
     std::uint64_t portion = 0;
-    ::cpu_set_t processors = {};  ///< on which the process may run: launchers bind each to others
+    ::cpu_set_t processors = detail::own_processors();
   };
 
   /// Enough for the messages of split().

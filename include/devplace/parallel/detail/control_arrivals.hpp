@@ -22,9 +22,16 @@ class control_arrivals {
       : listener_(std::move(listener)), token_(token), local_(is_local(listener_.get())) {}
 
   void descriptors(std::vector<::pollfd>& to) const {
-    to.push_back({listener_.get(), POLLIN, 0});
+    if (monotonic_seconds() >= accepts_again_ && arrivals_.size() != most) to.push_back({listener_.get(), POLLIN, 0});
     for (const arrival& one : arrivals_)
       to.push_back({one.link.fd(), POLLIN, 0});
+  }
+
+  /// Why processes could not be heard lately, for messages; empty if they could.
+  std::string trouble() const {
+    if (refused_by_system_ == 0) return {};
+    return std::string(" Process 0 could not take a connection: ") + std::strerror(refused_by_system_) +
+           ". Raise its limit of open files (ulimit -n).";
   }
 
   /// `admit(hello, link)` takes the link of a process of the job, or returns why it is refused; "later" closes the link
@@ -47,6 +54,7 @@ class control_arrivals {
     double until;
   };
   static constexpr double patience = 5;  // seconds for a hello
+  static constexpr double retry = 0.1;   // seconds after which a connection that could not be taken is tried again
   static constexpr std::size_t most = 4096;
 
   static bool is_local(int socket) noexcept {
@@ -55,10 +63,19 @@ class control_arrivals {
     return ::getsockname(socket, reinterpret_cast<::sockaddr*>(&own), &size) == 0 && own.ss_family == AF_UNIX;
   }
 
+  /// What cannot be taken because the process has too many files open waits in the listener's queue.
   void accept_all(double now) {
+    if (now < accepts_again_) return;
     while (arrivals_.size() != most) {
       descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (!socket) return;
+      if (!socket) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+          refused_by_system_ = errno;
+          accepts_again_ = now + retry;  // poll would return at once
+        }
+        return;
+      }
+      refused_by_system_ = 0;
       if (local_ && !same_user(socket.get())) continue;
       send_at_once(socket.get());
       arrivals_.push_back({control_link(std::move(socket)), now + patience});
@@ -104,6 +121,8 @@ class control_arrivals {
   descriptor listener_;
   control_token token_;
   bool local_;
+  int refused_by_system_ = 0;
+  double accepts_again_ = 0;
   std::vector<arrival> arrivals_;
 };
 

@@ -97,7 +97,8 @@ class control_hub final : public control_role {
     for (std::size_t r = 1; r != links_.size(); ++r)
       if (!links_[r].open()) missing += (missing.empty() ? "" : ", ") + std::to_string(r);
     return "the meeting at " + where_ + " got " + std::to_string(there) + " of " + std::to_string(who_.size) +
-           " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." + source();
+           " processes in " + seconds_text(options_.init_timeout) + "; missing: rank " + missing + "." +
+           arrivals_.trouble() + source();
   }
 
   std::string source() const { return who_.source.empty() ? std::string() : " Process 0 is " + who_.source + "."; }

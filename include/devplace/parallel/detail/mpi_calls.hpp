@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include <devplace/parallel/detail/own_processors.hpp>
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/error.hpp>
 
@@ -97,18 +99,53 @@ inline std::string mpi_library() {
   return name;
 }
 
-/// Of the communicator's processes. All of them call it.
-inline process_ranks mpi_ranks(MPI_Comm communicator) {
+/// A communicator that devplace has made, freed with this object, unless MPI has ended or this thread may not call it.
+/// MPI's rule is that all processes free a communicator together.
+class mpi_communicator {
+ public:
+  mpi_communicator() = default;
+  explicit mpi_communicator(MPI_Comm made) noexcept : made_(made) {}
+  mpi_communicator(mpi_communicator&& other) noexcept : made_(std::exchange(other.made_, MPI_COMM_NULL)) {}
+  mpi_communicator& operator=(mpi_communicator&& other) noexcept {
+    std::swap(made_, other.made_);
+    return *this;
+  }
+  ~mpi_communicator() {
+    if (made_ != MPI_COMM_NULL && mpi_initialised() && !mpi_finalised() && mpi_takes_calls_of_this_thread())
+      MPI_Comm_free(&made_);
+  }
+
+  MPI_Comm get() const noexcept { return made_; }
+  /// MPI_Finalize frees it: for whoever cannot know that the others do.
+  void leave_to_mpi() noexcept { made_ = MPI_COMM_NULL; }
+
+ private:
+  MPI_Comm made_ = MPI_COMM_NULL;
+};
+
+/// Where the processes of a communicator are.
+struct mpi_places {
   process_ranks ranks;
+  bool crowded;  ///< those of this host are more than the processors on which they may run
+};
+
+/// All processes of the communicator call it.
+inline mpi_places find_mpi_places(MPI_Comm communicator) {
+  mpi_places places{};
+  process_ranks& ranks = places.ranks;
   check_mpi("MPI_Comm_rank", MPI_Comm_rank(communicator, &ranks.rank));
   check_mpi("MPI_Comm_size", MPI_Comm_size(communicator, &ranks.size));
-  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm of_host = MPI_COMM_NULL;
   check_mpi("MPI_Comm_split_type",
-            MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, ranks.rank, MPI_INFO_NULL, &here));
-  check_mpi("MPI_Comm_rank", MPI_Comm_rank(here, &ranks.local_rank));
-  check_mpi("MPI_Comm_size", MPI_Comm_size(here, &ranks.local_size));
-  check_mpi("MPI_Comm_free", MPI_Comm_free(&here));
-  return ranks;
+            MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, ranks.rank, MPI_INFO_NULL, &of_host));
+  const mpi_communicator here(of_host);
+  check_mpi("MPI_Comm_rank", MPI_Comm_rank(here.get(), &ranks.local_rank));
+  check_mpi("MPI_Comm_size", MPI_Comm_size(here.get(), &ranks.local_size));
+  ::cpu_set_t processors = own_processors();
+  check_mpi("MPI_Allreduce",
+            MPI_Allreduce(MPI_IN_PLACE, &processors, sizeof processors, MPI_BYTE, MPI_BOR, here.get()));
+  places.crowded = ranks.local_size > CPU_COUNT(&processors);
+  return places;
 }
 
 }  // namespace devplace::parallel::detail

@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <string>
@@ -57,8 +56,8 @@ class waiting {
 /// the group's monitor is asked, too, and processors are left to others.
 class mpi_messages {
  public:
-  /// Between processes of which `here` are on this host.
-  explicit mpi_messages(int here) : crowded_(here > sysconf(_SC_NPROCESSORS_ONLN)) {}
+  /// `crowded`: the processes of this host are more than its processors.
+  explicit mpi_messages(bool crowded) : crowded_(crowded) {}
 
   void receive(MPI_Comm communicator, int tag, int from, std::byte* to, std::size_t bytes) {
     if (bytes == 0) return;
@@ -98,8 +97,10 @@ class mpi_messages {
     expected_.clear();
   }
 
-  /// After an exception: buffers are not written any more, unless a message has begun whose sender does not go on.
-  void abandon() noexcept {
+  /// After an exception. Returns whether no buffer is written any more: a message that has begun to arrive cannot be
+  /// cancelled, and goes on when its sender does.
+  bool abandon() noexcept {
+    bool settled = true;
     for (std::size_t i = 0; i != requests_.size(); ++i) {
       if (requests_[i] == MPI_REQUEST_NULL || expected_[i] == all_together) continue;
       if (expected_[i] == sent) {
@@ -107,13 +108,16 @@ class mpi_messages {
         continue;
       }
       MPI_Cancel(&requests_[i]);
-      for (int tries = 0, done = 0; done == 0 && tries != 1000; ++tries) {
+      int done = 0;
+      for (int tries = 0; done == 0 && tries != 1000; ++tries) {
         if (tries != 0) waiting::sleep();
         if (MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
       }
+      settled = settled && done != 0;
     }
     requests_.clear();
     expected_.clear();
+    return settled;
   }
 
  private:

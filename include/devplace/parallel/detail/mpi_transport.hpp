@@ -25,16 +25,37 @@ namespace devplace::parallel::detail {
 /// the order of the ranks.
 class mpi_transport final : public transport {
  public:
-  /// Owns `communicator`, made for it alone; all its processes make one at the same time.
-  explicit mpi_transport(MPI_Comm communicator) : transport(mpi_ranks(communicator)), communicator_(communicator) {
-    check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN));
+  /// Of `made`, a communicator for this transport alone, which is freed with it. All its processes call this, and it
+  /// throws in all of them if it does in one. `watch()` gives the monitor, or null; all call it at the same time.
+  template <class Watch>
+  static std::shared_ptr<mpi_transport> connect(MPI_Comm made, const Watch& watch) {
+    mpi_communicator communicator(made);
+    check_mpi("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
+    std::shared_ptr<mpi_transport> connected;
+    std::exception_ptr failure;
+    try {
+      const mpi_places places = find_mpi_places(made);
+      connected = std::make_shared<mpi_transport>(communicator, places);
+      connected->watch(watch(places.ranks));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    int fails = failure != nullptr;
+    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, made));
+    if (fails == 0) return connected;
+    connected.reset();  // frees the communicator, as all do
+    if (failure != nullptr) std::rethrow_exception(failure);
+    throw communication_error("another process of the group could not connect to it; its own error says why.");
   }
-  /// MPI's rule is that all processes free a communicator together. Whoever cannot know that the others do, because
-  /// something failed, or may not call MPI, leaves it to MPI_Finalize.
+
+  /// Takes the communicator, which other code has checked.
+  mpi_transport(mpi_communicator& communicator, const mpi_places& places)
+      : transport(places.ranks), messages_(places.crowded) {
+    communicator_ = std::move(communicator);
+  }
+  /// Whoever cannot know that the others free the communicator, because something failed, leaves it to MPI_Finalize.
   ~mpi_transport() override {
-    if (!failed_ && std::uncaught_exceptions() == 0 && mpi_initialised() && !mpi_finalised() &&
-        mpi_takes_calls_of_this_thread())
-      MPI_Comm_free(&communicator_);
+    if (failed_ || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
 
   std::string description() const override {
@@ -54,12 +75,13 @@ class mpi_transport final : public transport {
         for (std::byte* const buffer : buffers) {
           summands_.push_back(from == rank() ? buffer + own : received);
           if (from == rank()) continue;
-          messages_.receive(communicator_, tag_, static_cast<int>(from), received, bytes);
+          messages_.receive(communicator_.get(), tag_, static_cast<int>(from), received, bytes);
           received += slot;
         }
       for (std::size_t to = after(rank()); to != rank(); to = after(to))
         for (const std::byte* const buffer : buffers)
-          messages_.send(communicator_, tag_, static_cast<int>(to), buffer + begins[to], begins[to + 1] - begins[to]);
+          messages_.send(communicator_.get(), tag_, static_cast<int>(to), buffer + begins[to],
+                         begins[to + 1] - begins[to]);
       messages_.wait(monitor());
     });
     return {summands_, buffers[0] + own};
@@ -71,10 +93,10 @@ class mpi_transport final : public transport {
     guarded(begins, [&] {
       for (std::size_t from = 0; from != processes(); ++from)
         if (from != rank())
-          messages_.receive(communicator_, tag_, static_cast<int>(from), buffers[0] + begins[from],
+          messages_.receive(communicator_.get(), tag_, static_cast<int>(from), buffers[0] + begins[from],
                             begins[from + 1] - begins[from]);
       for (std::size_t to = after(rank()); to != rank(); to = after(to))
-        messages_.send(communicator_, tag_, static_cast<int>(to), part, bytes);
+        messages_.send(communicator_.get(), tag_, static_cast<int>(to), part, bytes);
       messages_.wait(monitor());
     });
     if (bytes != 0 && part != buffers[0] + own) std::memcpy(buffers[0] + own, part, bytes);
@@ -84,7 +106,7 @@ class mpi_transport final : public transport {
 
   void barrier() override {
     guarded({}, [&] {
-      messages_.barrier(communicator_);
+      messages_.barrier(communicator_.get());
       messages_.wait(monitor());
     });
   }
@@ -104,12 +126,16 @@ class mpi_transport final : public transport {
     std::shared_ptr<mpi_transport> part;
     guarded({}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
-      check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_, number, key, &of_part));
-      part = std::make_shared<mpi_transport>(of_part);
-      if (monitor_ != nullptr) part->watch(std::make_shared<monitor_of_part>(monitor_));
+      check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_.get(), number, key, &of_part));
+      part = connect(of_part, [&](const process_ranks&) {
+        return monitor_ == nullptr ? nullptr : std::make_shared<monitor_of_part>(monitor_);
+      });
     });
     return part;
   }
+
+  /// Of these processes alone, for engines that make calls of MPI.
+  MPI_Comm communicator() const noexcept { return communicator_.get(); }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
   /// Lets `by` watch the calls from now on.
@@ -124,6 +150,12 @@ class mpi_transport final : public transport {
     if (received_.bytes() >= bytes) return;
     received_ = {};
     received_ = devplace::detail::allocate<backend::cpu>(0, bytes, memory_purpose::workspace);
+  }
+
+  /// A message may still be written to it.
+  static void keep_for_ever(devplace::detail::memory_block&& block) {
+    static auto* const kept = new std::vector<devplace::detail::memory_block>;
+    kept->push_back(std::move(block));
   }
 
   /// Calls f(), after which the transport is unusable if it throws.
@@ -144,18 +176,18 @@ class mpi_transport final : public transport {
     try {
       f();
     } catch (...) {
-      messages_.abandon();
+      if (!messages_.abandon()) keep_for_ever(std::move(received_));
       throw;
     }
     failed_ = false;
   }
 
-  MPI_Comm communicator_;
+  mpi_communicator communicator_;
   std::string library_ = mpi_library();
   std::shared_ptr<group_monitor> monitor_;
   bool failed_ = false;
   int tag_ = 0;
-  mpi_messages messages_{ranks().local_size};
+  mpi_messages messages_;
   devplace::detail::memory_block received_;
   std::vector<const std::byte*> summands_;
 };
