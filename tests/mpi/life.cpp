@@ -129,18 +129,17 @@ std::shared_ptr<impatient> watch(const dp::process_group& group) {
   return monitor;
 }
 
-/// Two processes that make different calls learn it. MPICH itself ends the one whose message is too long.
+/// Processes that are not watched learn of different calls by the length of a message. MPICH itself ends the one whose
+/// message is too long.
 void different_calls() {
   const dp::mpi_session runs;
-  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-  const auto monitor = watch(group);
-  monitor->asked = -1'000'000'000;
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, {.heartbeat = 0});
+  CHECK(group.transport()->monitor() == nullptr);
   const std::string why = "The processes of a group must make the same calls in the same order, with as many elements.";
   if (group.rank() == 0)
     CHECK_THROWS(dp::communication_error, why, group.all_gather(1.5));
   else
     CHECK_THROWS(dp::communication_error, why, group.all_gather(1));
-  CHECK(monitor->explained == 1);
   CHECK_THROWS(dp::communication_error, "an earlier collective call of this group failed", group.barrier());
   CHECK(runs.processes().all_reduce(1) == 2);  // other groups are not concerned
 }
@@ -250,17 +249,97 @@ void abandoned() {
   runs.processes().barrier();
 }
 
-/// What ends one process ends the program, although the others wait for ever.
-void one_fails(const std::string& how) {
+dp::process_options quick(dp::on_failure failure = dp::on_failure::terminate) {
+  return {.op_timeout = 2, .heartbeat = 0.1, .heartbeat_timeout = 1, .exit_grace = 2, .failure = failure};
+}
+
+/// Processes that cannot meet at a socket of one host do so over TCP, at an address that all can reach.
+void over_tcp() {
+  namespace detail = dp::parallel::detail;
   const dp::mpi_session runs;
-  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-  if (group.rank() == 1) {
-    if (how == "killed") std::raise(SIGKILL);
-    if (how == "exit") std::_Exit(0);
-    throw std::runtime_error("this rank has failed");
+  const dp::parallel::process_ranks ranks = runs.processes().transport()->ranks();
+  const dp::parallel::job_member someone{"reachable", 0, 1, {}};
+  std::vector<detail::mpi_candidate> candidates(3);
+  {
+    const dp::parallel::control_listener open(someone, {"127.0.0.1", 0});
+    const dp::parallel::control_listener also_open(someone, {"127.0.0.1", 0});
+    int port = open.endpoint().port;
+    for (auto& candidate : candidates) {
+      candidate.address = "127.0.0.1";
+      candidate.port = std::exchange(port, also_open.endpoint().port);
+    }
+    candidates[1].address = "127.0.0.2";  // is not listened at
+    CHECK(detail::reachable(candidates) == 0b101);
   }
-  for (;;)
-    group.barrier();
+  CHECK(detail::reachable(candidates) == 0);
+
+  detail::mpi_meeting meeting(MPI_COMM_WORLD, ranks, static_cast<std::uint64_t>(ranks.rank));
+  if (runs.processes().broadcast(detail::addresses_of_host().empty())) {
+    CHECK_THROWS(dp::communication_error, "process 0's host has no network address that other hosts could know.",
+                 meeting.watch(quick()));
+    return;
+  }
+  const auto plane = meeting.watch(quick());
+  std::vector<int> all(static_cast<std::size_t>(ranks.size), -1);
+  plane->all_gather(&ranks.rank, sizeof ranks.rank, all.data());
+  for (int r = 0; r != ranks.size; ++r)
+    CHECK(all[static_cast<std::size_t>(r)] == r);
+}
+
+/// In the fifth of ten steps one process fails: the others would wait for ever.
+void one_fails(const std::string& how) {
+  const dp::mpi_session runs{quick()};
+  const dp::process_group& group = runs.processes();
+  for (int step = 0; step != 10; ++step) {
+    if (step == 5 && group.rank() == 1) {
+      if (how == "killed") std::raise(SIGKILL);
+      if (how == "stopped") std::raise(SIGSTOP);
+      if (how == "exit") std::_Exit(0);
+      if (how == "exception") throw std::runtime_error("this rank has failed");
+      if (how == "skips") continue;
+      if (how == "one_more") static_cast<void>(group.all_gather(0));
+      if (how == "other_call") group.barrier();
+      if (how == "other_size") static_cast<void>(group.all_gather(0.5));
+      if (how == "shorter") static_cast<void>(group.all_gather('c'));
+      if (how == "late") ::sleep(20);
+    }
+    static_cast<void>(group.all_gather(step));
+  }
+}
+
+/// One process is killed, and the others go on without the group.
+void one_is_killed_and_others_catch() {
+  const dp::mpi_session runs{dp::process_options{.heartbeat = 0}};
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, quick(dp::on_failure::throw_));
+  group.barrier();
+  if (group.rank() == 1) {
+    ::usleep(200'000);  // the others have come out of the barrier
+    std::raise(SIGKILL);
+  }
+  CHECK_THROWS(dp::communication_error, "rank 1 (host ", group.all_gather(1));
+  std::fprintf(stderr, "rank %d goes on\n", group.rank());
+  std::fflush(nullptr);
+  ::usleep(200'000);
+  std::_Exit(3);
+}
+
+/// Groups of one program that exist at the same time, made by all or some of its processes and destroyed in other
+/// orders, do not meet each other.
+void many_groups() {
+  const dp::mpi_session runs{quick()};
+  const int rank = runs.processes().rank();
+  std::vector<dp::process_group> groups;
+  for (int i = 0; i != 4; ++i)
+    groups.push_back(dp::mpi_processes(MPI_COMM_WORLD, quick()));
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, 0, &own);
+  groups.push_back(dp::mpi_processes(own, quick()));
+  MPI_Comm_free(&own);
+  for (const auto& group : groups)
+    CHECK(group.all_reduce(1) == group.size());
+  while (!groups.empty())
+    groups.erase(rank % 2 == 0 ? groups.begin() : groups.end() - 1);
+  runs.processes().barrier();
 }
 
 }  // namespace
@@ -277,7 +356,9 @@ int main(int argc, char** argv) {
     if (name == "freed_communicators") return freed_communicators();
     if (name == "crowded") return crowded();
     if (name == "abandoned") return abandoned();
-    if (name == "exception" || name == "killed" || name == "exit") return one_fails(name);
-    throw std::invalid_argument("there is no case '" + name + "'");
+    if (name == "over_tcp") return over_tcp();
+    if (name == "many_groups") return many_groups();
+    if (name == "catch_killed") return one_is_killed_and_others_catch();
+    one_fails(name);
   });
 }

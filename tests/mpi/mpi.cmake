@@ -6,10 +6,13 @@
 # label depends on an MPI.
 add_custom_target(devplace_mpi_tests)
 
-# devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [ARGUMENTS <argument>...])
+# devplace_add_mpi_test(<mpi> <program> <processes> [EXPECT <failure>] [SURVIVORS <number>] [ARGUMENTS <argument>...])
 function(devplace_add_mpi_test mpi program processes)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "EXPECT" "ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "EXPECT;SURVIVORS" "ARGUMENTS")
   list(JOIN arg_ARGUMENTS " " name)
+  if(NOT "${arg_SURVIVORS}" STREQUAL "")
+    string(APPEND name " beside ${arg_SURVIVORS}")
+  endif()
   string(REGEX REPLACE " +" " " name "mpi: ${mpi} ${program} ${name}, ${processes} processes")
   string(REPLACE " ," "," name "${name}")
   add_test(NAME "${name}" COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mpi/run.sh ${DEVPLACE_MPIRUN_${mpi}} ${processes}
@@ -17,7 +20,8 @@ function(devplace_add_mpi_test mpi program processes)
   if(processes LESS 2)
     set(processes 1)
   endif()
-  set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 90 PROCESSORS ${processes} ENVIRONMENT "EXPECT=${arg_EXPECT}")
+  set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 90 PROCESSORS ${processes}
+                                            ENVIRONMENT "EXPECT=${arg_EXPECT};SURVIVORS=${arg_SURVIVORS}")
 endfunction()
 
 # Names of the libraries as their descriptions have them.
@@ -61,7 +65,7 @@ foreach(mpi IN ITEMS openmpi mpich)
   devplace_add_mpi_test(${mpi} collectives 2 ARGUMENTS ${library_${mpi}} 2000)
   devplace_add_mpi_test(${mpi} collectives 3 ARGUMENTS ${library_${mpi}} 300)
   devplace_add_mpi_test(${mpi} collectives 4 ARGUMENTS ${library_${mpi}} 300)
-  foreach(case IN ITEMS session program one_thread any_thread watched freed_communicators crowded)
+  foreach(case IN ITEMS session program one_thread any_thread watched freed_communicators crowded many_groups over_tcp none)
     devplace_add_mpi_test(${mpi} life 2 ARGUMENTS ${case})
   endforeach()
   foreach(processes IN ITEMS 1 2 3)
@@ -71,8 +75,21 @@ foreach(mpi IN ITEMS openmpi mpich)
     devplace_add_mpi_test(${mpi} beside_a_solver ${processes})
   endforeach()
   devplace_add_mpi_test(${mpi} life 2 ARGUMENTS different_calls EXPECT "${too_long_${mpi}}")
+  # mpirun ends the others when a process ends, at the same time as they do so themselves.
   devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception EXPECT "this rank has failed")
-  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed EXPECT "Killed")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed EXPECT "illed")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exception SURVIVORS 2 EXPECT
+                        ") left the group because of an exception, ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS killed SURVIVORS 2 EXPECT ") ended without leaving the group, last")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit SURVIVORS 2 EXPECT ") ended without leaving the group, last")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS catch_killed SURVIVORS 0 EXPECT "rank 2 goes on")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS stopped EXPECT ") has said nothing for 1 s, last known ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS skips EXPECT ") left the group after all_gather #9 (1 x 4 bytes), and ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS one_more EXPECT ") left the group after all_gather #10 (1 x 4 bytes), ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS other_call EXPECT ") makes barrier #6 where rank 0 (host ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS other_size EXPECT ") makes all_gather #6 (1 x 8 bytes) where rank 0 (")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS shorter EXPECT ") makes all_gather #6 (1 x 1 bytes) where rank 0 (host ")
+  devplace_add_mpi_test(${mpi} life 3 ARGUMENTS late EXPECT ") waits 2 s in all_gather #6 (1 x 4 bytes). Missing: rank 1 ")
   if(mpi STREQUAL "openmpi") # MPICH's mpirun ends the others too, but often as if nothing had happened
     devplace_add_mpi_test(${mpi} life 3 ARGUMENTS exit EXPECT "exiting improperly")
     devplace_add_mpi_test(${mpi} life 2 ARGUMENTS abandoned) # MPICH cancels the receive, so that the sender waits for ever

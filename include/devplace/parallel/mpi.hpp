@@ -14,8 +14,10 @@
 
   #include <devplace/parallel/bind_devices.hpp>
   #include <devplace/parallel/detail/mpi_calls.hpp>
+  #include <devplace/parallel/detail/mpi_control.hpp>
   #include <devplace/parallel/detail/mpi_transport.hpp>
   #include <devplace/parallel/process_group.hpp>
+  #include <devplace/parallel/process_options.hpp>
   #include <devplace/place/error.hpp>
   #include <devplace/place/thread_team.hpp>
 
@@ -24,8 +26,9 @@ namespace devplace {
 namespace parallel::detail {
 
 /// A group with a duplicate of `communicator`. `what` makes it, for messages.
-inline process_group mpi_group(const char* what, MPI_Comm communicator) {
+inline process_group mpi_group(const char* what, MPI_Comm communicator, const process_options& options) {
   check_mpi_runs(what);
+  if (options.heartbeat != 0) check_options(options);
   if (mpi_thread_level() == MPI_THREAD_SINGLE && thread_count() > 1)
     throw communication_error(std::string(what) +
                               ": MPI was initialised for a process of one thread (MPI_THREAD_SINGLE, as by MPI_Init), "
@@ -44,7 +47,13 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator) {
                          "MPI_Intercomm_merge.");
   MPI_Comm own = MPI_COMM_NULL;
   check_mpi("MPI_Comm_dup", MPI_Comm_dup(communicator, &own));
-  return process_group(mpi_transport::connect(own, [](const process_ranks&) { return nullptr; }));
+  return process_group(mpi_transport::connect(own, [&](const process_ranks& ranks) -> std::shared_ptr<group_monitor> {
+    // A thread watches, and MPI_THREAD_SINGLE says that there is none besides the program's.
+    int watches = options.heartbeat != 0 && mpi_thread_level() != MPI_THREAD_SINGLE;
+    check_mpi("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, &watches, 1, MPI_INT, MPI_MIN, own));
+    if (watches == 0 || ranks.size == 1) return nullptr;
+    return mpi_meeting(own, ranks).watch(options);
+  }));
 }
 
 /// MPI's beginning and end, unless the program has taken care of them.
@@ -84,10 +93,18 @@ class mpi_runtime {
 /// MPI_THREAD_SERIALIZED the group is used in the thread that did so. Waiting processes ask MPI again and again, and
 /// sleep between if it takes long.
 ///
+/// The processes are watched as launched_processes watches its own, by a thread that does not call MPI and a control
+/// connection that they make by MPI: over a socket of the host if all are on one, else over TCP, at the first address
+/// of the first process's host that all hosts can reach and a port that its system chooses. One that ends, stops or
+/// makes other calls than the rest ends all of them, as MPI programs end, or is an exception: see process_options. So
+/// all processes destroy the group together, and the first one waits for the others; a process that ends before is a
+/// failure. With `process_options{.heartbeat = 0}`, and after MPI_Init, which allows no further thread, they are not
+/// watched.
+///
 /// Throws communication_error if MPI is not initialised, is finalized or was initialised for fewer threads, and
 /// argument_error if the communicator is MPI_COMM_NULL or connects two groups.
-inline process_group mpi_processes(MPI_Comm communicator) {
-  return parallel::detail::mpi_group("mpi_processes", communicator);
+inline process_group mpi_processes(MPI_Comm communicator, const process_options& options = {}) {
+  return parallel::detail::mpi_group("mpi_processes", communicator, options);
 }
 
 /// MPI for a program that does not use it otherwise: initialised here and finalized at the end of the scope. A variable
@@ -102,16 +119,27 @@ inline process_group mpi_processes(MPI_Comm communicator) {
 /// exception, MPI is not finalized, because the other processes might not come to that; mpirun then ends them.
 class [[nodiscard]] mpi_session {
  public:
-  /// MPI may take its own options out of the arguments.
-  mpi_session(int& argc, char**& argv) : runtime_(&argc, &argv) { bind_devices(processes_); }
-  mpi_session() : runtime_(nullptr, nullptr) { bind_devices(processes_); }
+  /// MPI may take its own options out of the arguments. The processes are watched, as mpi_processes says.
+  ///@{
+  mpi_session(int& argc, char**& argv, const process_options& options = {})
+      : runtime_(&argc, &argv), processes_(connect(options)) {
+    bind_devices(processes_);
+  }
+  explicit mpi_session(const process_options& options = {}) : runtime_(nullptr, nullptr), processes_(connect(options)) {
+    bind_devices(processes_);
+  }
+  ///@}
 
   /// All processes that were started together, MPI_COMM_WORLD's: one if the program was started without mpirun.
   const process_group& processes() const { return processes_; }
 
  private:
+  static process_group connect(const process_options& options) {
+    return parallel::detail::mpi_group("mpi_session", MPI_COMM_WORLD, options);
+  }
+
   parallel::detail::mpi_runtime runtime_;
-  process_group processes_ = parallel::detail::mpi_group("mpi_session", MPI_COMM_WORLD);
+  process_group processes_;
 };
 
 }  // namespace devplace

@@ -216,7 +216,7 @@ class control_hub final : public control_role {
 
   void fail(const std::string& sentence) {
     if (has_failed()) return;
-    if (terminates()) print(sentence);
+    if (terminates()) print_last(sentence);
     tell(sentence);
     if (terminates()) {
       wait_for_ends();

@@ -145,6 +145,12 @@ class control_role {
     const std::string line = "devplace: " + sentence + "\n";
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
+  /// Of a failure that ends this process, which may have several groups: the first one that finds it speaks, since the
+  /// others see no more than that processes end.
+  static void print_last(const std::string& sentence) noexcept {
+    static std::atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!printed.test_and_set()) print(sentence);
+  }
   [[noreturn]] static void end_process() { std::_Exit(process_options::exit_code); }
 
   process_options options_;

@@ -140,7 +140,7 @@ class control_spoke final : public control_role {
   void be_told(const std::string& sentence, bool printed) {
     if (leaves() != leaving::no || has_failed()) return;
     if (terminates()) {
-      if (!printed) print(sentence);
+      if (!printed) print_last(sentence);
       end_process();
     }
     note_failure(sentence);
@@ -150,7 +150,8 @@ class control_spoke final : public control_role {
   void lose(const std::string& sentence, bool stopped = false) {
     if (leaves() == leaving::no && !has_failed()) {
       if (terminates()) {
-        print(who_.rank == 1 ? sentence : self().name() + " ends, because " + all_[0].name() + " ended or stopped.");
+        print_last(who_.rank == 1 ? sentence
+                                  : self().name() + " ends, because " + all_[0].name() + " ended or stopped.");
         // Process 1 kills it, and must not take it for a process that was killed by somebody else. It may be gone, too.
         if (stopped && who_.rank != 1) wait_for_end();
         if (stopped) hub_.kill_process();

@@ -66,7 +66,7 @@ class mpi_transport final : public transport {
 
   collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
-    guarded(begins, [&] {
+    guarded(call_kind::collect, begins, [&] {
       const std::size_t slot = devplace::detail::aligned(bytes);
       reserve((processes() - 1) * buffers.size() * slot);
       auto* received = static_cast<std::byte*>(received_.data());
@@ -90,7 +90,7 @@ class mpi_transport final : public transport {
   void distribute(const std::byte* part, std::span<std::byte* const> buffers,
                   std::span<const std::size_t> begins) override {
     const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
-    guarded(begins, [&] {
+    guarded(call_kind::distribute, begins, [&] {
       for (std::size_t from = 0; from != processes(); ++from)
         if (from != rank())
           messages_.receive(communicator_.get(), tag_, static_cast<int>(from), buffers[0] + begins[from],
@@ -105,7 +105,7 @@ class mpi_transport final : public transport {
   }
 
   void barrier() override {
-    guarded({}, [&] {
+    guarded(call_kind::together, {}, [&] {
       messages_.barrier(communicator_.get());
       messages_.wait(monitor());
     });
@@ -124,7 +124,7 @@ class mpi_transport final : public transport {
     colors.erase(std::unique(colors.begin(), colors.end()), colors.end());
     const auto number = static_cast<int>(std::lower_bound(colors.begin(), colors.end(), color) - colors.begin());
     std::shared_ptr<mpi_transport> part;
-    guarded({}, [&] {
+    guarded(call_kind::together, {}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
       check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_.get(), number, key, &of_part));
       part = connect(of_part, [&](const process_ranks&) {
@@ -158,9 +158,24 @@ class mpi_transport final : public transport {
     kept->push_back(std::move(block));
   }
 
+  enum class call_kind : std::size_t { collect = 1, distribute = 2, together = 3 };
+
+  /// Every MPI has so many. Where a monitor compares what the processes do, messages of different calls do not meet: it
+  /// names the culprit, and MPICH would end the program at a message that is too long.
+  void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
+    std::size_t number = ++calls_;
+    if (monitor_ != nullptr) {
+      number += static_cast<std::size_t>(kind);
+      for (const std::size_t begin : begins)
+        number = (number ^ begin) * 0x9e37'79b9'7f4a'7c15U;
+      number >>= 40;
+    }
+    tag_ = static_cast<int>(number % 32768);
+  }
+
   /// Calls f(), after which the transport is unusable if it throws.
   template <class F>
-  void guarded(std::span<const std::size_t> begins, const F& f) {
+  void guarded(call_kind kind, std::span<const std::size_t> begins, const F& f) {
     check_mpi_runs("process_group");
     for (std::size_t r = 1; r < begins.size(); ++r)
       if (begins[r] - begins[r - 1] > INT_MAX)
@@ -172,7 +187,7 @@ class mpi_transport final : public transport {
           "process_group: an earlier collective call of this group failed in this process, so the others wait for "
           "something else. End the program.");
     failed_ = true;
-    tag_ = (tag_ + 1) % 32768;  // every MPI has so many
+    choose_tag(kind, begins);
     try {
       f();
     } catch (...) {
@@ -186,6 +201,7 @@ class mpi_transport final : public transport {
   std::string library_ = mpi_library();
   std::shared_ptr<group_monitor> monitor_;
   bool failed_ = false;
+  std::size_t calls_ = 0;
   int tag_ = 0;
   mpi_messages messages_;
   devplace::detail::memory_block received_;
