@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Plots curves into an SVG file, for the example data_parallel.
+// Plots curves into an SVG file, for the examples data_parallel and hpc.
 
 #include <algorithm>
 #include <array>

@@ -71,3 +71,13 @@ foreach(example IN LISTS examples)
   add_dependencies(devplace_cuda_tests ${name}_as_cuda)
   devplace_add_example_test(${name} ${name}_as_cuda cuda)
 endforeach()
+
+# A solver over MPI, of which one file is CUDA.
+file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)
+if(TARGET devplace::mpi)
+  add_executable(hpc_as_cuda ${solver_sources})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/examples/hpc/surrogate.cpp PROPERTIES LANGUAGE CUDA)
+  target_compile_definitions(hpc_as_cuda PRIVATE "HPC_DEVICE=dp::cuda<0>")
+  target_link_libraries(hpc_as_cuda PRIVATE devplace::cuda devplace::mpi)
+  add_dependencies(devplace_cuda_tests hpc_as_cuda)
+endif()

@@ -30,6 +30,11 @@ set(library_mpich "MPICH ")
 # What ends a program whose message is longer than expected; Open MPI's is an exception, which the test takes.
 set(too_long_openmpi "")
 set(too_long_mpich "Message truncated")
+# Where the network of the example hpc lies.
+set(hpc_device_openmpi "dp::cuda<0>")
+set(hpc_component_openmpi simulated_cuda)
+set(hpc_device_mpich dp::cpu)
+set(hpc_component_mpich devplace)
 foreach(mpi IN ITEMS openmpi mpich)
   find_program(DEVPLACE_MPICXX_${mpi} mpicxx.${mpi})
   find_program(DEVPLACE_MPIRUN_${mpi} mpirun.${mpi})
@@ -56,6 +61,18 @@ foreach(mpi IN ITEMS openmpi mpich)
     target_link_libraries(mpi_${program}_${mpi} PRIVATE devplace_test_settings ${libraries})
     add_dependencies(devplace_mpi_tests mpi_${program}_${mpi})
   endforeach()
+  # The example with a solver; with Open MPI its network is on a simulated GPU.
+  file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)
+  add_executable(mpi_hpc_${mpi} EXCLUDE_FROM_ALL ${solver_sources})
+  target_include_directories(mpi_hpc_${mpi} SYSTEM PRIVATE ${directories})
+  target_compile_definitions(mpi_hpc_${mpi} PRIVATE HPC_DEVICE=${hpc_device_${mpi}})
+  target_compile_options(mpi_hpc_${mpi} PRIVATE -O1)
+  target_link_libraries(mpi_hpc_${mpi} PRIVATE devplace_test_settings devplace::${hpc_component_${mpi}} ${libraries})
+  add_dependencies(devplace_mpi_tests mpi_hpc_${mpi})
+  add_test(NAME "mpi: ${mpi} example hpc" COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/mpi/hpc.sh ${DEVPLACE_MPIRUN_${mpi}}
+                                                  $<TARGET_FILE:mpi_hpc_${mpi}>)
+  set_tests_properties("mpi: ${mpi} example hpc" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2)
+
   target_link_libraries(mpi_training_${mpi} PRIVATE devplace::simulated_cuda)
   target_compile_options(mpi_beside_a_solver_${mpi} PRIVATE -O1) # trains a network
   target_include_directories(mpi_all_reduce_bench_${mpi} PRIVATE ${PROJECT_SOURCE_DIR}/benchmarks)
