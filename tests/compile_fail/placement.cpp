@@ -142,3 +142,9 @@ void choose() {
   dp::first_available<dp::up_to<0>, dp::on<dp::cpu>>([](auto) {});
 }
 #endif
+
+#if defined(SHARED_MEMORY_WITHOUT_ITS_HEADER)  // expect: devplace: tensors and models on shared_memory need its header
+dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>> in_shared_memory() {
+  return dp::tensor<float, dp::extents<3>, dp::on<dp::shared_memory>>(dp::extents<3>{});
+}
+#endif

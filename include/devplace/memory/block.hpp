@@ -20,6 +20,9 @@ namespace devplace::op {
 /// (memory/backend.hpp).
 struct memory {};
 
+/// Memory for place shared_memory: `allocate` (memory/detail/shared_pages.hpp).
+struct shared_pages {};
+
 }  // namespace devplace::op
 
 namespace devplace::detail {
@@ -46,6 +49,7 @@ struct block_record {
   void (*release)(const block_record& block) noexcept = nullptr;
   void* stream = nullptr;                      ///< on which it was allocated; null: the place's own stream
   std::unique_ptr<stream_use> uses = nullptr;  ///< by other streams
+  void* owner = nullptr;  ///< what `release` needs besides, of memory that other processes have too
 };
 
 /// Sole owner of untyped memory on one device. It stores its release function, so that size and destructor are the same
@@ -110,6 +114,20 @@ memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = m
   if (bytes == 0) return {};
   if (bytes > PTRDIFF_MAX - alignment) throw_unaddressable(bytes);  // rounding it up to the alignment could overflow
   return memory_of<Backend>().allocate(ordinal, bytes, purpose);
+}
+
+/// The same for elements that lie on place P, which may be memory of another kind than P's processor works in.
+template <class P, class Pages = op::shared_pages>
+memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
+  constexpr bool shared = std::is_same_v<P, shared_memory>;
+  constexpr bool included = shared && provided<backend::cpu, Pages>;
+  static_assert(!shared || included,
+                "devplace: tensors and models on shared_memory need its header; write #include "
+                "<devplace/shared_memory.hpp>.");
+  if constexpr (shared && included)
+    return implementation<backend::cpu, Pages>::allocate(bytes, purpose);
+  else
+    return allocate<backend_of_t<P>>(place_traits<P>::ordinal, bytes, purpose);
 }
 
 /// Enqueues a copy on the device's current stream. The host's end must be pinned memory. Source and destination must

@@ -65,12 +65,14 @@ inline std::string memory_table_of(const std::vector<std::pair<std::string, memo
 
 }  // namespace detail
 
-/// A table of the memory that devplace holds: a row for the cpu, and for pinned and each cuda place with an allocation
-/// so far; columns for allocated, reserved and peak bytes and for each purpose in use. Ends with a newline.
-/// Thread-safe.
+/// A table of the memory that devplace holds: a row for the cpu, and for shared_memory, pinned and each cuda place with
+/// an allocation so far; columns for allocated, reserved and peak bytes and for each purpose in use. Ends with a
+/// newline. Thread-safe.
 inline std::string memory_table() try {
   std::vector<std::pair<std::string, memory_usage>> places;
   places.emplace_back("cpu", detail::usage_of(detail::counters(backend::cpu{}, 0)));
+  if (const memory_usage usage = memory_statistics<shared_memory>(); usage.allocations != 0)
+    places.emplace_back(place_name<shared_memory>(), usage);
   if (const memory_usage usage = memory_statistics<pinned>(); usage.allocations != 0)
     places.emplace_back(place_name<pinned>(), usage);
   for (int ordinal = 0; ordinal < detail::counted_ordinals; ++ordinal) {

@@ -71,9 +71,9 @@ struct memory_counters {
   std::array<std::atomic<std::size_t>, memory_purposes> by_purpose{};
 };
 
-inline memory_counters& counters(cpu_backend, int) {
-  static memory_counters of_cpu;
-  return of_cpu;
+inline memory_counters& counters(cpu_backend, int ordinal) {
+  static memory_counters of_cpu, of_shared_memory;
+  return ordinal == shared_memory_ordinal ? of_shared_memory : of_cpu;
 }
 
 inline memory_counters& counters(pinned_backend, int) {

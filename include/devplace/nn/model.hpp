@@ -97,7 +97,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   template <detail::configured = detail::configuration>
   explicit model(seed start)
       : base(detail::naming_bad_alloc("the model", [&] {
-          return nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value);
+          return nn::detail::housed<Where>(
+              nn::detail::drawn_state<Net, typename roles::storage, backend_type>(mesh::ordinals, start.value));
         })) {}
 
   /// Transfers the arenas; a trainer of the source continues to work with them. A trainer of a model that is assigned

@@ -25,7 +25,8 @@ template <placement Where, class Net, placement From, precision P>
     using mesh = detail::mesh_of<Where>;
     return detail::naming_bad_alloc("the copy of a model", [&] {
       return nn::detail::model_access::adopt<model<Net, Where, P>>(
-          runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(mesh::ordinals, source.state()));
+          nn::detail::housed<Where>(runtime::copied_state<placement_backend_t<Where>, placement_backend_t<From>>(
+              mesh::ordinals, source.state())));
     });
   }
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <devplace/parallel/process_group.hpp>
+#include <devplace/place/detail/first_difference.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::parallel {
@@ -64,12 +65,10 @@ class basic_fingerprint {
       ++other;
     if (other == processes.size()) return;
     const Text first = text_of(processes, 0), second = text_of(processes, other);
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < first.size() && i < second.size() && first[i] == second[i]; ++i)
-      if (first[i] == '\n') begin = i + 1;
+    const devplace::detail::first_difference<Text> differ(first, second);
     throw communication_error(std::string(what) + ": rank " + std::to_string(other) +
                               " does not train what rank 0 does. First difference, of rank " + std::to_string(other) +
-                              " and rank 0: \"" + line(second, begin) + "\" and \"" + line(first, begin) +
+                              " and rank 0: \"" + differ.in_second + "\" and \"" + differ.in_first +
                               "\". Start the same program with the same options in all processes.");
   }
 
@@ -87,11 +86,6 @@ class basic_fingerprint {
     if (processes.rank() == rank) text = text_;
     processes.broadcast(std::span(text), rank);
     return text;
-  }
-
-  static Text line(const Text& text, std::size_t begin) {
-    const Text found = text.substr(begin, text.find('\n', begin) - begin);
-    return found.empty() ? "nothing more" : found;
   }
 
   Text text_;

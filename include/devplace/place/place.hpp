@@ -26,6 +26,10 @@ struct cuda {
 /// the host can read and write elements, but no operations run there.
 struct pinned {};
 
+/// Host memory that several processes have: tensors, and the parameters of models, that others can read and write
+/// (shared_memory.hpp, to be included for it). Everything is computed as on `cpu`, in memory of this process.
+struct shared_memory {};
+
 /// Alternative names for code that also includes CUDA's headers, which define a global namespace `cuda`.
 template <int I>
 using gpu = cuda<I>;
@@ -52,6 +56,9 @@ struct pinned : detail::pinned_backend {};
 
 namespace detail {
 
+/// Distinguishes shared memory from the CPU's own, which has ordinal 0 of the same backend.
+inline constexpr int shared_memory_ordinal = 1;
+
 template <class Backend, int Ordinal, bool HostAccessible>
 struct traits_of_place {
   using backend_type = Backend;
@@ -70,9 +77,12 @@ struct place_traits<cpu> : detail::traits_of_place<backend::cpu, 0, true> {};
 template <int I>
 struct place_traits<cuda<I>> : detail::traits_of_place<backend::cuda, I, false> {};
 template <>
+struct place_traits<shared_memory> : detail::traits_of_place<backend::cpu, detail::shared_memory_ordinal, true> {};
+template <>
 struct place_traits<pinned> : detail::traits_of_place<backend::pinned, 0, true> {};
 
-/// One memory together with the processor that works on it, `cpu` or `cuda<I>`, or a memory alone, `pinned`.
+/// One memory together with the processor that works on it, `cpu`, `cuda<I>` or `shared_memory`, or a memory alone,
+/// `pinned`.
 template <class P>
 concept place = requires {
   typename place_traits<P>::backend_type;
@@ -93,8 +103,8 @@ inline constexpr bool computes = !std::same_as<Backend, backend::pinned>;
 template <class Backend>
 inline constexpr bool in_host_memory = std::same_as<Backend, backend::cpu> || std::same_as<Backend, backend::pinned>;
 
-inline std::string place_name(cpu_backend, int) {
-  return "cpu";
+inline std::string place_name(cpu_backend, int ordinal) {
+  return ordinal == shared_memory_ordinal ? "shared_memory" : "cpu";
 }
 inline std::string place_name(pinned_backend, int) {
   return "pinned";
@@ -105,7 +115,7 @@ inline std::string place_name(cuda_backend, int ordinal) {
 
 }  // namespace detail
 
-/// The place's name as in PyTorch: `cpu`, `cuda:1`; also `pinned`.
+/// The place's name as in PyTorch: `cpu`, `cuda:1`; also `pinned` and `shared_memory`.
 template <place P>
 std::string place_name() {
   return detail::place_name(backend_of_t<P>{}, place_traits<P>::ordinal);

@@ -116,6 +116,10 @@ struct placement_traits<partial_on<Op, P...>> : detail::kind_on_mesh<summands<Op
 template <class Local>
 struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement_traits<Local>::kind,
                                                               processes_times<typename placement_traits<Local>::mesh>> {
+  static constexpr bool in_own_memory = !std::same_as<Local, shared_memory>;
+  static_assert(in_own_memory,
+                "devplace: across<Local> gives each process memory of its own, and on<shared_memory> is one memory of "
+                "several; write across<on<cpu>>, or on<shared_memory> without across.");
 };
 template <class P>
 struct placement_traits<across<replicated_on<P>>> {
@@ -146,6 +150,11 @@ struct mesh_traits<devices<First, Rest...>> {
   using backend_type = backend_of_t<First>;
   static constexpr bool spans_processes = false;
   static constexpr bool one_backend = (std::same_as<backend_type, backend_of_t<Rest>> && ...);
+  static constexpr bool in_own_memory =
+      sizeof...(Rest) == 0 || !(std::same_as<First, shared_memory> || ... || std::same_as<Rest, shared_memory>);
+  static_assert(in_own_memory,
+                "devplace: shared_memory is one memory of several processes, and no place of a mesh; write "
+                "on<shared_memory>, or name places with memory of their own, as in replicated<0, 1>.");
   static constexpr int ordinals[1 + sizeof...(Rest)] = {place_traits<First>::ordinal, place_traits<Rest>::ordinal...};
 };
 template <class Local>
@@ -225,9 +234,11 @@ inline constexpr bool host_accessible<P> = place_traits<P>::host_accessible;
 ///@}
 
 /// The placement of a batch for a model on `Where`, and of a `loader<Where>`'s batches: `on<P>` itself, otherwise split
-/// along axis 0 over the places.
+/// along axis 0 over the places. For a model in shared memory it is `on<cpu>`: only parameters are shared.
 template <placement Where>
-using batch_placement_t = std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, split_along<0>>>;
+using batch_placement_t =
+    std::conditional_t<std::is_same_v<Where, shared_memory>, cpu,
+                       std::conditional_t<single_place<Where>, Where, detail::with_kind_t<Where, split_along<0>>>>;
 
 /// The placement of the gradients that a model on `Where` computes from a batch.
 template <placement Where>

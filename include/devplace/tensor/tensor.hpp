@@ -57,8 +57,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   /// Uninitialised elements; for initialised ones see ops/creation.hpp (`zeros`, `full`, `uniform`, ...).
   template <detail::configured = detail::configuration>
   explicit tensor(const Extents& extents)
-      : block_(detail::allocate<backend_type>(place_traits<P>::ordinal, extents.size() * sizeof(T))),
-        extents_(extents) {}
+      : block_(detail::allocate_on<P>(extents.size() * sizeof(T))), extents_(extents) {}
 
   /// Extents and a value: `full<T, Where>(extents, value)` instead.
   template <class Value, class FIX = USE_full_FOR_ELEMENTS_OF_ONE_VALUE>

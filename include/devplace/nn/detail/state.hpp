@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/initialize.hpp>
@@ -23,6 +24,18 @@ struct model_access {
     return Model(std::move(state));
   }
 };
+
+/// The state with parameters and buffers in memory that other processes can have, for a model on shared_memory.
+template <class Where, class S>
+std::shared_ptr<runtime::model_state<S>> housed(std::shared_ptr<runtime::model_state<S>> state) {
+  if constexpr (std::is_same_v<Where, shared_memory>)
+    for (auto* const arena : {&state->replicas[0].parameters, &state->replicas[0].buffers}) {
+      auto shared = devplace::detail::allocate_on<Where>(arena->bytes(), memory_purpose::parameters);
+      devplace::detail::copy_within<backend::cpu>(0, shared.data(), arena->data(), arena->bytes());
+      *arena = std::move(shared);
+    }
+  return state;
+}
 
 /// Replicas whose parameters and buffers are initialised from seed and name: equal on all places and for any number of
 /// threads.

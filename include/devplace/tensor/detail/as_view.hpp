@@ -26,8 +26,12 @@ concept tensor_like = detail::is_tensor<std::remove_cvref_t<X>> || detail::is_vi
 
 namespace detail {
 
-/// For asynchronous copies.
+/// For functions that take a tensor's memory or make a tensor of memory.
 struct block_access {
+  template <class Tensor>
+  static Tensor make(memory_block&& block, const typename Tensor::extents_type& extents) {
+    return Tensor(std::move(block), extents);
+  }
   template <class T, class E, place P>
   static memory_block take(tensor<T, E, P>&& x) {
     return std::move(x.block_);

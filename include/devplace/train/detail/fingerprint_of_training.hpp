@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <devplace/config.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/parallel/fingerprint.hpp>
+#include <devplace/place/detail/type_text.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/tensor/dtype.hpp>
@@ -19,13 +19,7 @@
 
 namespace devplace::train::detail {
 
-/// A type in the compiler's words, which tells layers without parameters apart.
-template <class T>
-std::string type_text() {
-  const std::string text = __PRETTY_FUNCTION__;
-  const std::size_t begin = text.find("T = ") + 4;
-  return text.substr(begin, std::min(text.find(';', begin), text.rfind(']')) - begin);
-}
+using devplace::detail::type_text;
 
 /// The options of a training that all processes must have in common.
 template <class Policy, class Loss>

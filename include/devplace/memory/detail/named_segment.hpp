@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/segment_names.hpp>
+#include <devplace/memory/detail/shared_pages.hpp>
+#include <devplace/place/detail/first_difference.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// Shared memory with a name, by which other processes of this user open it. It appears under its name when it is
+/// complete, and the name is removed by the last process that has it. What a killed process could not remove is removed
+/// by the next call of create() in any program.
+class named_segment {
+ public:
+  /// The most extents that a segment keeps for those who open it.
+  static constexpr std::size_t most_extents = 8;
+  using extents_type = std::uint64_t[most_extents];
+
+  /// Makes a segment with `bytes` of data, which are 0, and without its name yet. `text` describes it, a line for each
+  /// property.
+  static std::shared_ptr<named_segment> create(std::string_view name, const std::string& text,
+                                               std::span<const std::size_t> sizes, std::size_t bytes) {
+    static constexpr const char* caller = "create_shared";
+    const std::string path = segment_path(name, caller);
+    remove_abandoned_segments();
+    require_space(bytes);
+    header head;
+    head.text_bytes = text.size();
+    head.data_begin = (sizeof(header) + text.size() + page - 1) / page * page;
+    if (bytes > PTRDIFF_MAX - head.data_begin) throw_unaddressable(bytes);
+    head.total_bytes = head.data_begin + bytes;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      head.extents[i] = sizes[i];
+    const auto segment = std::make_shared<named_segment>(
+        path, ::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (segment->file_.number() < 0) refuse_system_call(caller, name, "open of " + std::string(segment_folder));
+    if (::fchmod(segment->file_.number(), S_IRUSR | S_IWUSR) != 0) refuse_system_call(caller, name, "fchmod");
+    if (const int failed = take_pages(segment->file_.number(), head.total_bytes); failed != 0)
+      refuse_memory(head.total_bytes, failed);
+    segment->map(head.total_bytes);
+    std::memcpy(segment->data_, &head, sizeof head);
+    std::memcpy(segment->data_ + sizeof head, text.data(), text.size());
+    return segment;
+  }
+
+  /// Gives it its name: the others find its data complete.
+  void publish(std::string_view name) const {
+    static constexpr const char* caller = "create_shared";
+    if (!lock_file(file_.number(), LOCK_SH)) refuse_system_call(caller, name, "flock");
+    const std::string anonymous = "/proc/self/fd/" + std::to_string(file_.number());
+    if (::linkat(AT_FDCWD, anonymous.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    if (errno != EEXIST) refuse_system_call(caller, name, "linkat");
+    throw argument_error("create_shared: there is shared memory of the name \"" + std::string(name) +
+                         "\" already, which a process uses; choose another name, or open it by open_shared.");
+  }
+
+  /// Opens a segment that another process (or this one) has.
+  static std::shared_ptr<named_segment> open(std::string_view name) {
+    static constexpr const char* caller = "open_shared";
+    const std::string path = segment_path(name, caller);
+    const auto segment = std::make_shared<named_segment>(path, ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (segment->file_.number() < 0 && errno != ENOENT) refuse_system_call(caller, name, "open of " + path);
+    struct ::stat found = {};
+    if (segment->file_.number() < 0 || remove_unused_segment(path) || !lock_file(segment->file_.number(), LOCK_SH) ||
+        ::fstat(segment->file_.number(), &found) != 0 || found.st_nlink == 0)
+      throw argument_error("open_shared: no process has shared memory of the name \"" + std::string(name) +
+                           "\"; one of the same user and host must have made it by create_shared, and keep it until it "
+                           "was opened.");
+    if (!S_ISREG(found.st_mode) || found.st_uid != ::geteuid() ||
+        static_cast<std::size_t>(found.st_size) < sizeof(header))
+      refuse_contents(name);
+    segment->map(static_cast<std::size_t>(found.st_size));
+    const header& head = segment->head();
+    if (head.magic != header{}.magic || head.total_bytes != segment->bytes_ || head.data_begin > segment->bytes_ ||
+        head.data_begin < sizeof(header) || head.text_bytes > head.data_begin - sizeof(header))
+      refuse_contents(name);
+    return segment;
+  }
+
+  named_segment(std::string path, int descriptor) : path_(std::move(path)), file_(descriptor) {}
+  named_segment(const named_segment&) = delete;
+  named_segment& operator=(const named_segment&) = delete;
+  /// The lock is given back before it is asked whether others have one: those that were forked have the same.
+  ~named_segment() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+    file_.close();
+    static_cast<void>(remove_unused_segment(path_));
+  }
+
+  /// The extents that it was made with.
+  const extents_type& extents() const { return head().extents; }
+
+  /// Throws argument_error unless the segment was described by this text.
+  void require(std::string_view name, const std::string& text) const {
+    const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
+                          static_cast<std::size_t>(head().text_bytes));
+    if (own == text) return;
+    const first_difference<> differ(text, own);
+    throw argument_error("open_shared: the shared memory \"" + std::string(name) +
+                         "\" is not what is opened. First difference, of what is opened and what was created: \"" +
+                         differ.in_first + "\" and \"" + differ.in_second +
+                         "\". Open it as the type with which it was created, by the same version of the program.");
+  }
+
+  /// Memory of the segment, which keeps it: `bytes` from `offset` after the beginning of its data on. Counted for this
+  /// process.
+  static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
+                           memory_purpose purpose) {
+    auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
+    void* const data = segment->data_ + segment->head().data_begin + offset;
+    block_record record{data, bytes, shared_memory_ordinal, purpose, &release};
+    record.owner = owner.release();
+    count_allocation(counters(backend::cpu{}, shared_memory_ordinal), bytes, purpose);
+    return memory_block(std::move(record));
+  }
+
+ private:
+  static constexpr std::size_t page = 4096;
+
+  struct header {
+    std::uint64_t magic = 0x3165636170766564;  // "devplac1", also the version of this layout
+    std::uint64_t total_bytes = 0, data_begin = 0, text_bytes = 0;
+    extents_type extents = {};
+  };
+
+  const header& head() const { return *static_cast<const header*>(static_cast<const void*>(data_)); }
+
+  void map(std::size_t bytes) {
+    data_ = static_cast<std::byte*>(map_pages(file_.number(), bytes));
+    bytes_ = bytes;
+    if (data_ == nullptr)
+      throw_no_shared_memory(bytes, "mmap: " + system_error_text(),
+                             "Share less, or allow the process more address space (ulimit -v)");
+  }
+
+  /// Throws out_of_memory if the folder or the machine has not so much left.
+  static void require_space(std::size_t bytes) {
+    struct ::statvfs space = {};
+    const bool limited = ::statvfs(segment_folder, &space) == 0 && space.f_blocks != 0;
+    if (limited && bytes > space.f_bavail * space.f_frsize) refuse_memory(bytes, ENOSPC);
+    require_free_pages(bytes);
+  }
+  [[noreturn]] static void refuse_memory(std::size_t bytes, int failed) {
+    struct ::statvfs space = {};
+    static_cast<void>(::statvfs(segment_folder, &space));
+    throw_no_shared_memory(bytes,
+                           std::to_string(space.f_bavail * space.f_frsize) + " of " +
+                               std::to_string(space.f_blocks * space.f_frsize) + " bytes are free in " +
+                               segment_folder + " (posix_fallocate: " + system_error_text(failed) + ")",
+                           "Share less, make it larger (mount -o remount,size=8G /dev/shm, or docker run "
+                           "--shm-size=8g), or pass memory without a name on to processes by fork");
+  }
+  [[noreturn]] static void refuse_system_call(const char* caller, std::string_view name, const std::string& call) {
+    throw error(std::string(caller) + ": shared memory of the name \"" + std::string(name) + "\" cannot be had (" +
+                call + ": " + system_error_text() + "). Mount a tmpfs at /dev/shm and allow the user to write there.");
+  }
+  [[noreturn]] static void refuse_contents(std::string_view name) {
+    throw argument_error(
+        "open_shared: the file of the name \"" + std::string(name) +
+        "\" in /dev/shm was not made by create_shared of this user and this version of devplace; choose "
+        "another name, or remove it.");
+  }
+
+  static void release(const block_record& block) noexcept {
+    delete static_cast<std::shared_ptr<named_segment>*>(block.owner);
+    count_release(counters(backend::cpu{}, block.ordinal), block.bytes, block.purpose);
+  }
+
+  std::string path_;
+  file_descriptor file_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The first line of every description.
+inline std::string shared_version_text(const char* kind) {
+  return "version of devplace: " + std::to_string(DEVPLACE_VERSION_MAJOR) + "." +
+         std::to_string(DEVPLACE_VERSION_MINOR) + "\nkind: " + kind + "\n";
+}
+
+}  // namespace devplace::detail

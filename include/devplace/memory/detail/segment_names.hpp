@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <devplace/memory/detail/shared_pages.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// Where POSIX shared memory lies on Linux: the object /name of shm_open is the file of that name there.
+inline constexpr const char* segment_folder = "/dev/shm";
+
+/// The beginning of the file names of this user's segments.
+inline std::string segment_prefix() {
+  return "devplace." + std::to_string(::geteuid()) + ".";
+}
+
+/// The file of a segment. Throws argument_error for what is not a name.
+inline std::string segment_path(std::string_view name, const char* caller) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  };
+  bool valid = !name.empty() && name.size() <= 200;
+  for (const char c : name)
+    valid = valid && allowed(c);
+  if (!valid)
+    throw argument_error(std::string(caller) + ": \"" + std::string(name) +
+                         "\" is not a name of shared memory; use 1 to 200 letters, digits, '_', '-' and '.'.");
+  return std::string(segment_folder) + "/" + segment_prefix() + std::string(name);
+}
+
+/// A lock of a segment's file, of which every process that has the segment holds a shared one. The kernel releases it
+/// when the process ends, also by kill -9, and the children that inherited its memory by fork have ended.
+inline bool lock_file(int descriptor, int operation) noexcept {
+  int result = 0;
+  do
+    result = ::flock(descriptor, operation);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+/// Removes a segment's file if no process has the segment. Whoever opens the file meanwhile waits for the lock and then
+/// sees that the file has no name any more.
+inline bool remove_unused_segment(const std::string& path) noexcept {
+  const file_descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() < 0 || !lock_file(file.number(), LOCK_EX | LOCK_NB)) return false;
+  struct ::stat opened = {}, named = {};
+  return ::fstat(file.number(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         ::unlink(path.c_str()) == 0;
+}
+
+/// Removes what processes of this user left that were killed before they could do it themselves.
+inline void remove_abandoned_segments() {
+  ::DIR* const folder = ::opendir(segment_folder);
+  if (folder == nullptr) return;
+  const std::string prefix = segment_prefix();
+  while (const ::dirent* const entry = ::readdir(folder))
+    if (std::string_view(entry->d_name).substr(0, prefix.size()) == prefix)
+      static_cast<void>(remove_unused_segment(std::string(segment_folder) + "/" + entry->d_name));
+  ::closedir(folder);
+}
+
+}  // namespace devplace::detail

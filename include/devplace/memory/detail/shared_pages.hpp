@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <devplace/backend/cpu/device_query.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::detail {
+
+/// Owner of a file descriptor.
+class file_descriptor {
+ public:
+  explicit file_descriptor(int number) noexcept : number_(number) {}
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
+  ~file_descriptor() { close(); }
+
+  int number() const noexcept { return number_; }
+  void close() noexcept {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_;
+};
+
+/// The system's words for errno, or for another of its numbers.
+inline std::string system_error_text(int number = errno) {
+  return std::generic_category().message(number);
+}
+
+/// Throws out_of_memory for shared memory. `limit` says what is exhausted and `remedy` what to do.
+[[noreturn]] inline void throw_no_shared_memory(std::size_t bytes, const std::string& limit,
+                                                const std::string& remedy) {
+  throw out_of_memory(out_of_memory_text(
+      {devplace::place_name<shared_memory>(), bytes, memory_statistics<shared_memory>(), limit, {}, remedy}));
+}
+
+/// Throws out_of_memory if the machine has not so much left: the system would give pages of shared memory until it has
+/// to kill a process.
+inline void require_free_pages(std::size_t bytes) {
+  if (bytes < (std::size_t{16} << 20)) return;
+  const std::size_t free = host_memory_free();
+  if (bytes > free)
+    throw_no_shared_memory(bytes, "the machine has " + std::to_string(free) + " bytes left for all programs",
+                           "Share less, or free memory (see free -h)");
+}
+
+/// Gives a file of shared memory its size and its pages. Without them now, the first access after memory has run out
+/// would end the process by SIGBUS. Returns 0 or the error's number.
+inline int take_pages(int descriptor, std::size_t bytes) noexcept {
+  if (::ftruncate(descriptor, static_cast<::off_t>(bytes)) != 0) return errno;
+  int result = 0;
+  do
+    result = ::posix_fallocate(descriptor, 0, static_cast<::off_t>(bytes));
+  while (result == EINTR);
+  return result;
+}
+
+/// The pages of a file of shared memory in this process; null if they cannot be mapped.
+inline void* map_pages(int descriptor, std::size_t bytes) noexcept {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+}  // namespace devplace::detail
+
+namespace devplace {
+
+/// Memory without a name, which this process and those that it forks from now on have in common. Nothing is left of it
+/// when they have ended, however they end.
+template <>
+struct implementation<backend::cpu, op::shared_pages> {
+  static detail::memory_block allocate(std::size_t bytes, memory_purpose purpose) {
+    if (bytes == 0) return {};
+    if (bytes > PTRDIFF_MAX - detail::alignment) detail::throw_unaddressable(bytes);
+    detail::require_free_pages(bytes);
+    const detail::file_descriptor file(::memfd_create("devplace", MFD_CLOEXEC));
+    if (file.number() < 0)
+      detail::throw_no_shared_memory(bytes, "memfd_create: " + detail::system_error_text(),
+                                     "Allow the process to use memfd_create and more open files (ulimit -n)");
+    if (const int failed = detail::take_pages(file.number(), bytes); failed != 0) refuse(bytes, "fallocate", failed);
+    void* const data = detail::map_pages(file.number(), bytes);
+    if (data == nullptr) refuse(bytes, "mmap", errno);
+    detail::count_allocation(detail::counters(backend::cpu{}, detail::shared_memory_ordinal), bytes, purpose);
+    return detail::memory_block({data, bytes, detail::shared_memory_ordinal, purpose, &release});
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::size_t bytes, const std::string& call, int failed) {
+    detail::throw_no_shared_memory(
+        bytes, "the system gives the process no more memory (" + call + ": " + detail::system_error_text(failed) + ")",
+        "Share less, or give the machine or the job more memory (free -h, ulimit -v)");
+  }
+  static void release(const detail::block_record& block) noexcept {
+    ::munmap(block.data, block.bytes);
+    detail::count_release(detail::counters(backend::cpu{}, block.ordinal), block.bytes, block.purpose);
+  }
+};
+
+}  // namespace devplace

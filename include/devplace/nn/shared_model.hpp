@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/detail/named_segment.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/place/detail/type_text.hpp>
+#include <devplace/runtime/relaxed_copy.hpp>
+#include <devplace/runtime/state.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/shared_tensor.hpp>
+
+namespace devplace {
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// A copy of a model in shared memory, elsewhere: a snapshot while other processes train it, whose elements may be of
+/// different updates. Others than trainers (assign(), a view of a parameter) must not write meanwhile.
+template <placement Where, class Net, precision P>
+[[nodiscard]] auto to(const model<Net, shared_memory, P>& source) {
+  return detail::naming_bad_alloc("the copy of a model", [&] {
+    static constexpr int ordinals[] = {0};
+    using storage = typename precision_traits<P>::storage;
+    using parameter = typename precision_traits<P>::parameter;
+    using plan = runtime::network_plan<Net>;
+    auto state =
+        runtime::empty_state<storage, backend::cpu>(ordinals, {plan::parameter_elements, plan::buffer_elements});
+    const auto& from = source.state();
+    runtime::relaxed_copy<parameter>(state->replicas[0].parameters, from.replicas[0].parameters);
+    runtime::relaxed_copy<parameter>(state->replicas[0].buffers, from.replicas[0].buffers);
+    state->seed = from.seed;
+    state->step = from.step;
+    return to<Where>(nn::detail::model_access::adopt<model<Net, cpu, P>>(std::move(state)));
+  });
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+
+namespace detail {
+
+/// Parameters, followed by buffers; instead of extents the segment keeps the seed and the number of passes.
+template <class Net, class P>
+struct shared_form<model<Net, shared_memory, P>> {
+  using value_type = model<Net, shared_memory, P>;
+  using state_type = typename value_type::state_type;
+  using parameter = typename precision_traits<P>::parameter;
+  using plan = runtime::network_plan<Net>;
+
+  static value_type create(std::string_view name, seed start) { return create(name, value_type(start)); }
+  template <class From>
+  static value_type create(std::string_view name, const model<Net, From, P>& source) {
+    const auto made = to<cpu>(source);
+    const auto& from = made.state().replicas[0];
+    const std::array<std::size_t, 2> counters{made.state().seed, made.state().step};
+    const auto segment =
+        named_segment::create(name, text(), counters, aligned(from.parameters.bytes()) + from.buffers.bytes());
+    auto shared = at(segment);
+    runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), made.state());
+    segment->publish(name);
+    return shared;
+  }
+  static value_type open(std::string_view name, const std::shared_ptr<named_segment>& segment) {
+    segment->require(name, text());
+    return at(segment);
+  }
+
+ private:
+  static value_type at(const std::shared_ptr<named_segment>& segment) {
+    static constexpr int ordinals[] = {shared_memory_ordinal};
+    auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(
+        ordinals, {plan::parameter_elements, plan::buffer_elements});
+    auto& replica = state->replicas[0];
+    const std::size_t bytes = replica.parameters.bytes();
+    replica.parameters = named_segment::part(segment, 0, bytes, memory_purpose::parameters);
+    replica.buffers = named_segment::part(segment, aligned(bytes), replica.buffers.bytes(), memory_purpose::parameters);
+    state->seed = segment->extents()[0];
+    state->step = segment->extents()[1];
+    return nn::detail::model_access::adopt<value_type>(std::move(state));
+  }
+  static std::string text() {
+    std::string all = shared_version_text("model");
+    plan::for_each_parameter([&](const std::string& name, auto entry, std::size_t) {
+      all.append("parameter ").append(name).append(": ").append(dtype_name<parameter>());
+      for (std::size_t axis = 0; axis != entry.info.shape.rank; ++axis)
+        all.append(axis == 0 ? " " : "x").append(std::to_string(entry.info.shape.extent[axis]));
+      all += '\n';
+    });
+    return all.append("precision: ").append(type_text<P>()).append("\nnetwork: ").append(type_text<Net>()) += '\n';
+  }
+};
+
+}  // namespace detail
+
+}  // namespace devplace

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <devplace/memory/detail/named_segment.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+namespace detail {
+
+/// How a value is kept in a named segment. For other types than tensors and models (nn/shared_model.hpp) it has no
+/// members.
+template <class Value>
+struct shared_form {};
+
+template <class T, class Extents>
+struct shared_form<tensor<T, Extents, shared_memory>> {
+  using value_type = tensor<T, Extents, shared_memory>;
+  static_assert(Extents::rank <= named_segment::most_extents,
+                "devplace: shared memory with a name has tensors of at most 8 axes; reshape it to fewer.");
+
+  static value_type create(std::string_view name, const Extents& extents = {}) {
+    return create(name, extents, [](value_type&) {});
+  }
+  template <tensor_like From>
+  static value_type create(std::string_view name, const From& from) {
+    return create(name, Extents(from.extents()), [&](value_type& made) { copy(made, from); });
+  }
+  static value_type open(std::string_view name, const std::shared_ptr<named_segment>& segment) {
+    Extents extents;
+    if constexpr (!Extents::is_static) {
+      std::array<std::size_t, Extents::rank> sizes{};
+      for (std::size_t axis = 0; axis < Extents::rank; ++axis)
+        sizes[axis] = Extents::static_extent(axis) == dyn ? static_cast<std::size_t>(segment->extents()[axis])
+                                                          : Extents::static_extent(axis);
+      extents = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+        return Extents(sizes[Axis]...);
+      }
+      (std::make_index_sequence<Extents::rank>{});
+    }
+    segment->require(name, text(extents));
+    return at(segment, extents);
+  }
+
+ private:
+  template <class Fill>
+  static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
+    const auto segment = named_segment::create(name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
+    value_type made = at(segment, extents);
+    fill(made);
+    segment->publish(name);
+    return made;
+  }
+  static value_type at(const std::shared_ptr<named_segment>& segment, const Extents& extents) {
+    return block_access::make<value_type>(
+        named_segment::part(segment, 0, extents.size() * sizeof(T), memory_purpose::tensors), extents);
+  }
+  static std::string text(const Extents& extents) {
+    return shared_version_text("tensor")
+        .append("element type: ")
+        .append(dtype_name<T>())
+        .append("\nextents: ")
+        .append(to_string(extents))
+        .append("\n");
+  }
+};
+
+/// The result for a type that was rejected, so that no other errors follow; never called.
+template <class Value>
+Value not_shared();
+
+template <class Value>
+constexpr bool can_be_shared() {
+  constexpr bool shared = requires {
+    &shared_form<Value>::open;
+  };
+  static_assert(shared,
+                "devplace: create_shared, open_shared: name a tensor or a model on shared memory, as in "
+                "open_shared<tensor<float, extents<3>, on<shared_memory>>>(\"weights\").");
+  return shared;
+}
+
+}  // namespace detail
+
+/// A tensor or model whose memory other processes of this user and host open by `name`: `create_shared<tensor<float,
+/// extents<3, 4>, on<shared_memory>>>("weights")`. A tensor is made of zeros, with the
+/// extents that follow the name if they are known at run time, or as a copy of a tensor or view that follows it, on any
+/// place; a model is made from a seed, or as a copy of a model on any placement. It is visible to others when that is
+/// done. The name is gone when the last
+/// process that has the memory has destroyed it or has ended. What killed processes leave in /dev/shm is removed by the
+/// next create_shared of any program of this user. Throws argument_error for a name that is in use or not valid, and
+/// out_of_memory if /dev/shm has not enough space.
+template <class Value, class... Arguments>
+[[nodiscard]] Value create_shared(std::string_view name, Arguments&&... arguments) {
+  if constexpr (detail::can_be_shared<Value>())
+    return detail::shared_form<Value>::create(name, std::forward<Arguments>(arguments)...);
+  else
+    return detail::not_shared<Value>();
+}
+
+/// The tensor or model that a process has made by create_shared: the same memory, which stays as long as this one or
+/// any other process has it. Static extents of a tensor are compared, run-time ones are those of its creation. Throws
+/// argument_error if no process has it, or if the type, the extents, the network or the version of devplace differ,
+/// with the first difference.
+template <class Value>
+[[nodiscard]] Value open_shared(std::string_view name) {
+  if constexpr (detail::can_be_shared<Value>())
+    return detail::shared_form<Value>::open(name, detail::named_segment::open(name));
+  else
+    return detail::not_shared<Value>();
+}
+
+}  // namespace devplace
