@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# launch.sh <launcher> <processes> <program>: starts the processes on this host, by mpirun.openmpi, mpirun.mpich, torchrun,
+# launch.sh <launcher> <processes> <program> [argument]...: starts the processes on this host, by mpirun.openmpi, mpirun.mpich, torchrun,
 # or `by_hand`, which sets torchrun's variables itself. Exits with 4 if the launcher is not on this machine.
-launcher=$1 processes=$2 program=$3
+launcher=$1 processes=$2
+shift 2
 export OMP_NUM_THREADS=1 # several processes share the processors
 if [ "$launcher" = by_hand ]; then
   # The process number keeps the jobs of tests that run at the same time apart.
@@ -12,20 +13,20 @@ if [ "$launcher" = by_hand ]; then
   rank=1
   others=
   while [ "$rank" -lt "$processes" ]; do
-    RANK=$rank LOCAL_RANK=$rank "$program" &
+    RANK=$rank LOCAL_RANK=$rank "$@" &
     others="$others $!"
     rank=$((rank + 1))
   done
-  RANK=0 LOCAL_RANK=0 "$program" || exit 1
+  RANK=0 LOCAL_RANK=0 "$@" || exit 1
   for other in $others; do wait "$other" || exit 1; done
   exit 0
 fi
 command -v "$launcher" >/dev/null || { echo "skipped: $launcher is not on this machine" >&2; exit 4; }
 case $launcher in
-  torchrun) exec torchrun --nproc-per-node "$processes" --no-python "$program" ;;
+  torchrun) exec torchrun --nproc-per-node "$processes" --no-python "$@" ;;
   *)
     # Open MPI: as root, as in containers, and on this host alone, where there may be no ssh.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_plm=isolated DEVPLACE_PORT=$((20000 + $$ % 10000))
-    exec "$launcher" -n "$processes" "$program" ;;
+    exec "$launcher" -n "$processes" "$@" ;;
 esac

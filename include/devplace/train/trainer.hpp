@@ -55,6 +55,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   static_assert(takes_outputs,
                 "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
                 "and call softmax(model.predict(x)) for probabilities.");
+  static constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
+  static_assert(
+      in_own_memory,
+      "devplace: trainer: a model in shared memory has a trainer of its own (train/hogwild.hpp); write #include "
+      "<devplace/shared_memory.hpp>.");
   static constexpr bool is_policy = collective_policy<Policy, backend_type, typename roles::wire>;
   static_assert(is_policy,
                 "devplace: trainer: what follows the rule is neither a collective policy nor accumulate<k>; use "
@@ -224,6 +229,12 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return optimizer_; }
+
+  /// @cond For trainers that are made of this one.
+ protected:
+  /// Number of batches since the last update.
+  std::size_t pending_batches() const { return accumulation_.batches; }
+  /// @endcond
 
  private:
   template <class Samples, class Targets, detail::configured = detail::configuration>

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/shared_model.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/runtime/relaxed_copy.hpp>
+#include <devplace/train/trainer.hpp>
+
+namespace devplace {
+
+namespace train::detail {
+
+/// Adds what a step has changed to elements that others change too, without locks: a relaxed atomic load and store for
+/// each, of which the compiler makes ordinary instructions. Where nobody has changed an element since it was read, it
+/// becomes exactly `after`.
+template <class T>
+struct hogwild_functor {
+  T* shared;
+  const T* before;
+  const T* after;
+  void operator()(std::size_t i) const {
+    if (before[i] == after[i]) return;
+    const std::atomic_ref<T> element(shared[i]);
+    const T now = element.load(std::memory_order_relaxed);
+    element.store(now == before[i] ? after[i] : now + (after[i] - before[i]), std::memory_order_relaxed);
+  }
+};
+
+/// A copy of the parameters and buffers of a model in shared memory, and the same as they were when they were read.
+template <class Net, class P>
+class hogwild_copies {
+  using parameter = typename precision_traits<P>::parameter;
+  using shared_model = model<Net, shared_memory, P>;
+  using own_model = model<Net, cpu, P>;
+
+ public:
+  explicit hogwild_copies(shared_model& m)
+      : shared_(m.shared_state()), own_(to<cpu>(std::as_const(m))), before_(to<cpu>(std::as_const(m))) {}
+
+  /// The copy, to be trained.
+  own_model& own() { return own_; }
+
+  /// Reads the shared elements.
+  void read() {
+    each_arena([](const auto& shared, const auto& own, const auto& before) {
+      runtime::relaxed_copy<parameter>(before, shared);
+      devplace::detail::copy_within<backend::cpu>(0, own.data(), before.data(), before.bytes());
+    });
+    own_.state().working_copies_are_old = true;
+  }
+  /// Adds what has changed in the copy to the shared elements.
+  void write() const {
+    each_arena([](const auto& shared, const auto& own, const auto& before) {
+      const auto data = [](const auto& block) { return static_cast<parameter*>(block.data()); };
+      devplace::detail::for_each_index<backend::cpu>(0, shared.bytes() / sizeof(parameter), 4096,
+                                                     hogwild_functor<parameter>{data(shared), data(before), data(own)});
+    });
+  }
+
+ private:
+  template <class F>
+  void each_arena(F&& f) const {
+    const auto &shared = shared_->replicas[0], &own = own_.state().replicas[0], &before = before_.state().replicas[0];
+    f(shared.parameters, own.parameters, before.parameters);
+    if (shared.buffers.bytes() != 0) f(shared.buffers, own.buffers, before.buffers);
+  }
+
+  std::shared_ptr<typename shared_model::state_type> shared_;
+  own_model own_, before_;
+};
+
+}  // namespace train::detail
+
+/// Trains a model in shared memory, which other processes or threads train at the same time, each with a trainer of its
+/// own: Hogwild (Niu, Recht, Re and Wright, 2011), as PyTorch's mnist_hogwild. A step reads the parameters, computes
+/// the gradients of its batch on a copy, updates that by the rule, and adds the differences to the shared parameters.
+/// There are no locks: elements are read and written by relaxed atomic operations, of which two at the same moment can
+/// lose one of two changes of an element. The state of the rule (momenta) is this trainer's. One trainer alone gives
+/// the bits of the same training on `on<cpu>`; several give results that differ from run to run. With `accumulate<k>`
+/// the parameters are read and updated at every k-th batch. Members that are not described here are those of a trainer
+/// on `on<cpu>`, of its own steps. It keeps two copies of the parameters, gradients and the rule's state in memory of
+/// this process. After fork() each process makes its own trainer.
+template <class Net, class P, nn::loss Loss, optim::optimizer_rule Rule, class Policy, std::size_t Batches>
+class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batches>>
+    : private train::detail::hogwild_copies<Net, P>,
+      public trainer<model<Net, cpu, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>> {
+  using copies = train::detail::hogwild_copies<Net, P>;
+  using base = trainer<model<Net, cpu, P>, Loss, Rule, collective::all_reduce<>, accumulate<Batches>>;
+  static constexpr bool without_policy = std::is_same_v<Policy, collective::all_reduce<>>;
+  static_assert(
+      without_policy,
+      "devplace: trainer: a model in shared memory has one copy of the parameters, which all processes update "
+      "without locks, and a collective policy combines copies; leave the policy out.");
+
+ public:
+  /// The model that it trains.
+  using model_type = model<Net, shared_memory, P>;
+
+  /// Throws argument_error for invalid options of the loss or the rule.
+  template <detail::configured = detail::configuration>
+  trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& = {}, accumulate<Batches> batches = {})
+      : copies(m), base(copies::own(), loss, rule, batches) {}
+  template <detail::configured = detail::configuration>
+  trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
+      : trainer(m, loss, rule, Policy{}, batches) {}
+  /// A temporary model would be destroyed after training: give it a name.
+  template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
+  trainer(const model_type&&, Rest&&...) = delete;
+
+  /// One step on a batch on `on<cpu>`, as a trainer's there; returns its loss.
+  template <class Samples, class Targets, detail::configured = detail::configuration>
+  auto operator()(const Samples& samples, const Targets& targets) {
+    if (base::pending_batches() == 0) copies::read();
+    auto loss = base::operator()(samples, targets);
+    if (base::pending_batches() == 0) copies::write();
+    return loss;
+  }
+
+  /// Updates the parameters with the gradients accumulated since the last update; returns whether there were any.
+  template <detail::configured = detail::configuration>
+  bool flush() {
+    const bool updated = base::flush();
+    if (updated) copies::write();
+    return updated;
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/nn.hpp>
+#include <devplace/parallel/policy.hpp>
+#include <devplace/shared_memory.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+using net = nn::sequential<nn::linear<6, 6>>;
+using shared = dp::on<dp::shared_memory>;
+using vector = dp::tensor<float, dp::extents<6>, shared>;
+using batch = dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>>;
+using model_type = dp::model<net, shared>;
+
+vector keep() {
+  return dp::create_shared<vector>("keep");
+}
+auto step_of(model_type& model) {
+  return dp::trainer{model, nn::mse{}, dp::optim::sgd{}};
+}
+
+#if defined(ADD_SHARED_AND_OWN)  // expect: devplace: .* live on different places
+void add(const vector& x, const dp::tensor<float, dp::extents<6>, dp::on<dp::cpu>>& y) {
+  dp::tensor z = x + y;
+}
+#endif
+
+#if defined(REPLICA_IN_SHARED_MEMORY)  // expect: devplace: shared_memory is one memory of several processes
+void replicate() {
+  dp::model<net, dp::replicated_on<dp::shared_memory, dp::cpu>> model{dp::seed{1}};
+}
+#endif
+
+#if defined(REPLICA_ON_DEVICES_AND_SHARED)  // expect: devplace: shared_memory is one memory of several processes
+using wrong = dp::tensor<float, dp::extents<6>, dp::sharded_on<dp::axis<0>, dp::cuda<0>, dp::shared_memory>>;
+void divide(const wrong& x) {
+  static_cast<void>(x.extents());
+}
+#endif
+
+#if defined(ACROSS_SHARED_MEMORY)  // expect: devplace: across<Local> gives each process memory of its own
+void across() {
+  dp::model<net, dp::across<shared>> model{dp::seed{1}};
+}
+#endif
+
+#if defined(POLICY_FOR_SHARED_MODEL)  // expect: devplace: trainer: a model in shared memory has one copy
+void by_ring(model_type& model) {
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, dp::collective::ring_all_reduce{}};
+}
+#endif
+
+#if defined(SHARE_WHAT_LIES_ON_THE_CPU)  // expect: devplace: create_shared, open_shared: name a tensor or a model on
+void open() {
+  auto x = dp::open_shared<dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>>("x");
+}
+#endif
+
+#if defined(SHARE_ON_A_DEVICE)  // expect: devplace: create_shared, open_shared: name a tensor or a model on
+void create() {
+  auto m = dp::create_shared<dp::model<net, dp::on<dp::cuda<0>>>>("m", dp::seed{1});
+}
+#endif
+
+#if defined(TOO_MANY_AXES)  // expect: devplace: shared memory with a name has tensors of at most 8 axes
+void create_axes() {
+  auto x = dp::create_shared<dp::tensor<float, dp::extents<1, 1, 1, 1, 1, 1, 1, 1, 1>, shared>>("x");
+}
+#endif

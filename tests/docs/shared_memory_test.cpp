@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The snippets of docs/shared_memory.md.
+#include <devplace/all.hpp>
+#include <devplace/shared_memory.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+using net = nn::sequential<nn::linear<6, 5>, nn::relu, nn::linear<5, 3>>;
+
+TEST_CASE("docs/shared_memory.md: memory passed on by fork", "[docs]") {
+  dp::tensor<float, dp::extents<4>, dp::on<dp::shared_memory>> results;  // before fork()
+  if (::fork() == 0) {
+    results(2) = 1.5f;  // the parent sees it
+    std::_Exit(0);
+  }
+  int status = 0;
+  ::wait(&status);
+  CHECK(results(2) == 1.5f);
+
+  dp::model<net, dp::on<dp::cpu>> trained{dp::seed{1}};
+  auto shared = dp::to<dp::on<dp::shared_memory>>(trained);  // PyTorch: model.share_memory()
+  CHECK(shared.parameter<0>()(1, 1) == trained.parameter<0>()(1, 1));
+}
+
+TEST_CASE("docs/shared_memory.md: memory with a name", "[docs]") {
+  const std::string name = "docs." + std::to_string(::getpid());
+  using table = dp::tensor<double, dp::extents<dp::dyn, 3>, dp::on<dp::shared_memory>>;
+  auto rows = dp::create_shared<table>(name, dp::extents<dp::dyn, 3>(1000));  // zeros
+  const auto same = dp::open_shared<table>(name);                             // in another process
+
+  using shared_model = dp::model<net, dp::on<dp::shared_memory>>;
+  auto model = dp::create_shared<shared_model>(name + ".model", dp::seed{1});
+  auto opened = dp::open_shared<shared_model>(name + ".model");
+
+  rows(999, 2) = 3;
+  CHECK(same.extent(0) == 1000);
+  CHECK(same(999, 2) == 3);
+  CHECK(opened.parameter<0>()(4, 5) == model.parameter<0>()(4, 5));
+}
