@@ -42,13 +42,13 @@ const names forward_and_backward{"cublasLtMatmul",        // 784 to 256
                                  "dropout_kernel",        //
                                  "cublasLtMatmul",        // 256 to 10, with its bias
                                  "cross_entropy_row",     // losses and gradients
-                                 "cross_entropy_terms",   // their sums
+                                 "cross_entropy_terms",   // their sums,
+                                 "loss_functor",          // put after the gradients, and for the mean loss
                                  "cublasLtMatmul",        // gradient of 256 to 10: weights and bias,
                                  "cublasLtMatmul",        // and input
                                  "dropout_kernel",        //
                                  "relu_gradient_source",  // and the bias's gradient, which are its column sums
-                                 "cublasLtMatmul",        // gradient of 784 to 256: weights
-                                 "loss_functor"};         // sums after the gradients, and for the mean loss
+                                 "cublasLtMatmul"};       // gradient of 784 to 256: weights
 const names clip{"clip_reducer"};
 
 names operator+(names all, const names& more) {
@@ -59,7 +59,7 @@ names operator+(names all, const names& more) {
 /// A product's epilogue cannot add to an existing bias gradient, so column sums follow as a separate kernel.
 names forward_and_adding_backward() {
   names all = forward_and_backward;
-  all.insert(all.begin() + 7, "matrix_source");
+  all.insert(all.begin() + 8, "matrix_source");
   return all;
 }
 

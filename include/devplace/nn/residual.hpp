@@ -79,11 +79,12 @@ struct layer_plan<residual<Layers...>, In> : layer_plan<sequential<Layers...>, I
     add<Backend>(p, y, x, result);
   }
 
-  template <class Backend, class X, class P>
+  template <class Backend, class X, class P, class After = runtime::nothing_after>
   static void backward(const pass<P>& p, const void* x, const void*, const void* dy, void* dx,
-                       gradient_of<P>* gradients, bool accumulate) {
+                       gradient_of<P>* gradients, bool accumulate, After after = {}) {
     void* inner_gradient = dx == nullptr ? nullptr : p.scratch;
-    inside::template backward<Backend, X>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, accumulate);
+    inside::template backward<Backend, X>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, accumulate,
+                                          after);
     if (dx != nullptr) add<Backend>(p, dx, dy, inner_gradient);
   }
 };

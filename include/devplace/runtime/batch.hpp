@@ -148,15 +148,17 @@ struct no_input_gradient {
 };
 
 /// Runs the backward pass of one replica; writes or accumulates the gradients, and writes that of the input to `dx`
-/// unless it is null. The caller stores the loss's two sums, which follow them.
-template <class Net, class P, class Backend>
+/// unless it is null. The caller stores the loss's two sums, which follow them. Calls `after` as nothing_after says, at
+/// last for the whole arena.
+template <class Net, class P, class Backend, class After = nothing_after>
 void run_backward(const pass<P>& p, const typename engine<Net, P, Backend>::replica_type& r, const void* x,
-                  const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr) {
+                  const element_of_t<P>* dy, bool add, element_of_t<P>* dx = nullptr, After after = {}) {
   using run = engine<Net, P, Backend>;
   if (p.batch != 0)
-    run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add, dx);
+    run::backward(p, r, static_cast<const typename run::input_element*>(x), dy, add, dx, after);
   else if (!add)
     run::clear_gradients(r);
+  after(r.gradient_data());
 }
 
 }  // namespace devplace::runtime

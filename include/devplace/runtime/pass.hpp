@@ -58,4 +58,10 @@ struct pass {
   random_key key{};
 };
 
+/// What a backward pass calls after each layer, if its caller need not know: `after(gradients)` says that the gradients
+/// from this address on are complete, up to the end of the arena.
+struct nothing_after {
+  constexpr void operator()(const void*) const {}
+};
+
 }  // namespace devplace::runtime

@@ -195,7 +195,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     if (accumulation_.batches == 0) return false;
     [[maybe_unused]] const stay_awake awake{};
     const train::detail::step_guard guard(state, accumulation_);
-    update(state);
+    parallel::no_bucket_reduction after_passes;
+    update(state, after_passes);
     guard.done();
     return true;
   }
@@ -255,6 +256,8 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
     const train::detail::step_guard guard(state, accumulation_);
+    auto reduction_of_buckets =
+        connection_.during_backward(state, accumulation_.batches + 1 == Batches, clip_.has_value());
     runtime::renew_working_copies<backend_type>(state);
     runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
       const auto x = detail::local_part(samples, k);
@@ -262,11 +265,11 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
       const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
       if (rows != y.extent(0)) train::detail::throw_other_targets_here(rows, y.extent(0));
       train::detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
-      train::detail::forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
-                                                                runtime::key_of_part(key, samples, k),
-                                                                accumulation_.batches != 0);
+      train::detail::forward_and_backward<Net, P, backend_type>(
+          replica(k), memory_[k], *losses_[k], rows, x.data(), y, runtime::key_of_part(key, samples, k),
+          accumulation_.batches != 0, reduction_of_buckets.after(k));
     });
-    if (++accumulation_.batches == Batches) update(state);
+    if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
     guard.done();
     return {state_, how_};
   }
@@ -279,10 +282,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   }
 
   /// Reduces the gradients and updates the parameters.
-  template <detail::configured = detail::configuration>
-  void update(state_type& state) {
+  template <class Reduction, detail::configured = detail::configuration>
+  void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
-    connection_.reduce(state, clip_.has_value());
+    connection_.reduce(state, clip_.has_value(), started);
     for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
       train::detail::take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
     optimizer_.update(state, how_ == reduction::mean, clip_factors(), [&] { connection_.spread(state); });

@@ -150,11 +150,12 @@ struct chain<In, std::tuple<Plans...>> {
     (std::make_index_sequence<n>{});
   }
 
-  template <class Backend, class X, class P>
+  static constexpr bool tells_layers = true;
+  template <class Backend, class X, class P, class After = runtime::nothing_after>
   static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
-                       gradient_of<P>* gradients, bool add) {
+                       gradient_of<P>* gradients, bool add, After after = {}) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add), ...);
+      (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add, after), ...);
     }
     (std::make_index_sequence<n>{});
   }
@@ -262,9 +263,9 @@ struct chain<In, std::tuple<Plans...>> {
     }
   }
 
-  template <std::size_t Index, class Backend, class X, class P>
+  template <std::size_t Index, class Backend, class X, class P, class After>
   static void backward_one(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
-                           gradient_of<P>* gradients, bool add) {
+                           gradient_of<P>* gradients, bool add, After after) {
     if constexpr (!absorbed<Index>()) {
       using element = input_element_at<Index, X, P>;
       constexpr bool parameters_before = sum_before(plan_parameters, Index) != 0;
@@ -279,8 +280,11 @@ struct chain<In, std::tuple<Plans...>> {
       if constexpr (absorbs_next<Index>())
         plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out, above, gradient<X>(p, last), below, own, add);
+      else if constexpr (plan<Index>::tells_layers)
+        plan<Index>::template backward<Backend, element>(inner<Index, X>(p), in, out, above, below, own, add, after);
       else
         plan<Index>::template backward<Backend, element>(inner<Index, X>(p), in, out, above, below, own, add);
+      if constexpr (!plan<Index>::tells_layers) after(own);
     }
   }
 

@@ -47,6 +47,7 @@ struct layer_plan {
   static constexpr bool reshapes = reshapes_only<Layer>();
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
+  static constexpr bool tells_layers = false;  ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
   static constexpr std::size_t parameters = scalar_count(table_of<Layer, false>());
   static constexpr std::size_t parameter_elements = offset_of(table_of<Layer, false>());

@@ -11,6 +11,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/bucket_reduction.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/parallel/process_group.hpp>
@@ -129,12 +130,36 @@ class connection {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
   }
 
-  /// Makes the gradients whole where the policy updates; `norm`: such that those places can compute their norm.
+  /// What reduces the buckets of a step while its backward pass goes on, if there are several and the communicator can
+  /// do that. `last`: the pass is that of the last batch before an update; `norm`: the places that update need all
+  /// gradients, for their norm.
   template <devplace::detail::configured = devplace::detail::configuration>
-  void reduce(state_type& state, [[maybe_unused]] bool norm) {
-    if constexpr (updates_shares)
-      if (!norm) return parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
-    if constexpr (communicates) parallel::reduce_gradients<Net, Policy>(communicator(), state);
+  auto during_backward([[maybe_unused]] const state_type& state, [[maybe_unused]] bool last,
+                       [[maybe_unused]] bool norm) {
+    if constexpr (overlaps()) {
+      if (last && !std::exchange(prepared_, true)) prepare();
+      const bucket_shares* shares = nullptr;
+      if constexpr (updates_shares)
+        if (!norm) shares = &*shares_;
+      return parallel::bucket_reduction<Net, Policy, communicator_type<>, typename roles::storage>(communicator(),
+                                                                                                   state, shares, last);
+    } else {
+      return parallel::no_bucket_reduction{};
+    }
+  }
+
+  /// Makes the gradients whole where the policy updates, with what during_backward() gave for this pass.
+  template <class Started, devplace::detail::configured = devplace::detail::configuration>
+  void reduce(state_type& state, [[maybe_unused]] bool norm, Started& started) {
+    if constexpr (communicates) {
+      if (started.active())
+        started.finish();
+      else if constexpr (updates_shares)
+        norm ? parallel::reduce_gradients<Net, Policy>(communicator(), state)
+             : parallel::reduce_shares<Net, Policy>(communicator(), state, *shares_);
+      else
+        parallel::reduce_gradients<Net, Policy>(communicator(), state);
+    }
     if constexpr (updates_in_one) parallel::broadcast_sums<Net>(communicator(), state, 0);
   }
 
@@ -152,6 +177,14 @@ class connection {
   using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
                                                                                              std::span<const int>()));
 
+  template <devplace::detail::configured = devplace::detail::configuration>
+  static constexpr bool overlaps() {
+    if constexpr (communicates)
+      return parallel::reduces_during_backward<Net, Policy, typename roles::wire, communicator_type<>>;
+    else
+      return false;
+  }
+
   auto& communicator() const { return *static_cast<communicator_type<>*>(communicator_.get()); }
 
   struct nothing {};
@@ -160,6 +193,7 @@ class connection {
   [[no_unique_address]] std::conditional_t<compares, parallel::fingerprint, nothing> options_;
   std::shared_ptr<void> communicator_;  // its type depends on the configuration
   [[no_unique_address]] typename update::shares shares_;
+  bool prepared_ = false;  ///< whether memory for reductions during backward was allocated
 };
 
 }  // namespace devplace::train::detail

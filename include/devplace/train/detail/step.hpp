@@ -184,12 +184,13 @@ void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memor
 }
 
 /// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
-/// accumulates the gradients and sums.
-template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
+/// accumulates the gradients and sums. The loss's sums, which follow the gradients, are written before these, so that
+/// all is complete of which backward says so by calling `after` (runtime::nothing_after).
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
 void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
                           const PlacedLoss& loss, std::size_t rows,
                           const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
-                          const nn::random_key& key, bool add) {
+                          const nn::random_key& key, bool add, After after) {
   using run = runtime::engine<Net, P, Backend>;
   using layout = step_layout<Net, P>;
   using roles = precision_traits<P>;
@@ -208,12 +209,12 @@ void forward_and_backward(const typename runtime::engine<Net, P, Backend>::repli
   const typename run::output_element* const output = run::output_of(p);
   loss.into(view_of(r.loss_sums(), extents<2>{}), view_of(output_gradient, outputs),
             view_of(row_losses, extents<dyn>{rows}), view_of(output, outputs), targets);
-  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.totals(),
                                                           memory.pending(), memory.counts});
   memory.counts = false;
+  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add, nullptr, after);
 }
 
 }  // namespace devplace::train::detail

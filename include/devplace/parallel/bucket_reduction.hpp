@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/parallel/bucket_plan.hpp>
+#include <devplace/parallel/bucket_shares.hpp>
+#include <devplace/parallel/communicator.hpp>
+#include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/synchronize.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/pass.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
+
+/// Whether a trainer reduces buckets, in elements of type T, while the backward pass goes on: if there are several, so
+/// that some are complete before the last layer is done, and the communicator can.
+template <class Net, class Policy, class T, class Communicator>
+inline constexpr bool reduces_during_backward =
+    detail::network_buckets<Net, T, Policy>::size > 1 && overlapping_communicator<Communicator, T>;
+
+/// The reduction of a network's buckets while the backward pass goes on: each is started when the pass has written its
+/// last gradient, from the last layer's to the first's. Results are those of reduce_gradients and reduce_shares.
+///
+/// With one place in this process a bucket is started from within the pass, and advanced between its layers. With
+/// several the passes are enqueued one after the other, so collectives are enqueued when all of them are; each waits
+/// only for the points of the passes at which its bucket was complete.
+template <class Net, class Policy, class Communicator, class S>
+class bucket_reduction {
+  using T = typename precision_traits<S>::gradient;
+  using plan = detail::network_buckets<Net, T, Policy>;
+  using bucket_shares = parallel::bucket_shares<Net, T, Policy>;
+
+ public:
+  /// Starts nothing unless `active`; each participant gets the sums of its share, or of all gradients if `shares` is
+  /// null.
+  bucket_reduction(Communicator& communicator, const runtime::model_state<S>& state, const bucket_shares* shares,
+                   bool active)
+      : communicator_(communicator), state_(state), shares_(shares), active_(active), open_(active) {}
+  bucket_reduction(const bucket_reduction&) = delete;
+  bucket_reduction& operator=(const bucket_reduction&) = delete;
+  ~bucket_reduction() {
+    if (open_) communicator_.abandon();
+  }
+
+  /// Whether finish() gives reduced gradients.
+  bool active() const { return active_; }
+
+  /// What the backward pass of place `k` calls after each layer, as runtime::nothing_after says.
+  auto after(std::size_t k) {
+    return [this, k](const T* complete) {
+      if (active_) advance(k, complete);
+    };
+  }
+
+  /// Orders later work of the places after the reduction of all buckets, and does what else reduce_gradients or
+  /// reduce_shares do. To be called after all passes.
+  void finish() {
+    if (!only_place())
+      for (std::size_t i = 0; i != plan::size; ++i)
+        start(i);
+    communicator_.finish();
+    open_ = false;
+    if constexpr (collective::updates_shares<Policy>)
+      if (shares_ != nullptr) broadcast_sums<Net>(communicator_, state_, shares_->owner_of_sums());
+    broadcast_buffers<Net>(communicator_, state_);
+  }
+
+ private:
+  bool only_place() const { return state_.replicas.size() == 1; }
+
+  void advance(std::size_t k, const T* complete) {
+    if (k != place_) marked_ = 0;
+    place_ = k;
+    for (; marked_ != plan::size && state_.replicas[k].gradient_data() + plan::at(marked_).first >= complete;
+         ++marked_) {
+      communicator_.mark_ready(k);
+      if (only_place()) start(marked_);
+    }
+    communicator_.progress();
+  }
+
+  void start(std::size_t i) {
+    const bucket b = plan::at(i);
+    const detail::arena_pointers arenas(state_, &runtime::replica<S>::gradient_data, b.first);
+    if constexpr (collective::updates_shares<Policy>)
+      if (shares_ != nullptr)
+        return communicator_.start_reduce_scatter(arenas.span(), shares_->of_gradients(i), reduction::sum);
+    if constexpr (Policy::every_place_updates)
+      communicator_.start_all_reduce(arenas.span(), b.count, reduction::sum);
+    else
+      communicator_.start_reduce(arenas.span(), b.count, reduction::sum, 0);
+  }
+
+  Communicator& communicator_;
+  const runtime::model_state<S>& state_;
+  const bucket_shares* shares_;
+  bool active_, open_;
+  std::size_t place_ = 0, marked_ = 0;  ///< buckets of the place whose pass is being enqueued that are complete
+};
+
+/// In place of a bucket_reduction where buckets are reduced after the passes.
+struct no_bucket_reduction {
+  static constexpr bool active() { return false; }
+  static constexpr runtime::nothing_after after(std::size_t) { return {}; }
+  static constexpr void finish() {}
+};
+
+}  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION

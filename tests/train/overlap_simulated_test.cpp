@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buckets that are reduced while the backward pass goes on: the bits are those of reductions after it, each bucket is
+// started as soon as its gradients are complete, and an exception between a start and its end loses the step only.
+
+#include <cstddef>
+#include <memory>
+#include <ratio>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "parallel/after_backward.hpp"
+#include "support/catch.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using dp::test::after_backward;
+using dp::test::distribute;
+using dp::test::parameters_of;
+using names = std::vector<std::string>;
+
+static_assert(!dp::parallel::overlapping_communicator<
+              dp::test::communicator_after_backward<dp::parallel::direct<dp::backend::cuda>>>);
+
+namespace {
+
+using each_parameter = collective::buckets<1, 1>;
+using each_layer = collective::buckets<130, 100>;
+
+using block = nn::residual<nn::linear<8, 8>, nn::relu>;
+using net = nn::sequential<nn::linear<6, 8>, nn::relu, block, nn::dropout<std::ratio<1, 5>>,
+                           nn::sequential<nn::linear<8, 8>, nn::relu>, nn::linear<8, 3>>;
+
+/// The parameters of the last place after each step, on batches with fewer samples than places, too; the last steps
+/// clip.
+template <class Where, class Policy, std::size_t Batches = 1>
+std::vector<std::vector<float>> train(const Policy& policy = {}) {
+  dp::model<net, Where> model{dp::seed{9}};
+  dp::trainer step{model, nn::cross_entropy{.ignore_index = 1, .class_weights = {1, 2, 0.7}},
+                   dp::optim::adam{.learning_rate = 0.01}, policy, dp::accumulate<Batches>{}};
+  std::vector<std::vector<float>> found;
+  for (const std::size_t rows : std::vector<std::size_t>{7, 1, 33, 0, 12, 5}) {
+    if (rows == 12) step.clip({.max_norm = 0.05});
+    step(distribute<Where>(dp::test::integer_samples<float, 6>(rows)),
+         distribute<Where>(dp::test::square_labels(rows, 3)));
+    found.push_back(parameters_of(model, dp::local_place_count<Where> - 1));
+  }
+  step.flush();
+  found.push_back(parameters_of(model));
+  found.push_back({static_cast<float>(step.mean_loss())});
+  return found;
+}
+
+template <template <class, class> class Policy, class Engine, class Buckets>
+void check_policy() {
+  using during = Policy<Engine, Buckets>;
+  using behind = Policy<after_backward<Engine>, Buckets>;
+  CHECK(train<dp::replicated<0, 1>, during>() == train<dp::replicated<0, 1>, behind>());
+  CHECK(train<dp::replicated<2, 0, 1>, during>() == train<dp::replicated<2, 0, 1>, behind>());
+  CHECK(train<dp::replicated<0, 1, 2, 3>, during, 2>() == train<dp::replicated<0, 1, 2, 3>, behind, 2>());
+}
+
+/// What the host does in a step, in its order.
+struct diary {
+  names lines;
+  std::string fails_at;  ///< the line at which an exception is thrown
+
+  void note(const std::string& line) {
+    lines.push_back(line);
+    if (line == fails_at) {
+      fails_at.clear();
+      throw std::runtime_error("failed at: " + line);
+    }
+  }
+};
+diary* current = nullptr;
+
+/// Notes when the host enqueues its passes.
+template <int Number>
+struct noting {
+  template <class In>
+  using output = In;
+  static void forward(const auto& c) { c.output = c.input * 1; }
+  static void backward(const auto& c) {
+    if (current != nullptr) current->note("backward of " + std::to_string(Number));
+    c.input_gradient = c.output_gradient * 1;
+  }
+};
+
+/// A user's communicator that notes its calls.
+template <class Backend>
+class noting_communicator : public dp::test::communicator_after_backward<dp::parallel::direct<Backend>> {
+  using base = dp::test::communicator_after_backward<dp::parallel::direct<Backend>>;
+
+ public:
+  noting_communicator(std::span<const int> ordinals, diary& to)
+      : base(dp::parallel::direct<Backend>(ordinals)), diary_(&to) {}
+
+  void mark_ready(std::size_t k) { diary_->note("mark " + std::to_string(k)); }
+  template <class T>
+  void start_all_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op) {
+    diary_->note("all_reduce " + std::to_string(count));
+    this->all_reduce(buffers, count, op);
+  }
+  template <class T>
+  void start_reduce(std::span<T* const> buffers, std::size_t count, dp::reduction op, int root) {
+    diary_->note("reduce " + std::to_string(count));
+    this->reduce(buffers, count, op, root);
+  }
+  template <class T>
+  void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, dp::reduction op) {
+    diary_->note("reduce_scatter " + std::to_string(begins.back()));
+    this->reduce_scatter(buffers, begins, op);
+  }
+  void progress() {}
+  void finish() { diary_->note("finish"); }
+  void abandon() noexcept { diary_->lines.push_back("abandon"); }
+
+ private:
+  diary* diary_;
+};
+
+struct notes {
+  diary* to = nullptr;
+
+  static constexpr std::string_view name = "notes";
+  template <class Backend>
+  noting_communicator<Backend> connect(std::span<const int> ordinals) const {
+    return {ordinals, *to};
+  }
+};
+/// The same as the engine of one process of several, here of one.
+struct notes_across : notes {
+  static constexpr bool spans_processes = true;
+};
+
+/// Buckets: the last linear's bias with the sums that follow, its weights, the first one's bias, its weights.
+using noting_net = nn::sequential<nn::linear<6, 8>, noting<0>, nn::sequential<noting<1>, nn::linear<8, 3>>, noting<2>>;
+
+template <class Where, class Policy, std::size_t Batches = 1>
+struct noted_training {
+  using model_type = dp::model<noting_net, Where>;
+  diary lines;
+  dp::process_group alone;
+  dp::process_scope scope{alone};
+  model_type model{dp::seed{4}};
+  dp::trainer<model_type, nn::cross_entropy, dp::optim::sgd, Policy, dp::accumulate<Batches>> step{
+      model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, Policy{.engine = {&lines}}};
+
+  noted_training() { current = &lines; }
+  noted_training(const noted_training&) = delete;
+  noted_training& operator=(const noted_training&) = delete;
+  ~noted_training() { current = nullptr; }
+
+  names operator()() {
+    lines.lines.clear();
+    step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(6)),
+         dp::to_batch<Where>(dp::test::square_labels(6, 3)));
+    return lines.lines;
+  }
+};
+
+using one_of_several = dp::across<dp::on<dp::cpu>>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("buckets that are reduced during backward have the bits of those that are reduced after it",
+                   "[train]", each_parameter, each_layer, collective::buckets<>) {
+  check_policy<collective::all_reduce, collective::direct, TestType>();
+  check_policy<collective::all_reduce, collective::ring, TestType>();
+  check_policy<collective::reduce_and_broadcast, collective::direct, TestType>();
+  check_policy<collective::reduce_and_broadcast, collective::ring, TestType>();
+  check_policy<collective::sharded_all_reduce, collective::direct, TestType>();
+  check_policy<collective::sharded_all_reduce, collective::ring, TestType>();
+}
+
+TEST_CASE("one place of several processes starts each bucket when its layer's backward is done", "[train]") {
+  noted_training<one_of_several, collective::all_reduce<notes_across, each_parameter>> train;
+  const names step{"backward of 2", "mark 0", "all_reduce 32", "mark 0", "all_reduce 32", "backward of 1",
+                   "backward of 0", "mark 0", "all_reduce 16", "mark 0", "all_reduce 48", "finish"};
+  CHECK(train() == step);
+  CHECK(train() == step);
+}
+
+TEST_CASE("each policy starts the reduction that it needs", "[train]") {
+  noted_training<one_of_several, collective::reduce_and_broadcast<notes_across, each_layer>> on_first;
+  CHECK(on_first() == names{"backward of 2", "mark 0", "reduce 64", "backward of 1", "backward of 0", "mark 0",
+                            "reduce 64", "finish"});
+  noted_training<one_of_several, collective::sharded_all_reduce<notes_across, each_layer>> shared;
+  CHECK(shared() == names{"backward of 2", "mark 0", "reduce_scatter 64", "backward of 1", "backward of 0", "mark 0",
+                          "reduce_scatter 64", "finish"});
+  shared.step.clip({.max_norm = 1});  // whose norm needs all gradients
+  CHECK(shared() == names{"backward of 2", "mark 0", "all_reduce 64", "backward of 1", "backward of 0", "mark 0",
+                          "all_reduce 64", "finish"});
+}
+
+TEST_CASE("of several places the passes are enqueued first, with a mark for each bucket", "[train]") {
+  noted_training<dp::replicated<1, 0>, collective::all_reduce<notes, each_layer>> train;
+  CHECK(train() == names{"backward of 2", "mark 0", "backward of 1", "backward of 0", "mark 0", "backward of 2",
+                         "mark 1", "backward of 1", "backward of 0", "mark 1", "all_reduce 64", "all_reduce 64",
+                         "finish"});
+}
+
+TEST_CASE("of accumulated batches the last one's backward is overlapped, and flush reduces afterwards", "[train]") {
+  noted_training<one_of_several, collective::all_reduce<notes_across, each_layer>, 2> train;
+  const names passes{"backward of 2", "backward of 1", "backward of 0"};
+  CHECK(train() == passes);
+  CHECK(train() == names{"backward of 2", "mark 0", "all_reduce 64", "backward of 1", "backward of 0", "mark 0",
+                         "all_reduce 64", "finish"});
+  CHECK(train() == passes);
+  train.lines.lines.clear();
+  CHECK(train.step.flush());
+  CHECK(train.lines.lines.empty());
+}
+
+TEST_CASE("a network that is one bucket is reduced after backward", "[train]") {
+  noted_training<one_of_several, collective::all_reduce<notes_across>> train;
+  CHECK(train() == names{"backward of 2", "backward of 1", "backward of 0"});
+}
+
+TEMPLATE_TEST_CASE("after an exception between start and end the model is as it was, and the next step can run",
+                   "[train]", dp::replicated<0>, (dp::replicated<0, 1>)) {
+  using where = std::conditional_t<dp::local_place_count<TestType> == 1, one_of_several, TestType>;
+  using engine = std::conditional_t<dp::local_place_count<TestType> == 1, notes_across, notes>;
+  using policy = collective::all_reduce<engine, each_parameter>;
+  noted_training<where, policy> expected;
+  expected();
+  const auto after_one = parameters_of(expected.model);
+  expected();
+  const auto after_two = parameters_of(expected.model);
+  for (const char* const line :
+       {"backward of 0", "backward of 2", "mark 0", "all_reduce 32", "all_reduce 48", "finish"}) {
+    noted_training<where, policy> train;
+    train();
+    const double mean = train.step.mean_loss();
+    train.lines.fails_at = line;
+    CHECK_THROWS_WITH(train(), Catch::Contains(line));
+    CHECK(train.lines.lines.back() == "abandon");
+    CHECK(parameters_of(train.model) == after_one);
+    CHECK(train.step.mean_loss() == mean);
+    train();
+    CHECK(train.lines.lines.back() == "finish");
+    CHECK(parameters_of(train.model, dp::local_place_count<where> - 1) == after_two);
+  }
+}
+
+TEST_CASE("an exception in a layer leaves devplace's own communicators usable", "[train]") {
+  const auto train = [](bool fails) {
+    diary lines;
+    dp::model<noting_net, dp::replicated<0, 1>> model{dp::seed{4}};
+    dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1},
+                     collective::all_reduce<collective::ring, each_parameter>{}};
+    const auto x = distribute<dp::replicated<0, 1>>(dp::test::integer_samples<float, 6>(6));
+    const auto y = distribute<dp::replicated<0, 1>>(dp::test::square_labels(6, 3));
+    step(x, y);
+    if (fails) {
+      current = &lines;
+      lines.fails_at = "backward of 0";
+      CHECK_THROWS_WITH(step(x, y), Catch::Contains("failed at: backward of 0"));
+      current = nullptr;
+    }
+    step(x, y);
+    return parameters_of(model, 1);
+  };
+  CHECK(train(true) == train(false));
+}
