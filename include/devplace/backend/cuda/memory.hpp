@@ -69,10 +69,10 @@ struct implementation<backend::cuda, op::memory> {
     return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
            detail::place_name(backend::cuda{}, other);
   }
-  /// A copy from or to memory that is not pinned waits inside CUDA for the work before it; a device_timeout() ends
-  /// that.
+  /// A copy from or to memory that is not pinned waits inside CUDA for the work before it, where neither a
+  /// device_timeout() nor a device_watch could end that.
   static void before_blocking_copy(int ordinal) {
-    if (detail::device_timeout() != 0) wait(ordinal);
+    if (detail::device_waits_are_bounded()) wait(ordinal);
   }
   static void wait(int ordinal) { detail::cuda_scope(ordinal).wait(); }
   static void synchronize(int ordinal) { detail::cuda_scope(ordinal).wait_for_all_streams(); }

@@ -10,6 +10,7 @@
 
 #include <devplace/backend/cuda/check.hpp>
 #include <devplace/memory/detail/device_timeout.hpp>
+#include <devplace/memory/detail/device_watch.hpp>
 
 namespace devplace::detail {
 
@@ -25,26 +26,53 @@ inline std::int64_t in_seconds(int seconds) {
 }
 
 /// Asks `query()`, which is cudaStreamQuery or cudaEventQuery, until the work is done or has failed, or until the clock
-/// is at `end`: the answer is cudaErrorNotReady then. Sleeps in between, longer and longer, up to a millisecond.
-template <class Query>
-cudaError_t poll_cuda(const Query& query, std::int64_t end) {
+/// is at `end`: the answer is cudaErrorNotReady then. Calls `meanwhile()` and sleeps in between, longer and longer, but
+/// never so long that it delays a training step noticeably.
+template <class Query, class Meanwhile = void (*)()>
+cudaError_t poll_cuda(
+    const Query& query, std::int64_t end, const Meanwhile& meanwhile = [] {}) {
   timespec pause{0, 1000};
   cudaError_t code = query();
   while (code == cudaErrorNotReady && monotonic_nanoseconds() < end) {
+    meanwhile();
     static_cast<void>(nanosleep(&pause, nullptr));
-    pause.tv_nsec = std::min(2 * pause.tv_nsec, 1000000L);
+    pause.tv_nsec = std::min(2 * pause.tv_nsec, 50000L);
     code = query();
   }
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
   return code;
 }
 
-/// Waits by the blocking `wait()`; with a device_timeout(), by asking `query()`, and gives the device up that does not
-/// finish in time, so that neither this call nor a later one waits for it for ever.
+/// Asks the watches while the host waits for a device.
+class watched_wait {
+ public:
+  explicit watched_wait(int ordinal) : ordinal_(ordinal) {}
+  watched_wait(const watched_wait&) = delete;
+  watched_wait& operator=(const watched_wait&) = delete;
+  ~watched_wait() { device_watches::of_process().end_wait(); }
+
+  void operator()() const {
+    device_watches::of_process().check(ordinal_, 1e-9 * static_cast<double>(monotonic_nanoseconds() - since_));
+  }
+
+ private:
+  int ordinal_;
+  std::int64_t since_ = monotonic_nanoseconds();
+};
+
+/// Whether waiting for a device may end otherwise than by the device.
+inline bool device_waits_are_bounded() {
+  return device_timeout() != 0 || device_watches::of_process().any();
+}
+
+/// Waits by the blocking `wait()`. With a device_timeout(), by asking `query()`, and gives the device up that does not
+/// finish in time, so that neither this call nor a later one waits for it for ever. With device_watches, asks them too.
 template <class Wait, class Query>
 void wait_for_cuda(int ordinal, const char* wait_call, const Wait& wait, const char* query_call, const Query& query) {
-  if (device_timeout() == 0) return check_cuda(wait(), wait_call, ordinal);
-  const cudaError_t code = poll_cuda(query, in_seconds(device_timeout()));
+  if (!device_waits_are_bounded()) return check_cuda(wait(), wait_call, ordinal);
+  const watched_wait watched(ordinal);
+  const std::int64_t end = device_timeout() == 0 ? INT64_MAX : in_seconds(device_timeout());
+  const cudaError_t code = poll_cuda(query, end, watched);
   if (code == cudaErrorNotReady) {
     give_up_cuda_device(ordinal);
     require_cuda_device_kept(ordinal);

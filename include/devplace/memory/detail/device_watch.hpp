@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace devplace::detail {
+
+/// Something that knows why work of a device might never end, such as a collective for which another process does not
+/// come: it is asked while the host waits for the device.
+class device_watch {
+ public:
+  virtual ~device_watch() = default;
+  /// Called again and again by a thread that has waited so many seconds for the device `ordinal`. Throws if the
+  /// device's work cannot end.
+  virtual void check(int ordinal, double waited) = 0;
+  /// The thread waits no longer.
+  virtual void end_wait() noexcept = 0;
+};
+
+/// The watches of the process's devices. Thread-safe; a watch is not removed while it is asked.
+class device_watches {
+ public:
+  static device_watches& of_process() {
+    static auto& one = *new device_watches;  // never destroyed: programs may wait for devices until they end
+    return one;
+  }
+
+  bool any() const noexcept { return count_.load(std::memory_order_acquire) != 0; }
+  void add(device_watch& watch) {
+    const std::lock_guard lock(mutex_);
+    watches_.push_back(&watch);
+    count_.store(watches_.size(), std::memory_order_release);
+  }
+  void remove(device_watch& watch) noexcept {
+    const std::lock_guard lock(mutex_);
+    watches_.erase(std::remove(watches_.begin(), watches_.end(), &watch), watches_.end());
+    count_.store(watches_.size(), std::memory_order_release);
+  }
+
+  void check(int ordinal, double waited) {
+    const std::lock_guard lock(mutex_);
+    for (device_watch* const watch : watches_)
+      watch->check(ordinal, waited);
+  }
+  void end_wait() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (device_watch* const watch : watches_)
+      watch->end_wait();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<device_watch*> watches_;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace devplace::detail
