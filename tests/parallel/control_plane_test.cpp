@@ -313,6 +313,34 @@ TEST_CASE("who finds a failure himself is told why, if that is known", "[paralle
     CHECK_THAT(one.text, ContainsSubstring(") makes all_reduce #2 (4 x 4 bytes) where rank 0 (host "));
 }
 
+TEST_CASE("a process waits again in a call that it has left, and only that time counts", "[parallel][control_plane]") {
+  auto options = quick();
+  options.op_timeout = 1;
+  const bool comes = GENERATE(false, true);
+  const auto ends = run_job(2, options, [comes](control_plane& plane, int rank) {
+    if (rank == 0) {
+      plane.enter({"all_reduce", 100, 4});
+      plane.leave();
+      forked_ranks::sleep_for(1.2);
+      plane.resume();
+    } else {
+      forked_ranks::sleep_for(1.5);
+      if (!comes) forked_ranks::sleep_for(20);
+      plane.enter({"all_reduce", 100, 4});
+    }
+    char own = 0, all[2] = {};
+    plane.all_gather(&own, 1, all);
+    plane.leave();
+  });
+  if (comes) {
+    CHECK(ends[0].end == "exit 0");
+    CHECK(ends[1].end == "exit 0");
+  } else {
+    CHECK_THAT(only_sentence(ends, 2), ContainsSubstring(") waits 1 s in all_reduce #1 (100 x 4 bytes). Missing: rank "
+                                                         "1 (host "));
+  }
+}
+
 TEST_CASE("different programs find it out at the first exchange", "[parallel][control_plane]") {
   const auto other = run_job(2, quick(), [](control_plane& plane, int rank) {
     std::vector<char> own(rank == 0 ? 8 : 12), all(24);

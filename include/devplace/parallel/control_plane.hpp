@@ -68,8 +68,10 @@ class control_plane final : public group_monitor {
 
   void enter(const collective_call& call) noexcept override { role_->calls.enter(call); }
   void leave() noexcept override { role_->calls.leave(); }
+  void resume() noexcept override { role_->calls.resume(); }
   void check() override { role_->check(); }
   void explain() override { role_->explain(); }
+  process_options options() const override { return role_->options(); }
 
  private:
   control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,

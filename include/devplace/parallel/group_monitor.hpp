@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/parallel/process_options.hpp>
+
 namespace devplace::parallel {
 
 /// A call that all processes of a group make together. Processes whose calls of the same number differ have made a
@@ -25,6 +27,8 @@ class group_monitor {
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
   ///@}
+  /// The process waits in its last call again, which it had left because its devices execute it: until leave().
+  virtual void resume() noexcept {}
 
   /// Called again and again, from the same thread, while a collective call waits for other processes. Throws
   /// communication_error if the call can never end.
@@ -34,6 +38,9 @@ class group_monitor {
   /// why: then it throws communication_error that says so, or ends the process. Otherwise it returns after a short
   /// time.
   virtual void explain() {}
+
+  /// How long calls may take in this group.
+  virtual process_options options() const { return {}; }
 };
 
 }  // namespace devplace::parallel

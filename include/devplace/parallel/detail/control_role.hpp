@@ -40,6 +40,8 @@ class control_role {
 
   published_calls calls;
 
+  const process_options& options() const noexcept { return options_; }
+
   /// Where the processes are, by rank.
   const watched_processes& processes() const noexcept { return all_; }
 
@@ -165,7 +167,8 @@ class control_role {
 
   void look_at_own_calls(double now) {
     control_state state = calls.read();
-    if (state.entered != self().state.entered) call_since_ = now;
+    const control_state& before = self().state;
+    if (state.entered != before.entered || before.entered == before.left) call_since_ = now;
     state.waited = state.entered != state.left ? now - call_since_ : 0;
     self().state = state;
     self().heard = now;

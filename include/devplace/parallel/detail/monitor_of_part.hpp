@@ -19,6 +19,7 @@ class monitor_of_part final : public group_monitor {
   void leave() noexcept override {}
   void check() override { whole_->check(); }
   void explain() override { whole_->explain(); }
+  process_options options() const override { return whole_->options(); }
 
  private:
   std::shared_ptr<group_monitor> whole_;

@@ -28,6 +28,12 @@ class published_calls {
   }
   void leave() noexcept { left_.store(entered_.load(std::memory_order_relaxed), std::memory_order_release); }
 
+  /// In the last call again, which was left.
+  void resume() noexcept {
+    const std::uint64_t last = entered_.load(std::memory_order_relaxed);
+    if (last != 0) left_.store(last - 1, std::memory_order_release);
+  }
+
   /// All but `waited`.
   control_state read() const noexcept {
     control_state state{};
