@@ -9,6 +9,7 @@
 #   zlib             devplace::zlib            zlib              DEVPLACE_WITH_ZLIB
 #   mpi              devplace::mpi             any MPI           DEVPLACE_WITH_MPI
 #   cuda             devplace::cuda            CUDA Toolkit      DEVPLACE_WITH_CUDA
+#   nccl             devplace::nccl            NCCL, and cuda    DEVPLACE_WITH_NCCL
 #   simulated_cuda   devplace::simulated_cuda  none              DEVPLACE_WITH_SIMULATED_CUDA
 
 include("${CMAKE_CURRENT_LIST_DIR}/devplace_compile_as_cuda.cmake")
@@ -38,6 +39,23 @@ function(devplace_find_cblas out_libraries out_include_dir)
   if(DEVPLACE_CBLAS_LINKS)
     set(${out_libraries} ${BLAS_LIBRARIES} PARENT_SCOPE)
     set(${out_include_dir} ${DEVPLACE_CBLAS_INCLUDE_DIR} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# NCCL has no package file. It comes with some CUDA Toolkits, from NVIDIA's repository (libnccl-dev) or from PyPI.
+function(devplace_find_nccl out_library out_include_dir out_version)
+  find_path(DEVPLACE_NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME ENV NCCL_ROOT ${CUDAToolkit_INCLUDE_DIRS}
+            PATH_SUFFIXES include)
+  find_library(DEVPLACE_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME ENV NCCL_ROOT ${CUDAToolkit_LIBRARY_DIR}
+               PATH_SUFFIXES lib lib64)
+  mark_as_advanced(DEVPLACE_NCCL_INCLUDE_DIR DEVPLACE_NCCL_LIBRARY)
+  if(DEVPLACE_NCCL_INCLUDE_DIR AND DEVPLACE_NCCL_LIBRARY)
+    file(STRINGS ${DEVPLACE_NCCL_INCLUDE_DIR}/nccl.h lines REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) ")
+    string(REGEX REPLACE "[^0-9;]" "" numbers "${lines}")
+    list(JOIN numbers "." version)
+    set(${out_library} ${DEVPLACE_NCCL_LIBRARY} PARENT_SCOPE)
+    set(${out_include_dir} ${DEVPLACE_NCCL_INCLUDE_DIR} PARENT_SCOPE)
+    set(${out_version} ${version} PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -86,8 +104,23 @@ function(devplace_find_components)
           endif()
         endforeach()
       endif()
+    elseif(component STREQUAL "nccl")
+      devplace_find_components(cuda)
+      if(NOT devplace_cuda_FOUND)
+        set(missing "it needs component cuda. ${devplace_cuda_NOT_FOUND_MESSAGE}")
+      else()
+        find_package(CUDAToolkit QUIET)
+        devplace_find_nccl(libraries include_dirs nccl_version)
+        if(NOT libraries)
+          set(missing "no NCCL (nccl.h and libnccl.so). Install libnccl-dev from NVIDIA's repository, or set NCCL_HOME; "
+                      "elsewhere set DEVPLACE_NCCL_INCLUDE_DIR and DEVPLACE_NCCL_LIBRARY.")
+        elseif(nccl_version VERSION_LESS 2.27)
+          set(missing "NCCL ${nccl_version} is older than 2.27. Install a newer one, or set NCCL_HOME to it.")
+        endif()
+        list(APPEND libraries devplace::cuda)
+      endif()
     elseif(NOT component STREQUAL "simulated_cuda")
-      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda and simulated_cuda.")
+      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl and simulated_cuda.")
     endif()
 
     if(missing)

@@ -29,6 +29,7 @@ struct block {
 struct on_device {
   int device;
   std::string name{};
+  int priority = 0;
 };
 
 /// A block of page-locked host memory.
@@ -244,6 +245,13 @@ cudaError_t launch_of_library(const std::string& function, cudaStream_t stream) 
   if (code == cudaSuccess) of_process().launches.push_back({function, 0, 0, of_process().current, stream, {}});
   return code;
 }
+void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes) {
+  require_device_memory(function, data, bytes, of_process().current);
+  use(function, stream, data, bytes, writes);
+}
+int priority_of(cudaStream_t stream) {
+  return reinterpret_cast<on_device*>(stream)->priority;
+}
 void fail(const std::string& function, cudaError_t code, int nth, int times) {
   of_process().failures[function] = {code, nth, times};
 }
@@ -378,6 +386,20 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* created, unsigned flags) {
   const cudaError_t code = mock::begin("cudaStreamCreateWithFlags");
   if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
   if (code == cudaSuccess) *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::of_process().current});
+  return code;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return mock::begin("cudaDeviceGetStreamPriorityRange");
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* created, unsigned flags, int priority) {
+  const cudaError_t code = mock::begin("cudaStreamCreateWithPriority");
+  if (flags != cudaStreamNonBlocking) mock::violate("a stream that waits for the default stream");
+  if (code == cudaSuccess)
+    *created = reinterpret_cast<cudaStream_t>(new mock::on_device{mock::of_process().current, "", priority});
   return code;
 }
 

@@ -20,6 +20,9 @@ void set_devices(int count, std::size_t bytes_each = std::size_t{1} << 30);
 /// Simulates the absence of devices; cudaGetDeviceCount then returns `code`, which may be cudaSuccess.
 void find_none(cudaError_t code);
 
+/// The priority of a stream; 0 unless it was created with one.
+int priority_of(cudaStream_t stream);
+
 /// Adds `name` to the records of this stream's work, as in "cudaMemcpyAsync device 0 to device, 4 bytes on copies".
 void name_stream(void* stream, const std::string& name);
 
@@ -49,6 +52,8 @@ void keep_arguments(const std::string& kernel, std::size_t bytes);
 
 /// Called by a library's mock that enqueues work on a stream of the current device. Returns the call's result.
 cudaError_t launch_of_library(const std::string& function, cudaStream_t stream);
+/// The same for memory of the current device that such work reads or writes.
+void library_uses(const char* function, cudaStream_t stream, const void* data, std::size_t bytes, bool writes);
 
 /// The `nth` call of `function` from now on fails with `code`, and so do the following ones, `times` in total. (A
 /// failed pool allocation is retried once, after all pools of the device were trimmed.)

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/descriptor.hpp>
+#include <devplace/parallel/detail/nccl_meeting.hpp>
+#include <devplace/parallel/transport.hpp>
+
+namespace devplace::parallel::detail {
+
+/// NCCL's communicators of this process's devices, which are consecutive ranks of the devices of all processes.
+///
+/// No call waits inside NCCL, where nothing could end the wait: the communicators are non-blocking, and the calling
+/// thread asks them, and the group's monitor, until NCCL is done with a call or time is up. After a failure they are
+/// aborted, which ends their work on the devices, and every later call throws.
+class nccl_clique {
+ public:
+  /// Of these devices and the same number in each process. All processes make it together.
+  nccl_clique(std::span<const int> ordinals, const process_group& processes)
+      : ordinals_(ordinals.begin(), ordinals.end()),
+        via_(processes.transport()),
+        options_(via_->monitor() == nullptr ? process_options{} : via_->monitor()->options()),
+        communicators_(ordinals.size()) {
+    if (ordinals.empty() || ordinals.size() > max_ranks)
+      throw argument_error("collective::nccl: a communicator was given " + std::to_string(ordinals.size()) +
+                           " devices; it takes 1 to " + std::to_string(max_ranks) + ".");
+    const ncclUniqueId id = meet_for_nccl(ordinals, processes);
+    complete("ncclCommInitRankConfig", options_.init_timeout, [&](std::size_t k) {
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      config.blocking = 0;
+      config.commName = "devplace";
+      return ncclCommInitRankConfig(&communicators_[k], size(), id, rank(k), &config);
+    });
+  }
+  nccl_clique(const nccl_clique&) = delete;
+  nccl_clique& operator=(const nccl_clique&) = delete;
+  virtual ~nccl_clique() = default;
+
+  /// The participants of all processes, and this process's.
+  ///@{
+  int size() const { return via_->size() * local_count(); }
+  int first_rank() const { return via_->ranks().rank * local_count(); }
+  int local_count() const { return static_cast<int>(ordinals_.size()); }
+  ///@}
+  int rank(std::size_t k) const { return first_rank() + static_cast<int>(k); }
+
+ protected:
+  const std::vector<int>& ordinals() const { return ordinals_; }
+  transport& via() const { return *via_; }
+  bool failed() const { return failed_; }
+  void require_usable() const {
+    if (failed_)
+      throw communication_error(
+          "collective::nccl: an earlier collective of this communicator failed, so NCCL's connections are gone. End "
+          "the "
+          "program, or make a new trainer.");
+  }
+
+  /// Calls `f(k, communicator)` for each device as one group, which NCCL may still work on afterwards.
+  template <class F>
+  void issue(const char* call, const F& f) {
+    const group_result result = in_group([&](std::size_t k) { return f(k, communicators_[k]); });
+    if (result.failed()) fail(result.code, nccl_error_text(call, name(result.of), result.code, nullptr));
+  }
+  /// Returns when NCCL is done with what was issued.
+  void wait_for_nccl(const char* call) { wait_for_nccl(call, options_.op_timeout); }
+
+  /// Whether NCCL is done with what was issued. Throws if a communicator has failed, or the group cannot go on.
+  bool ask(const char* call) {
+    bool done = true;
+    for (std::size_t k = 0; k != communicators_.size(); ++k) {
+      ncclResult_t state = ncclSuccess;
+      const ncclResult_t asked = ncclCommGetAsyncError(communicators_[k], &state);
+      if (asked != ncclSuccess) state = asked;
+      if (state != ncclSuccess && state != ncclInProgress)
+        fail(state, nccl_error_text(call, name(k), state, communicators_[k]));
+      done = done && state == ncclSuccess;
+    }
+    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && (waiting_ || !done))
+      or_abort([&] { monitor->check(); });
+    return done;
+  }
+  void check_time(const char* call, double waited) { check_time(call, waited, options_.op_timeout); }
+
+  /// Tells the monitor that this process waits in its last call, or waits no longer.
+  ///@{
+  void begin_waiting() noexcept {
+    if (via_->monitor() != nullptr && !std::exchange(waiting_, true)) via_->monitor()->resume();
+  }
+  void end_waiting() noexcept {
+    if (std::exchange(waiting_, false)) via_->monitor()->leave();
+  }
+  ///@}
+
+  /// Waits until the collectives of all ranks are done.
+  void take_down() {
+    complete("ncclCommFinalize", options_.op_timeout,
+             [&](std::size_t k) { return ncclCommFinalize(communicators_[k]); });
+    static_cast<void>(
+        in_group([&](std::size_t k) { return ncclCommDestroy(std::exchange(communicators_[k], nullptr)); }));
+  }
+  void abort() noexcept {
+    failed_ = true;
+    const bool grouped = ncclGroupStart() == ncclSuccess;
+    for (ncclComm_t& communicator : communicators_)
+      if (communicator != nullptr) static_cast<void>(ncclCommAbort(std::exchange(communicator, nullptr)));
+    if (grouped) static_cast<void>(ncclGroupEnd());
+    after_abort();
+  }
+  virtual void after_abort() noexcept {}
+
+ private:
+  struct group_result {
+    ncclResult_t code;
+    std::size_t of;  ///< the device whose call it is
+    bool failed() const { return code != ncclSuccess && code != ncclInProgress; }
+  };
+  class waiting_scope {
+   public:
+    explicit waiting_scope(nccl_clique& of) noexcept : of_(of) { of_.begin_waiting(); }
+    waiting_scope(const waiting_scope&) = delete;
+    waiting_scope& operator=(const waiting_scope&) = delete;
+    ~waiting_scope() { of_.end_waiting(); }
+
+   private:
+    nccl_clique& of_;
+  };
+
+  std::string name(std::size_t k) const {
+    return "rank " + std::to_string(rank(k)) + " of " + std::to_string(size()) + " (" +
+           std::string(place_name(backend::cuda{}, ordinals_[k])) + ")";
+  }
+
+  /// A group is ended also if a call fails: the next group would else be its part.
+  template <class F>
+  group_result in_group(const F& f) {
+    group_result result{ncclGroupStart(), 0};
+    if (result.failed()) return result;
+    for (std::size_t k = 0; k != ordinals_.size() && !result.failed(); ++k) {
+      const devplace::detail::cuda_device_guard device(ordinals_[k]);
+      result = {f(k), k};
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return result.failed() ? result : group_result{ended, 0};
+  }
+  template <class F>
+  void complete(const char* call, double seconds, const F& f) {
+    issue(call, [&](std::size_t k, ncclComm_t) { return f(k); });
+    wait_for_nccl(call, seconds);
+  }
+  void wait_for_nccl(const char* call, double seconds) {
+    if (ask(call)) return;
+    const waiting_scope waits(*this);
+    ::timespec pause{0, 1000};
+    const double since = monotonic_seconds();
+    do {
+      check_time(call, monotonic_seconds() - since, seconds);
+      ::nanosleep(&pause, nullptr);
+      pause.tv_nsec = std::min(2 * pause.tv_nsec, 200000L);
+    } while (!ask(call));
+  }
+  void check_time(const char* call, double waited, double most) {
+    if (most == 0 || waited < most) return;
+    fail(ncclRemoteError, std::string(call) + " of " + name(0) + " is not done after " +
+                              std::to_string(static_cast<int>(waited)) +
+                              " s: another rank did not make this call, or cannot be reached. process_options says how "
+                              "long calls may take.");
+  }
+
+  /// The monitor may know which process is the cause.
+  [[noreturn]] void fail(ncclResult_t code, const std::string& why) {
+    const bool may_be_others = code == ncclRemoteError || code == ncclSystemError;
+    if (group_monitor* const monitor = via_->monitor(); monitor != nullptr && may_be_others)
+      or_abort([&] { monitor->explain(); });
+    abort();
+    throw communication_error("collective::nccl: " + why);
+  }
+  template <class F>
+  void or_abort(const F& f) {
+    try {
+      f();
+    } catch (...) {
+      abort();
+      throw;
+    }
+  }
+
+  std::vector<int> ordinals_;
+  std::shared_ptr<transport> via_;
+  process_options options_;
+  std::vector<ncclComm_t> communicators_;
+  bool waiting_ = false;  // whether the monitor was told that this process waits
+  bool failed_ = false;
+};
+
+}  // namespace devplace::parallel::detail

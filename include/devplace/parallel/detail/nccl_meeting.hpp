@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/memory/event.hpp>
+#include <devplace/parallel/detail/nccl_calls.hpp>
+#include <devplace/parallel/process_group.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The host and the GPU behind a rank. Two ranks on one GPU have the same.
+struct nccl_seat {
+  std::uint64_t host;
+  char bus[16];
+
+  bool operator==(const nccl_seat&) const = default;
+};
+
+/// NCCL's own identity of a host: NCCL_HOSTID if it is set, else its name and the number of its start.
+inline std::uint64_t nccl_host() {
+  std::string name;
+  if (const char* const given = std::getenv("NCCL_HOSTID"); given != nullptr && *given != '\0') {
+    name = given;
+  } else {
+    char text[256] = {};
+    ::gethostname(text, sizeof text - 1);
+    name = text;
+    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+      if (std::fgets(text, sizeof text, file) != nullptr) name += text;
+      std::fclose(file);
+    }
+  }
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : name)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+inline nccl_seat nccl_seat_of(int ordinal) {
+  nccl_seat seat{nccl_host(), {}};
+  const devplace::detail::cuda_device_guard device(ordinal);
+  devplace::detail::check_cuda(cudaDeviceGetPCIBusId(seat.bus, sizeof seat.bus, device.visible()),
+                               "cudaDeviceGetPCIBusId", ordinal);
+  return seat;
+}
+
+/// Whether the library lets several ranks share a GPU, which is an experiment of NCCL 2.30.3.
+inline bool nccl_shares_gpus(int version) {
+  const char* const asked = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return version >= NCCL_VERSION(2, 30, 3) && asked != nullptr && std::string_view(asked) == "1";
+}
+
+/// NCCL hangs, or answers with an internal error, in this case.
+inline void refuse_shared_gpus(std::span<const nccl_seat> seats, int version) {
+  if (nccl_shares_gpus(version)) return;
+  for (std::size_t b = 0; b < seats.size(); ++b)
+    for (std::size_t a = 0; a != b; ++a)
+      if (seats[a] == seats[b])
+        throw communication_error(
+            "collective::nccl: ranks " + std::to_string(a) + " and " + std::to_string(b) +
+            " use one GPU (PCI address " + seats[a].bus + "), and NCCL " + nccl_version_text(version) +
+            " gives each rank one of its own. Start no more processes on a host than it has GPUs, give each place its "
+            "own device in DEVPLACE_DEVICE_MAP, or use collective::direct, which shares GPUs.");
+}
+
+/// What every process has to say before a communicator is made.
+struct nccl_hello {
+  int version;
+  int places;
+};
+
+/// Throws communication_error if this program cannot use the loaded NCCL.
+inline void require_nccl(int version) {
+  constexpr int oldest = NCCL_VERSION_CODE / 100 * 100;
+  if (version < oldest)
+    throw communication_error("collective::nccl: the program was compiled for NCCL " +
+                              nccl_version_text(NCCL_VERSION_CODE) + " and has loaded NCCL " +
+                              nccl_version_text(version) +
+                              ", which is older. Put the newer library's folder first in LD_LIBRARY_PATH.");
+}
+
+/// Finds out whether the processes' places can have a communicator; the same answer in all of them, so that none waits
+/// for another that has given up. Gives them the id under which NCCL connects them.
+inline ncclUniqueId meet_for_nccl(std::span<const int> ordinals, const process_group& processes) {
+  int version = 0;
+  check_nccl(ncclGetVersion(&version), "ncclGetVersion");
+  const nccl_hello own{version, static_cast<int>(ordinals.size())};
+  const std::vector<nccl_hello> all = processes.all_gather(own);
+  for (std::size_t r = 0; r != all.size(); ++r) {
+    if (all[r].version != all[0].version)
+      throw communication_error("collective::nccl: process 0 has loaded NCCL " + nccl_version_text(all[0].version) +
+                                " and process " + std::to_string(r) + " NCCL " + nccl_version_text(all[r].version) +
+                                ". All must load the same; see LD_LIBRARY_PATH on each host.");
+    if (all[r].places != all[0].places)
+      throw communication_error("collective::nccl: process 0 has " + std::to_string(all[0].places) +
+                                " places and process " + std::to_string(r) + " has " + std::to_string(all[r].places) +
+                                "; all processes must be started from the same program.");
+  }
+  require_nccl(version);
+  std::vector<nccl_seat> seats(all.size() * ordinals.size());
+  for (std::size_t k = 0; k != ordinals.size(); ++k) {
+    const std::vector<nccl_seat> of_place = processes.all_gather(nccl_seat_of(ordinals[k]));
+    for (std::size_t r = 0; r != all.size(); ++r)
+      seats[r * ordinals.size() + k] = of_place[r];
+  }
+  refuse_shared_gpus(seats, version);
+  struct {
+    ncclResult_t made;
+    ncclUniqueId id;
+  } first{};
+  if (processes.is_main()) first.made = ncclGetUniqueId(&first.id);
+  const std::string why = first.made == ncclSuccess ? "" : nccl_error_text("ncclGetUniqueId", {}, first.made, nullptr);
+  first = processes.broadcast(first);
+  if (!why.empty()) throw communication_error(why);
+  if (first.made != ncclSuccess)
+    throw communication_error(std::string("collective::nccl: process 0 could not make NCCL's id (") +
+                              nccl_result_name(first.made) + "); its output says why.");
+  return first.id;
+}
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Component devplace::nccl. Not part of all.hpp, as it includes <nccl.h>.
+#if !__has_include(<nccl.h>)
+  #error \
+      "devplace: parallel/nccl.hpp needs NCCL. Link devplace::nccl, found by find_package(devplace COMPONENTS nccl); NVIDIA's packages are libnccl-dev and nvidia-nccl."
+#elif !defined(DEVPLACE_WITH_CUDA)
+  #error \
+      "devplace: parallel/nccl.hpp connects CUDA devices, and this file is compiled without component cuda. Link devplace::nccl, which brings it."
+#else
+
+  #include <algorithm>
+  #include <cstddef>
+  #include <memory>
+  #include <span>
+  #include <string>
+  #include <string_view>
+  #include <type_traits>
+
+  #include <devplace/parallel/communicator.hpp>
+  #include <devplace/parallel/detail/nccl_ranks.hpp>
+  #include <devplace/parallel/process_group.hpp>
+
+namespace devplace::parallel {
+
+/// The communicator of CUDA devices of one or several processes, by NVIDIA's NCCL: over NVLink, PCIe or the network,
+/// whatever NCCL finds. Sums have no documented order, so their bits may differ from those of `direct` and between
+/// numbers of devices; all participants get the same bits. Sums only, and extrema of integers.
+///
+/// A call returns when NCCL has given the collective to the devices. Each device executes it on a stream of its own,
+/// after its earlier work and before its later work. A rank that does not come is found while the calling thread passes
+/// on a collective, or waits for a device, as reading a loss does: within process_options::op_timeout, or at once if
+/// the group knows that a process has ended. All processes then get communication_error.
+///
+/// Parts of equal size are reduced and gathered by one call of NCCL, others by one for each participant in one group.
+/// Buffers are used where they are: devplace's arenas come from CUDA's stream-ordered pools, whose memory NCCL cannot
+/// register for its zero-copy paths (ncclCommRegister, symmetric windows), and copies to memory that it can register
+/// would cost more than they save for buckets of megabytes.
+template <class Backend>
+class nccl_communicator {
+  static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
+  static_assert(of_cuda_devices,
+                "devplace: collective::nccl connects CUDA devices, and these places have none; use collective::direct "
+                "or collective::ring, or a model on cuda places.");
+
+ public:
+  /// For these devices, and the same number in each of the processes, which make it together. Throws
+  /// communication_error if NCCL cannot connect them within process_options::init_timeout, if it is older than the one
+  /// of the compilation, or if two ranks use one GPU.
+  nccl_communicator(std::span<const int> ordinals, const process_group& processes)
+      : ranks_(std::make_unique<detail::nccl_ranks>(ordinals, processes)) {}
+
+  /// The participants of all processes, and this process's.
+  ///@{
+  int size() const { return ranks_->size(); }
+  int first_rank() const { return ranks_->first_rank(); }
+  int local_count() const { return ranks_->local_count(); }
+  ///@}
+
+  /// The collectives of parallel/communicator.hpp.
+  ///@{
+  template <class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    all_reduce(buffers, count, op, at_once);
+  }
+  template <class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    reduce(buffers, count, op, root, at_once);
+  }
+  template <class T>
+  void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
+    check(buffers.size());
+    check_root(root);
+    execute(at_once, count, "ncclBroadcast", {"broadcast", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      return ncclBroadcast(buffers[k], buffers[k], count, detail::nccl_type<T>(), root, to...);
+    });
+  }
+  template <class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    reduce_scatter(buffers, begins, op, at_once);
+  }
+  template <class T>
+  void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    check(buffers.size());
+    check(begins);
+    const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
+    execute(at_once, all, equal != 0 ? "ncclAllGather" : "ncclBroadcast", {"all_gather", begins.back(), sizeof(T)},
+            [&](std::size_t k, auto... to) {
+              T* const own = buffers[k];
+              if (equal != 0)
+                return ncclAllGather(own + begins[rank(k)], own + begins[0], equal, detail::nccl_type<T>(), to...);
+              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
+                return ncclBroadcast(own + first, own + first, count, detail::nccl_type<T>(), r, to...);
+              });
+            });
+  }
+  ///@}
+
+  /// The further members of an overlapping_communicator (parallel/communicator.hpp). NCCL needs no workspace of
+  /// devplace's.
+  ///@{
+  void prepare(std::size_t, std::size_t) {}
+  void mark_ready(std::size_t k) { ranks_->mark(k); }
+  template <class T>
+  void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    all_reduce(buffers, count, op, started);
+  }
+  template <class T>
+  void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    reduce(buffers, count, op, root, started);
+  }
+  template <class T>
+  void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    reduce_scatter(buffers, begins, op, started);
+  }
+  void progress() { ranks_->progress(); }
+  void finish() { ranks_->finish(); }
+  void abandon() noexcept {
+    try {
+      ranks_->finish();
+    } catch (...) {  // NCCL was aborted
+    }
+  }
+  ///@}
+
+ private:
+  enum execution : bool { at_once, started };
+
+  template <class T>
+  void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op, execution how) {
+    check(buffers.size());
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    execute(how, count, "ncclAllReduce", {"all_reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      return ncclAllReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, to...);
+    });
+  }
+  template <class T>
+  void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root, execution how) {
+    check(buffers.size());
+    check_root(root);
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    execute(how, count, "ncclReduce", {"reduce", count, sizeof(T)}, [&](std::size_t k, auto... to) {
+      return ncclReduce(buffers[k], buffers[k], count, detail::nccl_type<T>(), operation, root, to...);
+    });
+  }
+  template <class T>
+  void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op, execution how) {
+    check(buffers.size());
+    check(begins);
+    const ncclRedOp_t operation = detail::nccl_operation<T>(op);
+    const std::size_t equal = equal_part(begins), all = begins.back() - begins.front();
+    execute(how, all, equal != 0 ? "ncclReduceScatter" : "ncclReduce", {"reduce_scatter", begins.back(), sizeof(T)},
+            [&](std::size_t k, auto... to) {
+              T* const own = buffers[k];
+              if (equal != 0)
+                return ncclReduceScatter(own + begins[0], own + begins[rank(k)], equal, detail::nccl_type<T>(),
+                                         operation, to...);
+              return for_each_part(begins, [&](int r, std::size_t first, std::size_t count) {
+                return ncclReduce(own + first, own + first, count, detail::nccl_type<T>(), operation, r, to...);
+              });
+            });
+  }
+
+  /// Calls NCCL by `enqueue(k, communicator, stream)` for each place of this process.
+  template <class F>
+  void execute(execution how, std::size_t elements, const char* nccl_call, const collective_call& call,
+               const F& enqueue) {
+    if (how == started)
+      ranks_->start(nccl_call, call, elements, enqueue);
+    else
+      ranks_->run(nccl_call, call, elements, enqueue);
+  }
+  std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(ranks_->rank(k)); }
+
+  /// The number of elements of every part; 0 if they differ.
+  static std::size_t equal_part(std::span<const std::size_t> begins) {
+    for (std::size_t r = 1; r + 1 < begins.size(); ++r)
+      if (begins[r + 1] - begins[r] != begins[1] - begins[0]) return 0;
+    return begins[1] - begins[0];
+  }
+  /// Calls f(rank, first, count) for each part that has elements, until one fails.
+  template <class F>
+  static ncclResult_t for_each_part(std::span<const std::size_t> begins, const F& f) {
+    for (std::size_t r = 0; r + 1 < begins.size(); ++r) {
+      if (begins[r + 1] == begins[r]) continue;
+      const ncclResult_t result = f(static_cast<int>(r), begins[r], begins[r + 1] - begins[r]);
+      if (result != ncclSuccess && result != ncclInProgress) return result;
+    }
+    return ncclSuccess;
+  }
+
+  void check(std::size_t buffers) const {
+    if (buffers != static_cast<std::size_t>(local_count()))
+      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
+                           std::to_string(local_count()) + " places of this process; give one for each.");
+  }
+  void check(std::span<const std::size_t> begins) const {
+    if (begins.size() != static_cast<std::size_t>(size()) + 1 || !std::is_sorted(begins.begin(), begins.end()))
+      throw argument_error(
+          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
+          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
+  }
+  void check_root(int root) const {
+    if (root < 0 || root >= size())
+      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
+                           std::to_string(size() - 1) + ".");
+  }
+
+  std::unique_ptr<detail::nccl_ranks> ranks_;
+};
+
+}  // namespace devplace::parallel
+
+namespace devplace::collective {
+
+/// The engine that sums by NVIDIA's NCCL, for CUDA devices of one process or of several: `all_reduce<nccl>`,
+/// `reduce_and_broadcast<nccl>`, `sharded_all_reduce<nccl>`. The order of summation is NCCL's choice: all places have
+/// the same bits, which need not be those of `direct`, nor `sharded_all_reduce` those of `all_reduce`.
+struct nccl {
+  /// The name in output.
+  static constexpr std::string_view name = "nccl";
+  /// Bytes of devplace's workspace on each place. NCCL has buffers of its own, which plans do not count.
+  static constexpr std::size_t workspace_bytes(std::size_t, std::size_t, std::size_t) { return 0; }
+  /// The communicator of a backend's devices in one process, and in several.
+  ///@{
+  template <class Backend>
+  using communicator = parallel::nccl_communicator<Backend>;
+  template <class Backend>
+  using communicator_across = parallel::nccl_communicator<Backend>;
+  ///@}
+  /// Creates it; the first device is rank 0.
+  template <class Backend>
+  communicator<Backend> connect(std::span<const int> ordinals) const {
+    return communicator<Backend>(ordinals, process_group());
+  }
+  /// The same for the processes of a group, over MPI, shared memory or the launcher's rendezvous, through which they
+  /// only find each other: ranks are ordered by process.
+  template <class Backend>
+  communicator_across<Backend> connect_across(std::span<const int> ordinals, const process_group& processes) const {
+    return communicator_across<Backend>(ordinals, processes);
+  }
+};
+
+}  // namespace devplace::collective
+
+#endif
