@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# launch.sh <launcher> <processes> <program> [argument]...: starts the processes on this host, by mpirun.openmpi, mpirun.mpich, torchrun,
-# or `by_hand`, which sets torchrun's variables itself. Exits with 4 if the launcher is not on this machine.
+# launch.sh <launcher> <processes> <program> [argument]...: starts the processes on this host, by mpirun.openmpi,
+# mpirun.mpich, torchrun, srun, or `by_hand`, which sets torchrun's variables itself. Exits with 4 if the launcher is not on
+# this machine.
 launcher=$1 processes=$2
 shift 2
 export OMP_NUM_THREADS=1 # several processes share the processors
@@ -23,6 +24,9 @@ if [ "$launcher" = by_hand ]; then
 fi
 command -v "$launcher" >/dev/null || { echo "skipped: $launcher is not on this machine" >&2; exit 4; }
 case $launcher in
+  srun)
+    timeout 5 sinfo -h >/dev/null 2>&1 || { echo "skipped: Slurm does not run on this machine" >&2; exit 4; }
+    exec srun -N 1 -n "$processes" --overcommit --kill-on-bad-exit=1 "$@" ;;
   torchrun) exec torchrun --nproc-per-node "$processes" --no-python "$@" ;;
   *)
     # Open MPI: as root, as in containers, and on this host alone, where there may be no ssh.

@@ -22,6 +22,7 @@ has_package() {
     openmpi-bin) command -v mpirun.openmpi ;;
     libopenmpi-dev | libmpich-dev) has_mpi_header "mpicxx.$(echo "$1" | sed 's/lib\(.*\)-dev/\1/')" ;;
     mpich) command -v mpirun.mpich ;;
+    iproute2) command -v ip ;;
     zlib1g-dev) has_header zlib.h ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1

@@ -307,6 +307,16 @@ void one_fails(const std::string& how) {
   }
 }
 
+/// Until the test cuts the connection of two hosts.
+void cut_off() {
+  const dp::mpi_session runs{quick()};
+  for (int step = 0; step != 30'000; ++step) {
+    static_cast<void>(runs.processes().all_gather(step));
+    if (step == 100 && runs.processes().is_main()) std::printf("all of them run\n"), std::fflush(stdout);
+    ::usleep(1000);
+  }
+}
+
 /// One process is killed, and the others go on without the group.
 void one_is_killed_and_others_catch() {
   const dp::mpi_session runs{dp::process_options{.heartbeat = 0}};
@@ -358,6 +368,7 @@ int main(int argc, char** argv) {
     if (name == "abandoned") return abandoned();
     if (name == "over_tcp") return over_tcp();
     if (name == "many_groups") return many_groups();
+    if (name == "cut_off") return cut_off();
     if (name == "catch_killed") return one_is_killed_and_others_catch();
     one_fails(name);
   });

@@ -24,6 +24,15 @@ function(devplace_add_mpi_test mpi program processes)
                                             ENVIRONMENT "EXPECT=${arg_EXPECT};SURVIVORS=${arg_SURVIVORS}")
 endfunction()
 
+# devplace_add_hosts_test(<name> <label> <case> <launcher> <target> [argument]...): mpi/hosts.sh
+function(devplace_add_hosts_test name label case launcher target)
+  add_test(NAME "${name}" COMMAND sh ${PROJECT_SOURCE_DIR}/tests/mpi/hosts.sh ${case} ${launcher} $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties("${name}" PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT 150 PROCESSORS 2)
+endfunction()
+if(TARGET distributed_simulated)
+  devplace_add_hosts_test("example: distributed_simulated, two hosts, torchrun" unit refused torchrun distributed_simulated)
+endif()
+
 # Names of the libraries as their descriptions have them.
 set(library_openmpi "Open MPI v")
 set(library_mpich "MPICH ")
@@ -88,6 +97,9 @@ foreach(mpi IN ITEMS openmpi mpich)
   foreach(processes IN ITEMS 1 2 3)
     devplace_add_mpi_test(${mpi} training ${processes})
   endforeach()
+  devplace_add_hosts_test("mpi: ${mpi} training, two hosts" mpi together ${DEVPLACE_MPIRUN_${mpi}} mpi_training_${mpi})
+  devplace_add_hosts_test("mpi: ${mpi} training, two hosts and a slow link" mpi slow ${DEVPLACE_MPIRUN_${mpi}} mpi_training_${mpi})
+  devplace_add_hosts_test("mpi: ${mpi} life, two hosts are cut off" mpi cut ${DEVPLACE_MPIRUN_${mpi}} mpi_life_${mpi} cut_off)
   foreach(processes IN ITEMS 1 2) # MPICH's MPI_Allreduce takes minutes for as many calls of 3 processes on 2 cores
     devplace_add_mpi_test(${mpi} beside_a_solver ${processes})
   endforeach()

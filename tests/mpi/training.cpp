@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Run by mpirun with 1 to 3 processes: a training over them, from the documentation, has the bits of one process with
+// Run by mpirun with 1 to 4 processes: a training over them, from the documentation, has the bits of one process with
 // as many simulated devices.
 
 #include <cstddef>
@@ -39,7 +39,8 @@ std::vector<float> train() {
 
 std::vector<float> train_in_one_process(int places) {
   if (places == 1) return train<dp::on<dp::cuda<0>>>();
-  return places == 2 ? train<dp::replicated<0, 1>>() : train<dp::replicated<0, 1, 2>>();
+  if (places == 2) return train<dp::replicated<0, 1>>();
+  return places == 3 ? train<dp::replicated<0, 1, 2>>() : train<dp::replicated<0, 1, 2, 3>>();
 }
 
 /// As a solver has it: of the first processes, without the last one, which writes files, say.

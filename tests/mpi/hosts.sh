@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# hosts.sh <case> <launcher> <program> [argument]...: two hosts with two processes each. The hosts are network namespaces
+# with names of their own, joined by a veth; an agent that enters the namespace stands for ssh. Cases:
+#   together  the program must succeed
+#   slow      the same over a link with delay and loss
+#   cut       the link is cut after a line `all of them run`: all processes must end within 20 seconds, and one of them say
+#             that the other host cannot be reached
+#   refused   by torchrun: each process must fail and say that MPI is for several hosts
+# Exits with 4 where that cannot be tried: without the right to make namespaces, netem in the kernel, or torchrun.
+case=$1 launcher=$2
+shift 2
+skip() { echo "skipped: $1" >&2; exit 4; }
+command -v ip >/dev/null || skip "ip of iproute2 is not on this machine"
+command -v "$launcher" >/dev/null || skip "$launcher is not on this machine"
+scratch=$(mktemp -d)
+one=devplace-$$-1 other=devplace-$$-2
+
+# Ends what is left on the hosts, such as the launcher's daemons.
+clean() {
+  for host in $one $other; do
+    for process in $(ip netns pids $host 2>/dev/null); do kill -9 "$process" 2>/dev/null; done
+    ip netns del $host 2>/dev/null
+  done
+  rm -rf "$scratch"
+}
+trap clean EXIT
+ip netns add $one 2>/dev/null && ip netns add $other && ip link add dp0 netns $one type veth peer name dp0 netns $other ||
+  skip "this user or kernel cannot make network namespaces"
+on() { host=$1; shift; ip netns exec $host unshare --uts sh -c 'hostname "$0" && exec "$@"' $host "$@"; }
+on $one true || skip "this user or kernel cannot give a namespace a host name"
+ip -n $one addr add 10.201.7.1/24 dev dp0
+ip -n $other addr add 10.201.7.2/24 dev dp0
+for host in $one $other; do
+  ip -n $host link set lo up
+  ip -n $host link set dp0 up
+done
+if [ "$case" = slow ]; then
+  for host in $one $other; do
+    ip netns exec $host tc qdisc add dev dp0 root netem delay 2ms loss 1% 2>/dev/null || skip "this kernel has no netem"
+  done
+fi
+
+cat >"$scratch/agent" <<END
+#!/bin/sh
+# agent [option]... <host> <command>...: as ssh.
+while case \$1 in -*) true ;; *) false ;; esac; do shift; done
+case \$1 in *.1) host=$one ;; *) host=$other ;; esac
+shift
+exec ip netns exec \$host unshare --uts sh -c "hostname \$host; \$*"
+END
+chmod +x "$scratch/agent"
+
+export OMP_NUM_THREADS=1 # several processes share the processors
+hosts=10.201.7.1:2,10.201.7.2:2
+start() {
+  case $launcher in
+    *torchrun)
+      for node in 0 1; do
+        host=$one
+        [ $node -eq 0 ] || host=$other
+        on $host "$launcher" --nnodes 2 --node-rank $node --nproc-per-node 2 --master-addr 10.201.7.1 --no-python "$@" &
+      done
+      wait ;;
+    *mpich) on $one timeout -k 5 60 "$launcher" -launcher ssh -launcher-exec "$scratch/agent" -hosts $hosts -n 4 "$@" ;;
+    *)
+      export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+      export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm_rsh_agent="$scratch/agent"
+      on $one timeout -k 5 60 "$launcher" --host $hosts -n 4 "$@" ;;
+  esac
+}
+# The processes of the program, on either host.
+running() {
+  for host in $one $other; do
+    for process in $(ip netns pids $host); do readlink "/proc/$process/exe"; done
+  done | grep -cxF "$(readlink -f "$program")"
+}
+
+program=$1
+case $case in
+  together | slow)
+    [ "$(start hostname | sort | uniq -c | grep -c "^ *2 devplace-$$-[12]$")" -eq 2 ] && start "$@" ;;
+  refused)
+    start "$@" >"$scratch/output" 2>&1
+    grep -F devplace "$scratch/output"
+    [ "$(grep -c 'are on several hosts, 2 of them on this one. .* start them by mpirun' "$scratch/output")" -eq 4 ] ;;
+  cut)
+    start "$@" >"$scratch/output" 2>&1 &
+    for tenth in $(seq 300); do
+      grep -q '^all of them run' "$scratch/output" && break
+      sleep 0.1
+    done
+    [ "$(running)" -eq 4 ] || { cat "$scratch/output"; exit 1; }
+    ip -n $other link set dp0 down
+    for tenth in $(seq 200); do
+      [ "$(running)" -eq 0 ] && break
+      sleep 0.1
+    done
+    cat "$scratch/output"
+    echo "$(running) processes are left after $tenth tenths of a second"
+    [ "$(running)" -eq 0 ] && [ "$(grep -c 'its host is down or cannot be reached' "$scratch/output")" -eq 1 ] ;;
+esac
