@@ -49,3 +49,6 @@
 #include <devplace/ops/scale_bytes.hpp>
 #include <devplace/ops/softmax.hpp>
 #include <devplace/ops/take_rows.hpp>
+
+// It includes elementwise.hpp, which is to stand above.
+#include <devplace/ops/activations.hpp>

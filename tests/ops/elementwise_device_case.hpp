@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
@@ -86,6 +87,9 @@ double approximate_formulas_differ_by() {
   check(formula_differs_by<Where>([](auto& a) { return log(abs(a)); }, x));
   check(formula_differs_by<Where>([](auto& a) { return tanh(a) * sigmoid(a); }, x));
   check(formula_differs_by<Where>([](auto& a) { return pow(abs(a), 1.5f); }, x));
+  check(formula_differs_by<Where>([](auto& a) { return erf(a) - expm1(a); }, x));
+  check(formula_differs_by<Where>([](auto& a) { return gelu(a) - silu(a); }, x));
+  check(formula_differs_by<Where>([](auto& a) { return gelu_tanh(a) - softplus(a); }, x));
   return largest;
 }
 

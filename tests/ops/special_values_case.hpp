@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <devplace/ops/activations.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/reduce.hpp>
@@ -81,12 +82,43 @@ void check_functions() {
   check("tanh", of([](auto a) { return tanh(a); }), {nan, 1, -1, -0.0F, 0, tanh1, -tanh1, tiny, 1, -1});
   check("sigmoid", of([](auto a) { return sigmoid(a); }),
         {nan, 1, 0, 0.5F, 0.5F, sigmoid1, 0.2689414322376251F, 0.5F, 1, 0});
+  const float erf1 = 0.8427007794380188F;
+  check("erf", of([](auto a) { return erf(a); }), {nan, 1, -1, -0.0F, 0, erf1, -erf1, tiny, 1, -1});
+  check("expm1", of([](auto a) { return expm1(a); }),
+        {nan, inf, -1, -0.0F, 0, 1.718281865119934F, -0.6321205496788025F, tiny, inf, -1});
   // Out-of-range conversions are undefined in PyTorch; expected are the results that cast documents.
   check("cast to int32", elements<Backend, std::int32_t>([](auto a) { return cast<std::int32_t>(a); }, x),
         {0, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0, 0, 1, -1, 0,
          std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()});
   check("cast to double", elements<Backend, double>([](auto a) { return cast<double>(a); }, x),
         {nan, inf, -inf, -0.0, 0, 1, -1, tiny, largest, -largest});
+}
+
+/// PyTorch's products are NaN for -infinity; expected is the limit, which they document.
+template <class Backend>
+void check_activations() {
+  const floats x{nan, inf, -inf, -0.0F, 0.0F, 1, -1, largest, -largest};
+  const auto of = [&x](const auto& formula) { return elements<Backend, float>(formula, x); };
+  check("gelu", of([](auto a) { return gelu(a); }),
+        {nan, inf, -0.0F, -0.0F, 0, 0.8413447737693787F, -0.15865525603294373F, largest, -0.0F});
+  check("gelu_tanh", of([](auto a) { return gelu_tanh(a); }),
+        {nan, inf, -0.0F, -0.0F, 0, 0.8411920070648193F, -0.15880800783634186F, largest, -0.0F});
+  check("silu", of([](auto a) { return silu(a); }),
+        {nan, inf, -0.0F, -0.0F, 0, 0.7310585975646973F, -0.2689414322376251F, largest, -0.0F});
+  const float log2 = 0.6931471824645996F;
+  check("softplus", of([](auto a) { return softplus(a); }),
+        {nan, inf, 0, log2, log2, 1.31326162815094F, 0.3132616877555847F, largest, 0});
+  const auto slope = [&x](auto distribution) {
+    using gradient = decltype(distribution);
+    return elements<Backend, float>([](auto a) { return map(gradient{}, cast<float>(a == a), a); }, x);
+  };
+  using namespace detail::elementary;
+  check("gelu's gradient", slope(gated_gradient<normal>{}),
+        {nan, 1, 0, 0.5F, 0.5F, 1.0833154916763306F, -0.08331546932458878F, 1, 0});
+  check("gelu_tanh's gradient", slope(gated_gradient<nearly_normal>{}),
+        {nan, 1, 0, 0.5F, 0.5F, 1.0829640626907349F, -0.08296408504247665F, 1, 0});
+  check("silu's gradient", slope(gated_gradient<logistic>{}),
+        {nan, 1, 0, 0.5F, 0.5F, 0.9276705384254456F, 0.07232949137687683F, 1, 0});
 }
 
 /// Removes the sign of zeros, for results that may have either.

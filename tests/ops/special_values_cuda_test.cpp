@@ -11,6 +11,11 @@ TEST_CASE("NaN, infinities and -0 in functions of elements, on a GPU", "[ops]") 
   special_values::check_functions<backend>();
 }
 
+TEST_CASE("NaN and infinities in activations and their gradients, on a GPU", "[ops]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  special_values::check_activations<backend>();
+}
+
 TEST_CASE("NaN, infinities and -0 in operators, on a GPU", "[ops]") {
   DEVPLACE_NEEDS_CUDA_DEVICE();
   special_values::check_operators<backend>();

@@ -9,6 +9,10 @@ TEST_CASE("NaN, infinities and -0 in functions of elements, on a simulated devic
   special_values::check_functions<backend>();
 }
 
+TEST_CASE("NaN and infinities in activations and their gradients, on a simulated device", "[ops]") {
+  special_values::check_activations<backend>();
+}
+
 TEST_CASE("NaN, infinities and -0 in operators, on a simulated device", "[ops]") {
   special_values::check_operators<backend>();
 }

@@ -9,6 +9,10 @@ TEST_CASE("NaN, infinities and -0 in functions of elements, on the CPU", "[ops]"
   special_values::check_functions<backend>();
 }
 
+TEST_CASE("NaN and infinities in activations and their gradients, on the CPU", "[ops]") {
+  special_values::check_activations<backend>();
+}
+
 TEST_CASE("NaN, infinities and -0 in operators, on the CPU", "[ops]") {
   special_values::check_operators<backend>();
 }

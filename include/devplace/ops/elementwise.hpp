@@ -85,6 +85,8 @@ DEVPLACE_DETAIL_UNARY(square, detail::unary<detail::elementary::square>);
 DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
 /// e to the power x, within 2 ulp; like the following functions for float and double.
 DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
+/// exp(x) - 1 within 3 ulp, also for small x.
+DEVPLACE_DETAIL_UNARY(expm1, detail::unary<detail::elementary::exponential_minus_one>);
 /// Natural logarithm.
 DEVPLACE_DETAIL_UNARY(log, detail::unary<detail::elementary::logarithm>);
 /// Square root.
@@ -93,6 +95,8 @@ DEVPLACE_DETAIL_UNARY(sqrt, detail::unary<detail::elementary::square_root>);
 DEVPLACE_DETAIL_UNARY(tanh, detail::unary<detail::elementary::hyperbolic_tangent>);
 /// 1 / (1 + exp(-x)), within 3 ulp; 0 where exp(-x) overflows.
 DEVPLACE_DETAIL_UNARY(sigmoid, detail::unary<detail::elementary::sigmoid>);
+/// The error function, within 4 ulp.
+DEVPLACE_DETAIL_UNARY(erf, detail::unary<detail::elementary::error_function>);
 
 #undef DEVPLACE_DETAIL_UNARY
 

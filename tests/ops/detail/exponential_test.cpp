@@ -3,32 +3,15 @@
 #include <devplace/ops/detail/exponential.hpp>
 
 #include "support/catch.hpp"
+#include "support/ulps.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-namespace {
-
-// Error in units of the last place of the result's format; `exact` is the result in more digits.
-double ulps(float value, double exact) {
-  return std::fabs(static_cast<double>(value) - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
-}
-double ulps(double value, long double exact) {
-  return static_cast<double>(std::fabs(static_cast<long double>(value) - exact) /
-                             std::ldexp(1.0L, std::max(std::ilogb(exact), -1022) - 52));
-}
-
-// The larger error; NaN if one is.
-double larger(double a, double b) {
-  return b <= a ? a : std::isnan(a) ? a : b;
-}
-
-template <class T>
-using wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-
-}  // namespace
+using devplace::test::larger;
+using devplace::test::ulps;
+using devplace::test::wider;
 
 TEMPLATE_TEST_CASE("fast_exp is within 2 ulp over the whole range, subnormal results included", "[ops]", float,
                    double) {
@@ -58,6 +41,38 @@ TEMPLATE_TEST_CASE("fast_exp's special values", "[ops]", float, double) {
   CHECK(fast_exp(limits::max()) == limits::infinity());
   CHECK(std::isnan(fast_exp(limits::quiet_NaN())));
   CHECK(fast_exp(limits::denorm_min()) == 1);
+}
+
+TEMPLATE_TEST_CASE("fast_expm1 is within 3 ulp over the whole range, subnormal numbers included", "[ops]", float,
+                   double) {
+  using devplace::detail::fast_expm1;
+  const double high = std::is_same_v<TestType, float> ? 88.7 : 709.7;
+  double worst = 0;
+  const auto check = [&worst](TestType x) {
+    worst = larger(worst, ulps(fast_expm1(x), std::expm1(wider<TestType>{x})));
+  };
+  for (int i = 1; i <= 100000; ++i) {
+    check(static_cast<TestType>(high * i / 100000));
+    check(static_cast<TestType>(-50.0 * i / 100000));
+    check(static_cast<TestType>(2e-5 * (i - 50000)));
+    check(std::ldexp(TestType(1) + static_cast<TestType>(i) / 200000,
+                     -(i % -(std::numeric_limits<TestType>::min_exponent - 30))));
+  }
+  CHECK(worst <= 3);
+}
+
+TEMPLATE_TEST_CASE("fast_expm1's special values", "[ops]", float, double) {
+  using devplace::detail::fast_expm1;
+  using limits = std::numeric_limits<TestType>;
+  CHECK(fast_expm1(TestType{0}) == 0);
+  CHECK_FALSE(std::signbit(fast_expm1(TestType{0})));
+  CHECK(std::signbit(fast_expm1(-TestType{0})));
+  CHECK(fast_expm1(-limits::infinity()) == -1);
+  CHECK(fast_expm1(limits::lowest()) == -1);
+  CHECK(fast_expm1(limits::infinity()) == limits::infinity());
+  CHECK(fast_expm1(limits::max()) == limits::infinity());
+  CHECK(std::isnan(fast_expm1(limits::quiet_NaN())));
+  CHECK(fast_expm1(-limits::denorm_min()) == -limits::denorm_min());
 }
 
 TEMPLATE_TEST_CASE("fast_tanh is within 3 ulp over the whole range, subnormal numbers included", "[ops]", float,

@@ -19,7 +19,9 @@ inline constexpr std::size_t elementwise_grain = 16384;
 template <class T, class Tree, class Stride = std::integral_constant<std::size_t, 1>>
 [[gnu::always_inline]] inline void assign_row(T* destination, const Tree& tree, std::size_t begin, std::size_t end,
                                               Stride stride = {}) {
-  independent_loop(begin, end, [&](std::size_t i) { destination[i * stride] = tree.at(i); });
+  // Always inlined: g++ vectorises no loop with a call, and does not inline long expressions otherwise.
+  independent_loop(
+      begin, end, [&](std::size_t i) __attribute__((always_inline)) { destination[i * stride] = tree.at(i); });
 }
 
 /// Index functor without broadcasting, except of tensors with one element.

@@ -9,6 +9,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/normal_distribution.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 // Functors of the elementwise operations, for host and devices. Every case is defined: integers wrap around, an integer
@@ -129,18 +130,20 @@ struct relu {
   }
 };
 
-#define DEVPLACE_DETAIL_FUNCTION(name, function) \
-  struct name {                                  \
-    static constexpr bool floating_only = true;  \
-    template <class T>                           \
-    DEVPLACE_HD T operator()(T x) const {        \
-      return function(x);                        \
-    }                                            \
+#define DEVPLACE_DETAIL_FUNCTION(name, function)                 \
+  struct name {                                                  \
+    static constexpr bool floating_only = true;                  \
+    template <class T>                                           \
+    [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { \
+      return function(x);                                        \
+    }                                                            \
   }
 DEVPLACE_DETAIL_FUNCTION(exponential, fast_exp);
 DEVPLACE_DETAIL_FUNCTION(logarithm, std::log);
 DEVPLACE_DETAIL_FUNCTION(square_root, std::sqrt);
 DEVPLACE_DETAIL_FUNCTION(hyperbolic_tangent, fast_tanh);
+DEVPLACE_DETAIL_FUNCTION(exponential_minus_one, fast_expm1);
+DEVPLACE_DETAIL_FUNCTION(error_function, fast_erf);
 #undef DEVPLACE_DETAIL_FUNCTION
 
 /// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
@@ -148,7 +151,7 @@ struct sigmoid {
   static constexpr bool floating_only = true;
 
   template <class T>
-  DEVPLACE_HD T operator()(T x) const {
+  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
     return T{1} / (T{1} + fast_exp(-x));
   }
 };

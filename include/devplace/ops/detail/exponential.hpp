@@ -110,6 +110,27 @@ template <floating_element T>
          power_of_two<T>(static_cast<unsigned_bits>(doubled - half));
 }
 
+/// exp(x) - 1 within 3 ulp, also for small x; exactly -1 and infinity beyond the limits, -0 for -0, NaN for NaN:
+/// 2^k (exp(r) - 1) + (2^k - 1).
+template <floating_element T>
+[[gnu::always_inline]] DEVPLACE_HD inline T fast_expm1(T x) {
+  using constants = exponential_constants<T>;
+  using bits = typename constants::bits;
+  using unsigned_bits = typename exponent_parts<T>::unsigned_bits;
+  constexpr bits sign_bit = lowest_number<bits>;
+  const exponent_parts<T> parts(limited_to(constants::limit, x));
+  const T series = parts.r + parts.r * parts.r * exponential_series<2, constants::degree>(parts.r);
+  // As in fast_exp: 2^k = first * second.
+  const auto doubled = static_cast<unsigned_bits>(parts.k + 2u * constants::bias);
+  const auto half = static_cast<unsigned_bits>(doubled >> 1);
+  const auto other = static_cast<unsigned_bits>(doubled - half);
+  const T first = power_of_two<T>(half);
+  const T reciprocal_of_second = power_of_two<T>(static_cast<unsigned_bits>(2u * constants::bias - other));
+  const T scaled = DEVPLACE_AS_WRITTEN(series * first) + DEVPLACE_AS_WRITTEN(first - reciprocal_of_second);
+  const T result = DEVPLACE_AS_WRITTEN(scaled) * power_of_two<T>(other);
+  return same_bits<T>(same_bits<bits>(result) | (same_bits<bits>(x) & sign_bit));  // the sign of a small x's zero
+}
+
 /// tanh(x) within 3 ulp, exactly -1 and 1 for large x, -0 for -0, NaN for NaN: e / (e + 2) with e = exp(2 |x|) - 1
 /// = 2^k (exp(r) - 1) + (2^k - 1).
 template <floating_element T>

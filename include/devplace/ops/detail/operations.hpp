@@ -38,8 +38,8 @@ inline constexpr bool takes_elements = std::is_floating_point_v<Element> || !req
   F::floating_only;
 };
 
-#define DEVPLACE_DETAIL_FLOATING_ONLY                                                                       \
-  "devplace: exp, log, sqrt, tanh, sigmoid and pow take float or double elements; convert them first with " \
+#define DEVPLACE_DETAIL_FLOATING_ONLY                                                                                 \
+  "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take float or double elements; convert them first with " \
   "cast<float>(x)."
 #define DEVPLACE_DETAIL_FRACTION                                                                                  \
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \

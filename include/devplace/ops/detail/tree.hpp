@@ -87,7 +87,7 @@ struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... 
   F function;
 
   template <class Position>
-  DEVPLACE_HD constexpr auto at(const Position& p) const {
+  [[gnu::always_inline]] DEVPLACE_HD constexpr auto at(const Position& p) const {
     return function(static_cast<const branch<I, Children>&>(*this).child.at(p)...);
   }
 };

@@ -14,6 +14,10 @@ TEST_CASE("NaN, infinities and -0 in functions of elements, in the kernels", "[o
   special_values::check_functions<backend>();
 }
 
+TEST_CASE("NaN and infinities in activations and their gradients, in the kernels", "[ops]") {
+  special_values::check_activations<backend>();
+}
+
 TEST_CASE("NaN, infinities and -0 in operators, in the kernels", "[ops]") {
   special_values::check_operators<backend>();
 }

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/exponential.hpp>
+#include <devplace/ops/detail/normal_distribution.hpp>
+
+// Functors of activations x F(x), F being a symmetric distribution function, and of softplus, for host and devices.
+// With the tail t(a) = F(-a), x F(x) = max(x, 0) - |x| t(|x|): nothing cancels for large |x|, and infinities give no
+// NaN.
+namespace devplace::detail::elementary {
+
+/// Tails of distributions for 0 <= a <= `limit`, where they round to 0: `probability` is F(-a), and `slope` a F'(a).
+///@{
+template <class T>
+struct logistic {
+  static constexpr T limit = exponential_constants<T>::limit;
+  T probability;
+  T slope;
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a, T exponent) {
+    const T e = fast_exp(-exponent);
+    const T share = T{1} / (T{1} + e);
+    probability = e * share;
+    slope = a * (probability * share);
+  }
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit logistic(T a) : logistic(a, a) {}
+};
+
+template <class T>
+struct normal {
+  static constexpr T limit = normal_constants<T>::limit;
+  T probability;
+  T slope;
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit normal(T a) {
+    const normal_tail<T> tail(a);
+    probability = tail.probability;
+    slope = a * (tail.density * static_cast<T>(0.39894228040143267794));  // 1 / sqrt(2 pi)
+  }
+};
+
+/// The logistic distribution of u = sqrt(8 / pi) (a + 0.044715 a^3), which is close to the normal one.
+template <class T>
+struct nearly_normal {
+  static constexpr T limit = exponential_constants<T>::limit;
+  T probability;
+  T slope;
+
+  [[gnu::always_inline]] DEVPLACE_HD inline explicit nearly_normal(T a) {
+    constexpr T root = static_cast<T>(1.59576912160573071176), cubic = static_cast<T>(0.044715);
+    const T square = a * a;
+    const logistic<T> tail(a * (root * (1 + 3 * cubic * square)), a * (root * (1 + cubic * square)));
+    probability = tail.probability;
+    slope = tail.slope;
+  }
+};
+///@}
+
+/// x F(x).
+template <template <class> class Distribution>
+struct gated {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
+    const T a = limited_to(Distribution<T>::limit, std::fabs(x));
+    return (x < T{0} ? -T{0} : x) - a * Distribution<T>(a).probability;
+  }
+};
+
+/// dy times the derivative of x F(x), F(x) + x F'(x).
+template <template <class> class Distribution>
+struct gated_gradient {
+  template <class T>
+  [[gnu::always_inline]] DEVPLACE_HD T operator()(T dy, T x) const {
+    const Distribution<T> tail(limited_to(Distribution<T>::limit, std::fabs(x)));
+    const T of_negative = tail.probability - tail.slope;
+    // Otherwise it is 1 - of_negative. By the sign's bit: for a condition, g++ does not vectorise the loop.
+    using bits = typename exponential_constants<T>::bits;
+    const bits negative = same_bits<bits>(x) >> (8 * sizeof(T) - 1);
+    const T opposite = same_bits<T>(same_bits<bits>(of_negative) ^ (~negative & lowest_number<bits>));
+    return dy * (same_bits<T>(same_bits<bits>(T{1}) & ~negative) + opposite);
+  }
+};
+
+/// log(1 + u) within 3 ulp for 0 <= u <= 1: 2 artanh(s) with s = u / (2 + u) <= 1/3, by its power series.
+template <class T, int K = 0>
+[[gnu::always_inline]] DEVPLACE_HD constexpr T artanh_series(T square) {
+  constexpr int last = sizeof(T) == 4 ? 7 : 16;  // (1/3)^(2 last + 2) / (2 last + 3) < 2^-28 or 2^-58
+  constexpr T term = T{1} / static_cast<T>(2 * K + 1);
+  if constexpr (K == last)
+    return term;
+  else
+    return artanh_series<T, K + 1>(square) * square + term;
+}
+template <class T>
+[[gnu::always_inline]] DEVPLACE_HD inline T log_of_one_plus(T u) {
+  const T s = u / (T{2} + u);
+  return 2 * s * artanh_series(s * s);
+}
+
+/// log(1 + exp(x)).
+struct softplus {
+  static constexpr bool floating_only = true;
+
+  template <class T>
+  [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
+    return (x < T{0} ? T{0} : x) + log_of_one_plus(fast_exp(-std::fabs(x)));
+  }
+};
+
+}  // namespace devplace::detail::elementary
