@@ -11,6 +11,9 @@
 #include <cstring>
 #include <vector>
 
+#include <devplace/nn/gelu.hpp>
+#include <devplace/nn/silu.hpp>
+#include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
@@ -47,6 +50,14 @@ void operations(std::size_t n, const Visit& visit) {
   visit("tanh(x)", [&] { to = dp::tanh(x); });
   visit("tanh, backward", [&] { to = x * (1.0F - y * y); });
   visit("sigmoid(x)", [&] { to = dp::sigmoid(x); });
+  visit("expm1(x)", [&] { to = dp::expm1(x); });
+  visit("erf(x)", [&] { to = dp::erf(x); });
+  visit("gelu(x)", [&] { to = dp::gelu(x); });
+  visit("gelu, backward", [&] { to = dp::nn::gelu::gradient(y, x); });
+  visit("gelu_tanh(x)", [&] { to = dp::gelu_tanh(x); });
+  visit("silu(x)", [&] { to = dp::silu(x); });
+  visit("silu, backward", [&] { to = dp::nn::silu::gradient(y, x); });
+  visit("softplus(x)", [&] { to = dp::softplus(x); });
 }
 
 struct result {

@@ -6,11 +6,14 @@
 #include <devplace/core.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/elu.hpp>
 #include <devplace/nn/flatten.hpp>
+#include <devplace/nn/gelu.hpp>
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/loss.hpp>
@@ -22,7 +25,9 @@
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
+#include <devplace/nn/silu.hpp>
 #include <devplace/nn/softmax.hpp>
+#include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_losses.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/nn/to.hpp>

@@ -8,14 +8,17 @@
 
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
+#include <devplace/nn/elu.hpp>
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/input.hpp>
+#include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/softmax.hpp>
+#include <devplace/nn/softplus.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -405,6 +408,21 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(DROPOUT_OF_PERCENT)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_10)
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<20>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(SLOPE_AS_A_NUMBER)  // expect: (must be a type|expected a type|WRITE_std_ratio_1_100)
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<5>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(SLOPE_OF_ANOTHER_TYPE)  // expect: devplace: leaky_relu takes its slope as a ratio
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<double>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NEGATIVE_SLOPE)  // expect: devplace: leaky_relu's slope must not be negative
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::leaky_relu<std::ratio<-1, 5>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(ALPHA_OF_ZERO)  // expect: devplace: elu's alpha must be positive
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::elu<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(BETA_OF_ZERO)  // expect: devplace: softplus's beta must be positive
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::softplus<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }

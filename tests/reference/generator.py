@@ -69,6 +69,16 @@ def parameter(run, name):
     return ((uniform(run, stream, int(np.prod(shape))) - np.float32(0.5)) * span).reshape(shape)
 
 
+def features(run, count):
+    """[count, 16] float32 in [-2, 2), the inputs of the small networks."""
+    return ((uniform(run, PROTOTYPE, count * 16) - np.float32(0.5)) * np.float32(4)).reshape(count, 16)
+
+
+def network_parameter(run, index, shape):
+    """Parameter number `index` of a small network, all of whose layers take 16 values: exact in float32."""
+    return ((uniform(run, WEIGHT0 + index, int(np.prod(shape))) - np.float32(0.5)) * np.float32(0.5)).reshape(shape)
+
+
 def checksum(values):
     """Sum of (i + 1) * value_i modulo 2^64; floats count with their 32 bits."""
     values = np.ascontiguousarray(values).ravel()

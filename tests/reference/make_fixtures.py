@@ -21,7 +21,7 @@ from torch.nn import functional
 import generator
 
 ROOT = pathlib.Path(__file__).resolve().parent
-GROUPS = ("layers", "losses", "optimizers", "reductions", "generator", "training")
+GROUPS = ("layers", "losses", "optimizers", "reductions", "generator", "training", "networks")
 DTYPES = {"f64": torch.float64, "f32": torch.float32}
 
 
@@ -108,6 +108,23 @@ def make_layers():
         lambda x, **parameters: two_layers(x, **parameters),
         {"x": torch.randn(5, 6), **affine(6, 5, "0"), **affine(5, 3, "1")},
     )
+
+
+def make_activations():
+    torch.manual_seed(5)
+    for name, function in {
+        "gelu": lambda x: functional.gelu(x),
+        "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+        "silu": lambda x: functional.silu(x),
+        "leaky_relu": lambda x: functional.leaky_relu(x),
+        "leaky_relu_slope": lambda x: functional.leaky_relu(x, 0.2),
+        "elu": lambda x: functional.elu(x),
+        "elu_alpha": lambda x: functional.elu(x, 1.5),
+        "softplus": lambda x: functional.softplus(x),
+        "softplus_beta": lambda x: functional.softplus(x, 2, 3),
+    }.items():
+        layer(name, function, {"x": torch.randn(5, 7) * 2})
+        layer(name + "_large", function, {"x": torch.randn(5, 7) * 60})
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------
@@ -350,6 +367,62 @@ def make_training():
         assert worst(rounded, exact) < 2e-6 and worst(other, exact) < 2e-6, "choose a better conditioned run"
 
 
+# --- small networks ----------------------------------------------------------------------------------------------------
+
+NETWORK_BATCH = 16
+
+
+def train_network(run, modules, loss_of, targets_of, dtype):
+    """Losses of 200 steps, and the bias of the last layer after them."""
+    network = nn.Sequential(*modules()).to(dtype)
+    with torch.no_grad():
+        for index, parameter in enumerate(network.parameters()):
+            parameter.copy_(torch.from_numpy(generator.network_parameter(run, index, tuple(parameter.shape))))
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, foreach=False)
+    features = torch.from_numpy(generator.features(run, STEPS * NETWORK_BATCH))
+    targets = targets_of(features)
+    features = features.to(dtype)
+    targets = targets.to(dtype) if targets.is_floating_point() else targets
+    losses = []
+    for step in range(STEPS):
+        batch = slice(step * NETWORK_BATCH, (step + 1) * NETWORK_BATCH)
+        optimizer.zero_grad()
+        loss = loss_of(network(features[batch]), targets[batch])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return {"losses": torch.stack(losses), "last_bias": list(network.parameters())[-1].detach()}
+
+
+def products(x):
+    return x[:, :4] * x[:, 4:8]
+
+
+def network(name, run, modules, loss_of, targets_of):
+    results = {}
+
+    def compute(dtype):
+        results[dtype] = train_network(run, modules, loss_of, targets_of, dtype)
+        return results[dtype]
+
+    record(f"networks/{name}", compute)
+    exact, rounded = (results[dtype]["losses"].double() for dtype in (torch.float64, torch.float32))
+    worst = float(((exact - rounded) / exact).abs().max())
+    print(f"networks/{name}: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64 {worst:.1e} relative")
+    assert worst < 5e-6, "choose a better conditioned run"
+
+
+def make_networks():
+    def three(first, second, third):
+        layers = [nn.Linear(16, 16), first, nn.Linear(16, 16), second, nn.Linear(16, 16), third, nn.Linear(16, 4)]
+        return lambda: layers
+
+    gelu_silu_elu = three(nn.GELU(), nn.SiLU(), nn.ELU())
+    network("gelu_silu_elu", 1, gelu_silu_elu, functional.mse_loss, products)
+    others = three(nn.GELU(approximate="tanh"), nn.LeakyReLU(0.2), nn.Softplus())
+    network("gelu_tanh_leaky_relu_softplus", 2, others, functional.mse_loss, products)
+
+
 def make_generator():
     """Golden values for tests/support/reference_test.cpp, which holds the printed ones as constants."""
     run = RUNS["adam"]
@@ -379,11 +452,13 @@ def main():
     for group in GROUPS:
         shutil.rmtree(ROOT / group, ignore_errors=True)
     make_layers()
+    make_activations()
     make_losses()
     make_optimizers()
     make_reductions()
     make_generator()
     make_training()
+    make_networks()
     files = [path for group in GROUPS for path in (ROOT / group).rglob("*.npy")]
     print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
 

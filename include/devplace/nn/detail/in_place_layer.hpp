@@ -37,4 +37,32 @@ struct elementwise_layer : in_place_layer {
   }
 };
 
+/// The same if the output does not determine the gradient: `Layer` gives it as an expression of the input, which is
+/// kept.
+template <class Layer>
+struct elementwise_layer_of_input {
+  template <class In>
+  using output = In;
+  static constexpr keep keeps = keep::input;
+
+  static void forward(const auto& c) { flat(c.output) = Layer::value(flat(c.input)); }
+  static void backward(const auto& c) {
+    flat(c.input_gradient) = Layer::gradient(flat(c.output_gradient), flat(c.input));
+  }
+};
+
+/// Whether a template argument is a std::ratio.
+template <class R>
+inline constexpr bool is_ratio = requires {
+  R::num;
+  R::den;
+};
+
+/// The number that a std::ratio is; 1 for another type, so that no other error follows its refusal.
+template <class R>
+inline constexpr double number_of = 1;
+template <class R>
+  requires is_ratio<R>
+inline constexpr double number_of<R> = static_cast<double>(R::num) / static_cast<double>(R::den);
+
 }  // namespace devplace::nn::detail

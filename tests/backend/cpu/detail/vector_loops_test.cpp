@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <devplace/nn/gelu.hpp>
+#include <devplace/ops/activations.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
@@ -43,6 +45,10 @@ void for_each_formula(const Check& check) {
   check([](const auto& x, const auto& y) { return dp::exp(x) - y; });
   check([](const auto& x, const auto& y) { return y * dp::tanh(x); });
   check([](const auto& x, const auto& y) { return dp::sigmoid(x) - y; });
+  check([](const auto& x, const auto& y) { return dp::erf(x) - dp::expm1(y); });
+  check([](const auto& x, const auto& y) { return dp::gelu(x) - dp::softplus(y); });
+  check([](const auto& x, const auto& y) { return dp::gelu_tanh(x) * dp::silu(y); });
+  check([](const auto& x, const auto& y) { return dp::nn::gelu::gradient(y, x); });
   check([](const auto& x, const auto& y) { return dp::cast<float>(dp::cast<std::int32_t>(x)) + y; });
 }
 

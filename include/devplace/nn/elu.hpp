@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <ratio>
+
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/ops/elementwise.hpp>
+
+namespace devplace::nn {
+
+/// x where x > 0 and `alpha` (exp(x) - 1) elsewhere, of each element: torch.nn.ELU. Alpha is a positive std::ratio:
+/// `elu<std::ratio<3, 2>>`; `elu<>` has PyTorch's default, 1.
+template <class GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2 = std::ratio<1>>
+struct elu : detail::elementwise_layer<elu<GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2>> {
+  /// The alpha, a std::ratio.
+  using alpha = GIVE_ALPHA_AS_A_RATIO_WRITE_std_ratio_3_2;
+  static_assert(detail::is_ratio<alpha>, "devplace: elu takes its alpha as a ratio: elu<std::ratio<3, 2>> for 1.5.");
+  static_assert(detail::number_of<alpha> > 0, "devplace: elu's alpha must be positive; elu<> has 1.");
+  /// The function, and the gradient from the output `y` and its gradient.
+  ///@{
+  static auto value(const auto& x) { return where(x > 0, x, detail::number_of<alpha> * expm1(x)); }
+  static auto gradient(const auto& dy, const auto& y) { return where(y > 0, dy, dy * (y + detail::number_of<alpha>)); }
+  ///@}
+};
+
+}  // namespace devplace::nn

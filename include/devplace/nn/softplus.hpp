@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <ratio>
+
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/ops/activations.hpp>
+
+namespace devplace::nn {
+
+/// log(1 + exp(beta x)) / beta of each element, and x where beta x is above threshold: torch.nn.Softplus. Both
+/// are std::ratios, Beta positive: `softplus<std::ratio<2>, std::ratio<10>>`; `softplus<>` has PyTorch's defaults, 1
+/// and 20.
+template <class GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2 = std::ratio<1>,
+          class GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20 = std::ratio<20>>
+struct softplus
+    : detail::elementwise_layer_of_input<
+          softplus<GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2, GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20>> {
+  /// Its numbers, each a std::ratio.
+  ///@{
+  using beta = GIVE_BETA_AS_A_RATIO_WRITE_std_ratio_2;
+  using threshold = GIVE_THE_THRESHOLD_AS_A_RATIO_WRITE_std_ratio_20;
+  ///@}
+  static_assert(detail::is_ratio<beta> && detail::is_ratio<threshold>,
+                "devplace: softplus takes beta and threshold as ratios: softplus<std::ratio<2>, std::ratio<20>>.");
+  static_assert(detail::number_of<beta> > 0, "devplace: softplus's beta must be positive; softplus<> has 1.");
+  /// The function, and the gradient from the input `x` and the output's gradient.
+  ///@{
+  static auto value(const auto& x) {
+    return where(factor * x > highest, x, devplace::softplus(factor * x) * (1 / factor));
+  }
+  static auto gradient(const auto& dy, const auto& x) {
+    return where(factor * x > highest, dy, dy * devplace::sigmoid(factor * x));
+  }
+  ///@}
+
+ private:
+  static constexpr double factor = detail::number_of<beta>, highest = detail::number_of<threshold>;
+};
+
+}  // namespace devplace::nn

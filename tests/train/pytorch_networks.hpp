@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ratio>
+#include <string>
+#include <vector>
+
+#include <devplace/io/npy.hpp>
+#include <devplace/nn/elu.hpp>
+#include <devplace/nn/gelu.hpp>
+#include <devplace/nn/leaky_relu.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/silu.hpp>
+#include <devplace/nn/softplus.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/host_values.hpp"
+#include "support/reference.hpp"
+#include "support/sanitizers.hpp"
+
+// The trainings of tests/reference/networks: 200 steps of small networks whose layers all take 16 values.
+namespace devplace::test {
+
+/// The numbers of one run, bit for bit as in tests/reference/generator.py.
+struct small_training {
+  static constexpr std::size_t steps = 200, batch = 16, inputs = 16, outputs = 4;
+
+  std::uint64_t run;
+
+  /// Input `index` of a sample, in [-2, 2).
+  float feature(std::size_t sample, std::size_t index) const {
+    return (reference_uniform(reference_seed(run, reference_stream::prototype), sample * inputs + index) - 0.5F) * 4;
+  }
+  /// Element `index` of parameter `which`.
+  float parameter(std::size_t which, std::size_t index) const {
+    const auto first = static_cast<std::size_t>(reference_stream::weight0);
+    return (reference_uniform(reference_seed(run, static_cast<reference_stream>(first + which)), index) - 0.5F) * 0.5F;
+  }
+};
+
+/// Targets of a regression: products of features.
+inline float product_of_features(const small_training& data, std::size_t sample, std::size_t output) {
+  return data.feature(sample, output) * data.feature(sample, output + small_training::outputs);
+}
+
+/// Trains from PyTorch's initial parameters, with targets [batch, 4] of the type of `target_of(data, sample, output)`:
+/// the loss of every step is within 1e-4 relative of PyTorch's in float, and 1e-10 in double, and so is the last bias
+/// after the last step. Sanitizers see the first 40 steps.
+template <class Net, class Where, class T, class Loss, class TargetOf>
+void follow_small_network(const std::string& name, std::uint64_t run, const Loss& loss, const TargetOf& target_of) {
+  const small_training data{run};
+  model<Net, Where, T> model{seed{0}};
+  std::size_t which = 0;
+  model.for_each_parameter([&](const std::string&, auto values) {
+    std::vector<T> initial(values.size());
+    for (std::size_t i = 0; i < initial.size(); ++i)
+      initial[i] = static_cast<T>(data.parameter(which, i));
+    support::set_values(values, initial);
+    ++which;
+  });
+  trainer step{model, loss, optim::sgd{.learning_rate = 0.05, .momentum = 0.9}};
+
+  const std::string folder = "networks/" + name + (sizeof(T) == 4 ? "/f32/" : "/f64/");
+  const auto losses = read_npy<T, extents<small_training::steps>>(reference_path(folder + "losses.npy"));
+  const double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-10;
+  tensor<T, extents<dyn, 16>, on<cpu>> x(extents<dyn, 16>{small_training::batch});
+  tensor<T, extents<dyn, 4>, on<cpu>> y(extents<dyn, 4>{small_training::batch});
+  const std::size_t steps = support::sanitized ? 40 : small_training::steps;
+  for (std::size_t i = 0; i < steps; ++i) {
+    for (std::size_t row = 0; row < small_training::batch; ++row) {
+      const std::size_t sample = i * small_training::batch + row;
+      for (std::size_t c = 0; c < small_training::inputs; ++c)
+        x(row, c) = static_cast<T>(data.feature(sample, c));
+      for (std::size_t c = 0; c < small_training::outputs; ++c)
+        y(row, c) = static_cast<T>(target_of(data, sample, c));
+    }
+    const double found = static_cast<double>(step(to<Where>(x), to<Where>(y)).item());
+    const double expected = static_cast<double>(losses(i));
+    INFO(name << ", step " << i << ": " << found << ", PyTorch " << expected);
+    REQUIRE(std::abs(found - expected) <= tolerance * expected);
+  }
+  if (steps < small_training::steps) return;
+  const auto last = read_npy<T, extents<4>>(reference_path(folder + "last_bias.npy"));
+  std::vector<T> bias;
+  model.for_each_parameter([&](const std::string&, auto values) { bias = support::values_of(values); });
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(static_cast<double>(bias[i]) == Catch::Approx(static_cast<double>(last(i))).epsilon(10 * tolerance));
+}
+
+/// Networks with each of the activations that keep their input or have numbers in their type.
+template <class Where, class T>
+void follow_activations() {
+  using from = nn::linear<16, 16>;
+  using last = nn::linear<16, 4>;
+  follow_small_network<nn::sequential<from, nn::gelu, from, nn::silu, from, nn::elu<>, last>, Where, T>(
+      "gelu_silu_elu", 1, nn::mse{}, product_of_features);
+  follow_small_network<
+      nn::sequential<from, nn::gelu_tanh, from, nn::leaky_relu<std::ratio<1, 5>>, from, nn::softplus<>, last>, Where,
+      T>("gelu_tanh_leaky_relu_softplus", 2, nn::mse{}, product_of_features);
+}
+
+}  // namespace devplace::test

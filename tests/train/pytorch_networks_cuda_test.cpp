@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/cuda_device.hpp"
+#include "train/pytorch_networks.hpp"
+
+namespace dp = devplace;
+
+TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's losses on a GPU", "[train]", float,
+                   double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  dp::test::follow_activations<dp::on<dp::cuda<0>>, TestType>();
+}

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "train/pytorch_networks.hpp"
+
+namespace dp = devplace;
+
+TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's losses on a simulated device",
+                   "[train]", float, double) {
+  dp::test::follow_activations<dp::on<dp::cuda<1>>, TestType>();
+}
