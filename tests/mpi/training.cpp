@@ -4,6 +4,7 @@
 // Run by mpirun with 1 to 4 processes: a training over them, from the documentation, has the bits of one process with
 // as many simulated devices.
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/mpi.hpp>
+#include <devplace/parallel/mpi_collectives.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "mpi/check.hpp"
@@ -27,10 +29,10 @@ namespace {
 
 using net = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>;
 
-template <class Where>
+template <class Where, class Policy = dp::collective::all_reduce<>>
 std::vector<float> train() {
   dp::model<net, Where> model{dp::seed{9}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01f}, Policy{}};
   for (const std::size_t rows : std::vector<std::size_t>{7, 1, 64, 2})
     step(dp::to_batch<Where>(dp::test::integer_samples<float, 6>(rows)),
          dp::to_batch<Where>(dp::test::square_labels(rows, 3)));
@@ -41,6 +43,22 @@ std::vector<float> train_in_one_process(int places) {
   if (places == 1) return train<dp::on<dp::cuda<0>>>();
   if (places == 2) return train<dp::replicated<0, 1>>();
   return places == 3 ? train<dp::replicated<0, 1, 2>>() : train<dp::replicated<0, 1, 2, 3>>();
+}
+
+/// MPI's own collectives, in which a sum of two is the same in every order.
+void train_by_mpi(const dp::process_group& processes, const std::vector<float>& expected) {
+  using where = dp::across<dp::on<dp::cpu>>;
+  namespace collective = dp::collective;
+  const auto whole = train<where, collective::all_reduce<collective::mpi>>();
+  const auto shares = train<where, collective::sharded_all_reduce<collective::mpi>>();
+  for (const auto& parameters : {whole, shares}) {
+    CHECK(parameters.size() == expected.size());
+    for (std::size_t i = 0; i != expected.size(); ++i) {
+      CHECK(std::abs(parameters[i] - expected[i]) < 1e-4F);
+      CHECK(processes.broadcast(parameters[i]) == parameters[i]);
+    }
+  }
+  if (processes.size() <= 2) CHECK(whole == expected);
 }
 
 /// As a solver has it: of the first processes, without the last one, which writes files, say.
@@ -70,6 +88,7 @@ int run(int argc, char** argv) {
   const std::vector<float> parameters = train<dp::across<dp::on<dp::cpu>>>();
   CHECK(parameters == train_in_one_process(session.processes().size()));
   CHECK(train<dp::across<dp::on<dp::cuda<0>>>>() == parameters);
+  train_by_mpi(session.processes(), parameters);
   train_beside_a_solver();
   return 0;
 }

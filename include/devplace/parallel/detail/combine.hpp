@@ -101,6 +101,15 @@ struct add_received {
   }
 };
 
+/// Finishes elements that hold totals over the ranks.
+template <class T, reduction Op>
+struct finish_reduction {
+  T* at;
+  int ranks;
+
+  DEVPLACE_HD void operator()(std::size_t i) const { at[i] = combine<T, Op>::finish(at[i], ranks); }
+};
+
 /// Throws if elements of type T cannot be reduced by this operation. To be called before any work is enqueued: the
 /// program may free the buffers as soon as a collective has thrown.
 template <class T>

@@ -69,9 +69,11 @@ class mpi_messages {
     MPI_Request& request = add(sent);
     check_mpi("MPI_Isend", MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, tag, communicator, &request));
   }
-  void barrier(MPI_Comm communicator) {
+  /// Starts a collective of MPI: `start(&request)`, a call of the function `name`.
+  template <class Start>
+  void start_collective(const char* name, const Start& start) {
     MPI_Request& request = add(all_together);
-    check_mpi("MPI_Ibarrier", MPI_Ibarrier(communicator, &request));
+    check_mpi(name, start(&request));
   }
 
   /// Returns when all have arrived, and what was sent may be overwritten. MPICH reports a message that is longer than
@@ -80,21 +82,16 @@ class mpi_messages {
   void wait(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i) {
       waiting pause(crowded_);
-      for (;;) {
-        int arrived = 0;
-        MPI_Status status{};
-        const int code = MPI_Test(&requests_[i], &arrived, &status);
-        if (code != MPI_SUCCESS || (arrived != 0 && !complete(status, expected_[i]))) {
-          if (monitor != nullptr) monitor->explain();
-          check_mpi("MPI_Test", code);
-          throw_incomplete(status, expected_[i]);
-        }
-        if (arrived != 0) break;
+      while (!test(i, monitor))
         if (pause.a_little() && monitor != nullptr) monitor->check();
-      }
     }
     requests_.clear();
     expected_.clear();
+  }
+  /// Lets MPI work on what has not arrived.
+  void progress(group_monitor* monitor) {
+    for (std::size_t i = 0; i != requests_.size(); ++i)
+      if (!test(i, monitor)) return;
   }
 
   /// After an exception. Returns whether no buffer is written any more: a message that has begun to arrive cannot be
@@ -123,6 +120,20 @@ class mpi_messages {
  private:
   /// In place of the bytes that are expected.
   static constexpr std::size_t sent = 0, all_together = static_cast<std::size_t>(-1);
+
+  /// Whether one has arrived.
+  bool test(std::size_t i, group_monitor* monitor) {
+    int arrived = 0;
+    MPI_Status status{};
+    const bool arrives = requests_[i] != MPI_REQUEST_NULL;  // else it has been tested before
+    const int code = MPI_Test(&requests_[i], &arrived, &status);
+    if (code != MPI_SUCCESS || (arrives && arrived != 0 && !complete(status, expected_[i]))) {
+      if (monitor != nullptr) monitor->explain();
+      check_mpi("MPI_Test", code);
+      throw_incomplete(status, expected_[i]);
+    }
+    return arrived != 0;
+  }
 
   MPI_Request& add(std::size_t expected) {
     expected_.push_back(expected);

@@ -105,10 +105,30 @@ class mpi_transport final : public transport {
   }
 
   void barrier() override {
+    start_mpi("MPI_Ibarrier", [](MPI_Comm in, MPI_Request* request) { return MPI_Ibarrier(in, request); });
+    finish_mpi();
+  }
+
+  /// Starts a collective of MPI: `start(communicator, &request)`, a call of the function `name`. All processes start
+  /// the same ones in the same order.
+  template <class Start>
+  void start_mpi(const char* name, const Start& start) {
     guarded(call_kind::together, {}, [&] {
-      messages_.barrier(communicator_.get());
-      messages_.wait(monitor());
+      messages_.start_collective(name, [&](MPI_Request* request) { return start(communicator_.get(), request); });
     });
+  }
+  /// Lets MPI work on what was started.
+  void progress_mpi() {
+    guarded(call_kind::together, {}, [&] { messages_.progress(monitor()); });
+  }
+  /// Returns when all that was started is done.
+  void finish_mpi() {
+    guarded(call_kind::together, {}, [&] { messages_.wait(monitor()); });
+  }
+  /// After an exception, before what was started is done: the transport cannot be used any more.
+  void abandon_mpi() noexcept {
+    failed_ = true;
+    messages_.abandon();
   }
 
   /// Colors are numbered first, because MPI takes none below 0; and so that all are there when MPI_Comm_split, which
@@ -134,7 +154,7 @@ class mpi_transport final : public transport {
     return part;
   }
 
-  /// Of these processes alone, for engines that make calls of MPI.
+  /// Of these processes alone.
   MPI_Comm communicator() const noexcept { return communicator_.get(); }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -163,6 +183,8 @@ class mpi_transport final : public transport {
   /// Every MPI has so many. Where a monitor compares what the processes do, messages of different calls do not meet: it
   /// names the culprit, and MPICH would end the program at a message that is too long.
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
+    if (kind == call_kind::together)
+      return;  // has no tag, and one process may ask for progress more often than another
     std::size_t number = ++calls_;
     if (monitor_ != nullptr) {
       number += static_cast<std::size_t>(kind);

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/mpi_calls.hpp>
+
+#if defined(OPEN_MPI) && OPEN_MPI && __has_include(<mpi-ext.h>)
+  #include <mpi-ext.h>
+#endif
+
+namespace devplace::parallel::detail {
+
+/// Whether MPI can reduce the type. Others, as bf16, are integers of their size to it, which functions of devplace
+/// reduce.
+template <class T>
+inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
+
+/// The datatype of elements of type T.
+template <class T>
+MPI_Datatype mpi_type() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if constexpr (std::is_same_v<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, double>)
+    return MPI_DOUBLE;
+  else if constexpr (sizeof(T) == 1)
+    return is_signed ? MPI_INT8_T : MPI_UINT8_T;
+  else if constexpr (sizeof(T) == 2)
+    return is_signed ? MPI_INT16_T : MPI_UINT16_T;
+  else if constexpr (sizeof(T) == 4)
+    return is_signed ? MPI_INT32_T : MPI_UINT32_T;
+  else {
+    static_assert(sizeof(T) == 8, "devplace: collective::mpi reduces numbers of 1, 2, 4 or 8 bytes.");
+    return is_signed ? MPI_INT64_T : MPI_UINT64_T;
+  }
+}
+
+/// The reduction of elements of type T, without the division of a mean. Only while MPI runs; one that MPI lacks is made
+/// once.
+template <class T>
+MPI_Op mpi_operation(reduction op) {
+  if constexpr (known_to_mpi<T>) {
+    return op == reduction::max ? MPI_MAX : op == reduction::min ? MPI_MIN : MPI_SUM;
+  } else {
+    MPI_Op result = MPI_OP_NULL;
+    with_reduction<T>(op, [&]<reduction Op>() {
+      static const MPI_Op made = [] {
+        const auto both = [](void* in, void* in_out, int* count, MPI_Datatype*) {
+          for (int i = 0; i != *count; ++i) {
+            T& to = static_cast<T*>(in_out)[i];
+            to = combine<T, Op>::both(static_cast<const T*>(in)[i], to);
+          }
+        };
+        MPI_Op one = MPI_OP_NULL;
+        check_mpi("MPI_Op_create", MPI_Op_create(both, 1, &one));
+        return one;
+      }();
+      result = made;
+    });
+    return result;
+  }
+}
+
+/// Whether this MPI says that its calls take addresses of CUDA devices. Only while MPI runs.
+inline bool mpi_takes_cuda_memory() noexcept {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)  // Open MPI
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)  // MPICH 4 and those that are derived from it
+  int answer = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &answer) == MPI_SUCCESS && answer != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace devplace::parallel::detail
