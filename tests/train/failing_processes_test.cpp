@@ -54,25 +54,27 @@ void step_of(Step& step, std::size_t rows) {
        dp::to_batch<where>(dp::test::square_labels(rows, 3)));
 }
 
-/// Ten steps. Before step 5 `fail(group)` is called in the culprit; it returns how many steps that takes more or less.
+/// Ten steps. Before step 5 `before_fifth(group)` is called; it returns how many steps this process takes more or less.
 template <class Net = net>
-void train(const std::function<int(const dp::process_group&)>& fail, const dp::process_options& options) {
+void train(const std::function<int(const dp::process_group&)>& before_fifth, const dp::process_options& options) {
   const dp::process_group group = dp::launched_processes(options);
   const dp::process_scope scope{group};
   dp::model<Net, where> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{.learning_rate = 0.01}};
   int steps = 10;
   for (int i = 0; i < steps; ++i) {
-    if (i == 5 && group.rank() == culprit && fail) steps += fail(group);
+    if (i == 5 && before_fifth) steps += before_fifth(group);
     step_of(step, 8);
   }
 }
 
 struct failure {
   const char* name;
-  std::function<int(const dp::process_group&)> fail;
+  std::function<int(const dp::process_group&)> fail;  ///< in the culprit, before its fifth step
   const char* culprits_end;
   const char* sentence;  ///< is in what one process writes
+  std::size_t who = culprit;
+  std::function<int(const dp::process_group&)> of_others = [](const dp::process_group&) { return 0; };
 };
 
 const std::vector<failure> cases{
@@ -99,15 +101,20 @@ const std::vector<failure> cases{
      },
      "exit 3", "left the group because of an exception"},
     {"saves to a full disk",
-     [](const dp::process_group&) {
+     [](const dp::process_group& group) {
        std::signal(SIGXFSZ, SIG_IGN);
        const ::rlimit nothing{0, RLIM_INFINITY};
        ::setrlimit(RLIMIT_FSIZE, &nothing);
        const support::temporary_folder folder;
        dp::write_npy(folder.file("weight.npy"), dp::zeros<float, dp::cpu>(2, 2));
+       group.barrier();
        return 0;
      },
-     "exit 3", "left the group because of an exception"},
+     "exit 3", "left the group because of an exception", 0,
+     [](const dp::process_group& group) {
+       group.barrier();  // until the file is there
+       return 0;
+     }},
 };
 
 int rounds() {
@@ -125,30 +132,35 @@ std::string all_texts(const std::vector<forked_ranks::outcome>& ends) {
 }  // namespace
 
 TEST_CASE("a process that fails in a training ends all of them, and is named", "[parallel][launch]") {
-  for (int round = 0; round < rounds(); ++round)
-    for (const failure& one : cases) {
-      auto options = dp::test::quick();
-      if (std::string(one.name) == "stopped") options.heartbeat_timeout = 2;
-      forked_ranks ranks;
-      const auto start = std::chrono::steady_clock::now();
-      dp::test::torchrun(ranks, processes, processes, [&] { train(one.fail, options); });
-      const auto ends = ranks.wait(30);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      INFO("a process that " << one.name << ", round " << round << ", after " << took.count() << " s\n"
-                             << all_texts(ends));
-      CHECK(ends[culprit].end == one.culprits_end);
-      int sentences = 0;
-      for (std::size_t r = 0; r != processes; ++r) {
-        CHECK(ends[r].end != "hung");
-        if (ends[r].text.find(one.sentence) == std::string::npos) continue;
-        ++sentences;
-        CHECK_THAT(ends[r].text, ContainsSubstring("rank 2 (host "));
-      }
-      CHECK(sentences == 1);
+  const int round = GENERATE(range(0, rounds()));
+  for (const failure& one : cases) {
+    auto options = dp::test::quick();
+    if (std::string(one.name) == "stopped") options.heartbeat_timeout = 2;
+    forked_ranks ranks;
+    const auto start = std::chrono::steady_clock::now();
+    dp::test::torchrun(ranks, processes, processes, [&] {
+      const bool fails = std::getenv("RANK") == std::to_string(one.who);
+      train(fails ? one.fail : one.of_others, options);
+    });
+    const auto ends = ranks.wait(30);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    INFO("a process that " << one.name << ", round " << round << ", after " << took.count() << " s\n"
+                           << all_texts(ends));
+    CHECK(ends[one.who].end == one.culprits_end);
+    int sentences = 0;
+    for (std::size_t r = 0; r != processes; ++r) {
+      CHECK(ends[r].end != "hung");
+      if (ends[r].text.find(one.sentence) == std::string::npos) continue;
+      ++sentences;
+      CHECK_THAT(ends[r].text, ContainsSubstring("rank " + std::to_string(one.who) + " (host "));
     }
+    CHECK(sentences == 1);
+  }
 }
 
 TEST_CASE("processes with different models end with the difference", "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
   forked_ranks ranks;
   dp::test::torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") == std::to_string(culprit))
@@ -171,6 +183,8 @@ TEST_CASE("processes with different models end with the difference", "[parallel]
 }
 
 TEST_CASE("a process that is missing at the start is named", "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
   auto options = dp::test::quick();
   options.init_timeout = 1;
   forked_ranks ranks;
@@ -185,6 +199,8 @@ TEST_CASE("a process that is missing at the start is named", "[parallel][launch]
 }
 
 TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
   auto options = dp::test::quick();
   options.init_timeout = 2;
   forked_ranks ranks;
@@ -202,6 +218,8 @@ TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]"
 }
 
 TEST_CASE("a process without samples of its own goes on with empty batches", "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
   forked_ranks ranks;
   dp::test::torchrun(ranks, 2, 2, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
@@ -236,6 +254,8 @@ TEST_CASE("a process without samples of its own goes on with empty batches", "[p
 }
 
 TEST_CASE("a thousand steps with batches of random sizes keep all processes equal", "[parallel][launch]") {
+  const int round = GENERATE(range(0, rounds()));
+  INFO("round " << round);
   forked_ranks ranks;
   dp::test::torchrun(ranks, processes, processes, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
