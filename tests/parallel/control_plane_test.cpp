@@ -355,7 +355,7 @@ TEST_CASE("different programs find it out at the first exchange", "[parallel][co
     if (rank == 0) forked_ranks::sleep_for(20);
     plane.all_gather(byte, 1, byte);
   });
-  CHECK_THAT(only_sentence(missing, 2), ContainsSubstring("an exchange between the processes at the start waits for "
+  CHECK_THAT(only_sentence(missing, 2), ContainsSubstring("an exchange between the processes waits for "
                                                           "rank 0 (host "));
 }
 

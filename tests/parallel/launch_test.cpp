@@ -6,9 +6,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <devplace/parallel/launch.hpp>
+#include <devplace/parallel/policy.hpp>
 
 #include "parallel/control_job.hpp"
 #include "parallel/torchrun.hpp"
@@ -61,15 +63,99 @@ TEST_CASE("launched processes compute together", "[parallel][launch]") {
   }
 }
 
-TEST_CASE("launched processes on several hosts are told to use MPI", "[parallel][launch]") {
+TEST_CASE("launched processes on several hosts exchange small values", "[parallel][launch]") {
+  const int local = GENERATE(1, 2);
   forked_ranks processes;
-  torchrun(processes, 4, 2, [] { static_cast<void>(dp::launched_processes(dp::test::quick())); });
+  torchrun(processes, 4, local, [local] {
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    require(group.size() == 4 && group.local_rank() == group.rank() % local && group.local_size() == local);
+    require(group.description() ==
+            "rank " + std::to_string(group.rank()) + " of 4 processes, by the control connection between their hosts");
+    for (int round = 0; round != 20; ++round) {
+      require(group.all_reduce(group.rank() + 1) == 10);
+      std::vector<double> values(20000, group.rank());  // more than one portion
+      group.broadcast(std::span(values), round % 4);
+      require(values.front() == round % 4 && values.back() == round % 4);
+      require(group.all_gather(group.rank() * 2)[3] == 6);
+    }
+    group.barrier();
+    // Parts in the reverse order, which make different numbers of calls, and parts of parts.
+    const dp::process_group part = group.split(group.rank() % 2, -group.rank());
+    require(part.size() == 2 && part.rank() == (group.rank() < 2 ? 1 : 0));
+    require(part.local_size() == 1);  // of the 2 ranks, one is on each host
+    for (int call = 0; call != 3 + group.rank() % 2; ++call)
+      require(part.broadcast(group.rank(), 1) == group.rank() % 2);
+    const dp::process_group here = group.split(group.rank() / local);
+    require(here.size() == local && here.local_size() == local && here.local_rank() == group.local_rank());
+    require(part.split(part.rank()).all_reduce(1) == 1);
+    group.barrier();
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 0");
+    CHECK(one.text.empty());
+  }
+}
+
+TEST_CASE("launched processes on several hosts do not train on CPUs, and are told how they can", "[parallel][launch]") {
+  forked_ranks processes;
+  torchrun(processes, 2, 1, [] {
+    auto options = dp::test::quick();
+    options.failure = dp::on_failure::throw_;
+    const dp::process_group group = dp::launched_processes(options);
+    const int ordinal = 0;
+    static_cast<void>(
+        dp::collective::direct{}.connect_across<dp::backend::cpu>(std::span<const int>(&ordinal, 1), group));
+  });
   for (const auto& one : processes.wait()) {
     CHECK(one.end == "exit 3");
-    CHECK_THAT(one.text, ContainsSubstring("the 4 processes of the job are on several hosts, 2 of them on this one. "
-                                           "Processes of several hosts are connected by MPI: start them by mpirun or "
-                                           "srun and make their group by <devplace/parallel/mpi.hpp>."));
+    CHECK_THAT(one.text, ContainsSubstring("the processes of this group are on several hosts and were started without "
+                                           "MPI, so that only small values are sent between them. Reduce between GPUs "
+                                           "by collective::nccl"));
   }
+}
+
+TEST_CASE("launched processes on several hosts must know the host of process 0", "[parallel][launch]") {
+  forked_ranks processes;
+  torchrun(processes, 2, 1, [] {
+    for (const char* const name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "GROUP_RANK"})
+      ::unsetenv(name);
+    for (const auto& [to, from] : {std::pair{"OMPI_COMM_WORLD_RANK", "RANK"}, {"OMPI_COMM_WORLD_SIZE", "WORLD_SIZE"}}) {
+      ::setenv(to, std::getenv(from), 1);
+      ::unsetenv(from);
+    }
+    ::setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+    ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
+    ::setenv("PMIX_NAMESPACE", "1", 1);
+    static_cast<void>(dp::launched_processes(dp::test::quick()));
+  });
+  for (const auto& one : processes.wait()) {
+    CHECK(one.end == "exit 3");
+    CHECK_THAT(one.text, ContainsSubstring("which one process 0 is on is not known. Set MASTER_ADDR, or connect the "
+                                           "processes by MPI"));
+  }
+}
+
+TEST_CASE("a failing process ends those of other hosts, in a call of all and in one of a part", "[parallel][launch]") {
+  const std::string how = GENERATE("killed", "exits", "throws", "leaves");
+  const bool in_part = GENERATE(false, true);
+  forked_ranks processes;
+  torchrun(processes, 3, 1, [&] {
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    const dp::process_group part = group.split(0);
+    group.barrier();
+    if (group.rank() == 1) {
+      if (how == "killed") std::raise(SIGKILL);
+      if (how == "exits") std::_Exit(0);
+      if (how == "throws") throw std::runtime_error("no memory");
+      return;
+    }
+    static_cast<void>((in_part ? part : group).all_reduce(1));
+  });
+  const auto ends = processes.wait();
+  INFO(how << "\n0: " << ends[0].text << "1: " << ends[1].text << "2: " << ends[2].text);
+  for (const std::size_t r : {0u, 2u})
+    CHECK(ends[r].end == "exit 75");
+  CHECK_THAT(ends[0].text, ContainsSubstring("rank 1 (host "));
 }
 
 TEST_CASE("a launched process that fails ends the others while they wait for it", "[parallel][launch]") {

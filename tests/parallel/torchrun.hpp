@@ -10,10 +10,17 @@
 
 namespace devplace::test {
 
-/// Starts what torchrun --nproc-per-node `local_size` would start.
+/// A port that no program has, behind one that is free for torchrun.
+inline int free_port() {
+  const parallel::job_member who{new_token(), 0, 1};
+  return parallel::control_listener(who, {"127.0.0.1", 0}).endpoint().port;
+}
+
+/// Starts what torchrun --nproc-per-node `local_size` would start. Further hosts are played by this one.
 template <class F>
 void torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
   const std::string job = new_token();
+  const int port = size == local_size ? 29500 : free_port() - 1;
   for (int rank = 0; rank != size; ++rank)
     processes.start([&, rank] {
       const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
@@ -24,7 +31,7 @@ void torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
       set("GROUP_RANK", std::to_string(rank / local_size));
       set("GROUP_WORLD_SIZE", std::to_string(size / local_size));
       set("MASTER_ADDR", "127.0.0.1");
-      set("MASTER_PORT", "29500");
+      set("MASTER_PORT", std::to_string(port));
       set("TORCHELASTIC_RUN_ID", job);
       set("TORCHELASTIC_RESTART_COUNT", "0");
       set("TORCHELASTIC_MAX_RESTARTS", "0");

@@ -47,6 +47,7 @@ class across_processes {
         chunks_(static_cast<std::size_t>(size()) + 1),
         at_(ordinals.size()),
         staged_(staged ? ordinals.size() : 0) {
+    via_->require_for_tensors();
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }

@@ -6,8 +6,10 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -54,13 +56,18 @@ class control_plane final : public group_monitor {
   }
 
   /// What all processes pass, `bytes` each and at most 64 KiB, in the order of their ranks. All call it, from one
-  /// thread; the others may take init_timeout to do so. Throws communication_error if they do not, or pass another
-  /// number of bytes.
+  /// thread; the others may take init_timeout to do so, or op_timeout inside a collective call. Throws
+  /// communication_error if they do not, or pass another number of bytes.
   void all_gather(const void* own, std::size_t bytes, void* all) {
-    if (bytes > detail::control_gather_limit)
-      throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
-                           " bytes; it is for at most 65536 of each process. Send data by a process_group.");
-    role_->exchange(own, bytes, all);
+    require_small(bytes);
+    role_->exchange({}, own, bytes, all);
+  }
+  /// The same between some of the processes, in the order of `members`, their ranks, which all of them pass; all if it
+  /// is empty. Each gives as many bytes as it likes, and all pass their sum.
+  void all_gather(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
+                  std::size_t bytes_of_all) {
+    require_small(bytes);
+    role_->exchange(members, own, bytes, all, bytes_of_all);
   }
 
   /// The name of the host that a process is on.
@@ -93,6 +100,12 @@ class control_plane final : public group_monitor {
                                                     options);
     }
     start();
+  }
+
+  static void require_small(std::size_t bytes) {
+    if (bytes > detail::control_gather_limit)
+      throw argument_error("control_plane: an exchange of " + std::to_string(bytes) +
+                           " bytes; it is for at most 65536 of each process. Send data by a process_group.");
   }
 
   /// Signals are for the program's own threads.

@@ -49,6 +49,8 @@ class transport {
   const process_ranks& ranks() const noexcept { return ranks_; }
   /// Number of processes.
   int size() const noexcept { return ranks_.size; }
+  /// Throws communication_error if it is for small values of a process_group only, and not for tensors.
+  virtual void require_for_tensors() const {}
   /// How the processes are connected, for logs: `4 processes, by shared memory`.
   virtual std::string description() const = 0;
 

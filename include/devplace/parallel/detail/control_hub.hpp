@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <devplace/parallel/detail/control_arrivals.hpp>
+#include <devplace/parallel/detail/control_exchanges.hpp>
 #include <devplace/parallel/detail/control_judge.hpp>
 #include <devplace/parallel/detail/control_role.hpp>
 
@@ -25,9 +26,7 @@ class control_hub final : public control_role {
         where_(std::move(where)),
         arrivals_(std::move(listener), control_token(who.token)),
         judge_(options),
-        links_(static_cast<std::size_t>(who.size)),
-        given_(links_.size()),
-        gave_(links_.size()) {
+        links_(static_cast<std::size_t>(who.size)) {
     all_.resize(links_.size());
     for (std::size_t r = 0; r != all_.size(); ++r)
       all_[r].rank = static_cast<int>(r);
@@ -134,7 +133,7 @@ class control_hub final : public control_role {
     control_header header{};
     std::vector<std::byte> body;
     auto found = control_link::found::nothing;
-    while ((found = link.next(header, body, control_gather_limit + 64)) == control_link::found::message) {
+    while ((found = link.next(header, body, gather_limit())) == control_link::found::message) {
       all_[r].heard = now;
       if (!take(r, header, body)) {
         found = control_link::found::garbage;
@@ -155,11 +154,7 @@ class control_hub final : public control_role {
       all_[r].state = control_read<control_state>(body.data());
       return true;
     }
-    if (header.type == control_message::gather && !gave_[r]) {
-      given_[r] = body;
-      gave_[r] = true;
-      return true;
-    }
+    if (header.type == control_message::gather) return exchanges_.take(r, body, all_.size());
     if (header.type != control_message::goodbye || body.size() != sizeof(control_goodbye)) return false;
     const auto goodbye = control_read<control_goodbye>(body.data());
     all_[r].state = goodbye.state;
@@ -173,30 +168,19 @@ class control_hub final : public control_role {
     return true;
   }
 
-  /// Answers an exchange when everybody has given something.
+  /// Answers exchanges in which every member has given something.
   void gather(double now) {
-    if (!gave_[0]) gave_[0] = take_own(given_[0]);
-    const auto count = std::count(gave_.begin(), gave_.end(), true);
-    if (count == 0 || has_failed()) return;
-    if (exchange_since_ == 0) exchange_since_ = now;
-    for (std::size_t r = 0; r != all_.size(); ++r)
-      if (!gave_[r] && (all_[r].left || now - exchange_since_ > options_.init_timeout))
-        return fail("an exchange between the processes at the start waits for " + all_[r].name() + ", which is " +
-                    (all_[r].left ? "gone." : all_[r].last() + " after " + seconds_text(options_.init_timeout) + "."));
-    if (static_cast<std::size_t>(count) != all_.size()) return;
-    std::vector<std::byte> result;
-    for (std::size_t r = 0; r != all_.size(); ++r) {
-      if (given_[r].size() != given_[0].size())
-        return fail(all_[r].name() + " gives " + std::to_string(given_[r].size()) +
-                    " bytes to an exchange between the processes, and " + all_[0].name() + " " +
-                    std::to_string(given_[0].size()) + ": all must be started from the same program.");
-      result.insert(result.end(), given_[r].begin(), given_[r].end());
-    }
-    gave_.assign(gave_.size(), false);
-    exchange_since_ = 0;
-    for (control_link& link : links_)
-      link.send(control_message::gathered, result.data(), result.size());
-    answer(result.data(), result.size());
+    std::vector<std::byte> own;
+    if (take_own(own)) static_cast<void>(exchanges_.take(0, own, all_.size()));
+    if (has_failed()) return;
+    const std::string fault =
+        exchanges_.serve(now, all_, options_.init_timeout, [this](std::size_t r, const auto& result) {
+          if (r == 0)
+            answer(result.data(), result.size());
+          else
+            links_[r].send(control_message::gathered, result.data(), result.size());
+        });
+    if (!fault.empty()) fail(fault);
   }
 
   void watch(double now) {
@@ -249,7 +233,7 @@ class control_hub final : public control_role {
         control_header header{};
         std::vector<std::byte> ignored;
         link.flush();
-        while (link.open() && link.next(header, ignored, control_gather_limit + 64) == control_link::found::message)
+        while (link.open() && link.next(header, ignored, gather_limit()) == control_link::found::message)
           if (header.type == control_message::goodbye) link.close();
         if (link.open()) waited_for.push_back({link.fd(), POLLIN, 0});
       }
@@ -265,9 +249,7 @@ class control_hub final : public control_role {
   control_arrivals arrivals_;
   control_judge judge_;
   std::vector<control_link> links_;  // by rank
-  std::vector<std::vector<std::byte>> given_;
-  std::vector<bool> gave_;
-  double exchange_since_ = 0;
+  control_exchanges exchanges_;
 };
 
 }  // namespace devplace::parallel::detail

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,15 +60,28 @@ class control_role {
       throw communication_error(sentence_);
   }
 
-  void exchange(const void* own, std::size_t bytes, void* all) {
+  /// Between `members`, of which this process is one; all of the group if there are none. `bytes_of_all` is what all
+  /// give together; 0 if all give as many bytes.
+  void exchange(std::span<const std::int32_t> members, const void* own, std::size_t bytes, void* all,
+                std::size_t bytes_of_all = 0) {
     std::unique_lock lock(mutex_);
-    const auto* const from = static_cast<const std::byte*>(own);
-    own_.assign(from, from + bytes);
+    control_gather head{14695981039346656037u, static_cast<std::uint32_t>(members.size()), bytes_of_all == 0};
+    for (const std::int32_t member : members)
+      head.key = (head.key ^ static_cast<std::uint32_t>(member)) * 1099511628211u;  // FNV-1a
+    own_.clear();
+    for (const auto& [from, size] : {std::pair<const void*, std::size_t>{&head, sizeof head},
+                                     {members.data(), members.size_bytes()},
+                                     {own, bytes}})
+      own_.insert(own_.end(), static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + size);
     asked_ = true;
     wake();
     changed_.wait(lock, [&] { return answered_ || failed_.load(std::memory_order_relaxed); });
     if (!answered_) throw communication_error(sentence_);
     answered_ = false;
+    if (bytes_of_all != 0 && result_.size() != bytes_of_all)
+      throw communication_error("the processes gave " + std::to_string(result_.size()) +
+                                " bytes to a collective call, and this one expected " + std::to_string(bytes_of_all) +
+                                ": all processes of a group must make the same calls, with as many elements.");
     if (!result_.empty()) std::memcpy(all, result_.data(), result_.size());
   }
 
@@ -112,6 +126,10 @@ class control_role {
   leaving leaves() const noexcept { return leaving_.load(std::memory_order_acquire); }
   watched_process& self() noexcept { return all_[static_cast<std::size_t>(who_.rank)]; }
 
+  /// The most bytes of a message to an exchange.
+  std::size_t gather_limit() const noexcept {
+    return control_gather_limit + sizeof(control_gather) + all_.size() * sizeof(std::int32_t);
+  }
   bool is_silent(const watched_process& who, double now) const noexcept {
     return options_.heartbeat_timeout != 0 && now - who.heard > options_.heartbeat_timeout;
   }

@@ -104,9 +104,12 @@ struct control_failure {
   std::uint64_t printed;  ///< whether a process has written it to stderr
 };
 
-/// Before what a process gives to an exchange.
+/// Before what a process gives to an exchange: between all processes, or between a part of them, whose ranks follow the
+/// head. Exchanges between different members have different keys.
 struct control_gather {
-  std::uint64_t number;
+  std::uint64_t key;
+  std::uint32_t members;  ///< number of the ranks that follow; 0: all processes
+  std::uint32_t equal;    ///< whether all members give the same number of bytes
 };
 
 /// The most bytes that a process gives to an exchange.

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/control_plane.hpp>
+#include <devplace/parallel/detail/monitor_of_part.hpp>
+#include <devplace/parallel/transport.hpp>
+
+namespace devplace::parallel::detail {
+
+/// Connects processes of several hosts by the control connection alone: for the small values of a process_group, which
+/// all go through process 0, and not for tensors.
+class control_transport final : public transport {
+ public:
+  /// Of all processes of the plane. `host` is equal in those of the same host.
+  control_transport(const process_ranks& ranks, std::int64_t host, std::shared_ptr<control_plane> plane)
+      : transport(ranks), plane_(std::move(plane)), monitor_(plane_), host_(host) {}
+
+  std::string description() const override {
+    return std::to_string(size()) + " processes, by the control connection between their hosts";
+  }
+  void require_for_tensors() const override {
+    throw communication_error(
+        "the processes of this group are on several hosts and were started without MPI, so that only small values are "
+        "sent between them. Reduce between GPUs by collective::nccl, of <devplace/parallel/nccl.hpp>; for CPUs connect "
+        "the processes by MPI: start them by mpirun or srun and make their group by <devplace/parallel/mpi.hpp>.");
+  }
+  std::size_t portion() const noexcept override { return control_gather_limit; }
+
+  collected collect(std::span<std::byte* const>, std::span<const std::size_t>) override {
+    require_for_tensors();
+    return {};
+  }
+  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                  std::span<const std::size_t> begins) override {
+    if (begins.back() == 0) return;
+    const auto own = static_cast<std::size_t>(ranks().rank);
+    plane_->all_gather(members_, part, begins[own + 1] - begins[own], buffers[0], begins.back());
+    for (std::byte* const buffer : buffers.subspan(1))
+      std::memcpy(buffer, buffers[0], begins.back());
+  }
+  void barrier() override {
+    const char here = 0;
+    std::vector<char> all(static_cast<std::size_t>(size()));
+    plane_->all_gather(members_, &here, 1, all.data(), all.size());
+  }
+
+  std::shared_ptr<transport> split(int color, int key) override {
+    const auto own = static_cast<std::size_t>(ranks().rank);
+    const wish mine{host_, color, key, members_.empty() ? ranks().rank : members_[own]};
+    std::vector<wish> wishes(static_cast<std::size_t>(size()));
+    plane_->all_gather(members_, &mine, sizeof mine, wishes.data(), wishes.size() * sizeof mine);
+    std::erase_if(wishes, [color](const wish& other) { return other.color != color; });
+    std::stable_sort(wishes.begin(), wishes.end(), [](const wish& a, const wish& b) { return a.key < b.key; });
+    process_ranks now{0, static_cast<int>(wishes.size()), 0, 0};
+    std::vector<std::int32_t> members;
+    for (const wish& one : wishes) {
+      if (one.rank == mine.rank) {
+        now.rank = static_cast<int>(members.size());
+        now.local_rank = now.local_size;
+      }
+      if (one.host == host_) ++now.local_size;
+      members.push_back(one.rank);
+    }
+    return std::shared_ptr<transport>(new control_transport(now, *this, std::move(members)));
+  }
+
+  group_monitor* monitor() noexcept override { return monitor_.get(); }
+
+ private:
+  struct wish {
+    std::int64_t host;
+    std::int32_t color, key, rank;
+  };
+
+  /// A part of `whole`.
+  control_transport(const process_ranks& ranks, const control_transport& whole, std::vector<std::int32_t> members)
+      : transport(ranks),
+        plane_(whole.plane_),
+        monitor_(std::make_shared<monitor_of_part>(plane_)),
+        host_(whole.host_),
+        members_(std::move(members)) {}
+
+  std::shared_ptr<control_plane> plane_;
+  std::shared_ptr<group_monitor> monitor_;
+  std::int64_t host_;
+  std::vector<std::int32_t> members_;  // ranks in the plane; empty: all
+};
+
+}  // namespace devplace::parallel::detail
