@@ -135,6 +135,18 @@ TEST_CASE("NCCL connects the parts of a split group by themselves", "[parallel][
   check_success(processes);
 }
 
+TEST_CASE("NCCL connects the GPUs of several hosts that torchrun has started", "[parallel][nccl]") {
+  nccl::meet_in_shared_memory();
+  forked_ranks processes;
+  torchrun(processes, 4, 2, [] {
+    ::setenv("NCCL_HOSTID", std::getenv("GROUP_RANK"), 1);
+    const dp::process_group group = dp::launched_processes(dp::test::quick());
+    compare_with_direct(group, 1);
+    compare_with_direct(group.split(group.rank() % 2), 1);
+  });
+  check_success(processes);
+}
+
 TEST_CASE("two processes on one GPU are both told so", "[parallel][nccl]") {
   ::setenv("DEVPLACE_DEVICE_MAP", "0:0", 1);
   for (const std::string& text : errors_of_two([](int) {}))

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/parallel/nccl.hpp>
+#include <devplace/parallel/to_batch.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+#include "support/mock_nccl/mock_nccl.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+namespace cuda = devplace::test::mock_cuda;
+namespace nccl = devplace::test::mock_nccl;
+
+namespace {
+
+using names = std::vector<std::string>;
+using net = nn::sequential<nn::linear<96, 64>, nn::relu, nn::linear<64, 32>>;
+/// A bucket for each of the four parameters.
+using small = collective::buckets<1, 1>;
+
+/// What the devices execute in a step after some others, in the order of the calls, for kernels the part of the name
+/// that matters here.
+template <class Where, class Policy>
+names step_of() {
+  dp::model<net, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, Policy{}};
+  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cuda<0>>> all_images(dp::extents<dp::dyn, 96>{64});
+  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> all_labels(dp::extents<dp::dyn>{64});
+  const auto images = dp::to_batch<Where>(all_images);
+  const auto labels = dp::to_batch<Where>(all_labels);
+  step.prepare(64);
+  for (int i = 0; i != 3; ++i)
+    step(images, labels);
+  cuda::clear_calls();
+  nccl::clear_calls();
+  step(images, labels);
+  names all;
+  for (const cuda::launch& l : cuda::launches()) {
+    if (l.device != 0) continue;
+    for (const char* const part : {"nccl", "cublasLtMatmul", "cross_entropy_row", "relu_gradient", "adam_formula"})
+      if (l.name.find(part) != std::string::npos) all.push_back(part == std::string("nccl") ? l.name : part);
+  }
+  for (const std::string& call : cuda::calls())
+    CHECK(call.find("cudaMalloc") == std::string::npos);
+  CHECK(cuda::violations().empty());
+  CHECK(nccl::violations().empty());
+  const auto calls = [](const char* part) {
+    return std::count_if(nccl::calls().begin(), nccl::calls().end(),
+                         [part](const std::string& call) { return call.find(part) != std::string::npos; });
+  };
+  CHECK(calls("rank 0 of 2") == calls("rank 1 of 2"));
+  CHECK(calls("ncclGroupStart") == calls("ncclGroupEnd"));
+  return all;
+}
+
+std::size_t count(const names& all, const std::string& one) {
+  return static_cast<std::size_t>(std::count(all.begin(), all.end(), one));
+}
+
+}  // namespace
+
+TEST_CASE("NCCL sums each bucket of gradients once, between backward and the update", "[train][nccl]") {
+  const names all = step_of<dp::replicated<0, 1>, collective::all_reduce<collective::nccl, small>>();
+  INFO(Catch::Detail::stringify(all));
+  CHECK(count(all, "ncclAllReduce") == 4);
+  const auto first = std::find(all.begin(), all.end(), "ncclAllReduce");
+  CHECK(std::find(all.begin(), first, "cross_entropy_row") != first);
+  CHECK(all.back() == "adam_formula");
+}
+
+TEST_CASE("NCCL takes part in every policy", "[train][nccl]") {
+  using where = dp::replicated<0, 1>;
+  const names root = step_of<where, collective::reduce_and_broadcast<collective::nccl, small>>();
+  INFO(Catch::Detail::stringify(root));
+  CHECK(count(root, "ncclReduce") == 4);
+  CHECK(std::find(std::find(root.begin(), root.end(), "adam_formula"), root.end(), "ncclBroadcast") != root.end());
+  const names shares = step_of<where, collective::sharded_all_reduce<collective::nccl, small>>();
+  INFO(Catch::Detail::stringify(shares));
+  const auto update = std::find(shares.begin(), shares.end(), "adam_formula");
+  const names before(shares.begin(), update), after(update, shares.end());
+  CHECK(count(before, "ncclReduceScatter") == 3);
+  CHECK(count(after, "ncclAllGather") == 3);
+  CHECK(count(before, "ncclReduce") == 2);  // the first bucket ends with sums, so its shares are unequal
+}
+
+TEST_CASE("a model across processes uses NCCL with the group of the scope", "[train][nccl]") {
+  const dp::process_group alone;
+  const dp::process_scope scope{alone};
+  const names all = step_of<dp::across<dp::replicated<0, 1>>, collective::all_reduce<collective::nccl, small>>();
+  CHECK(count(all, "ncclAllReduce") == 4);
+  CHECK(nccl::live_communicators() == 0);
+}
+
+TEST_CASE("gradients are made whole by NCCL", "[train][nccl]") {
+  using where = dp::replicated<0, 1>;
+  dp::model<net, where> model{dp::seed{1}};
+  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::batch_placement_t<where>> images(dp::extents<dp::dyn, 96>{64});
+  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::batch_placement_t<where>> labels(dp::extents<dp::dyn>{64});
+  auto [output, saved] = model.forward(images);
+  auto partial = model.backward(std::move(saved), nn::cross_entropy{}(output, labels).gradient);
+  nccl::clear_calls();
+  const auto whole = dp::synchronize<collective::all_reduce<collective::nccl>>(std::move(partial));
+  CHECK(std::any_of(nccl::calls().begin(), nccl::calls().end(),
+                    [](const std::string& call) { return call.find("ncclAllReduce rank 1 of 2") == 0; }));
+  CHECK(nccl::live_communicators() == 0);
+  CHECK(nccl::violations().empty());
+}
