@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,14 @@ std::byte pattern(std::size_t q, std::size_t b, std::size_t i) {
   return static_cast<std::byte>((q * 131 + b * 31 + i * 7 + i / 251) & 255);
 }
 
-void collect_and_distribute(dp::parallel::transport& via, std::size_t count, const std::vector<std::size_t>& begins) {
+void poll_until_ended(dp::parallel::transport& via) {
+  while (!via.poll())
+    std::this_thread::yield();
+}
+
+/// `polled`: asks whether calls have ended, instead of waiting in them.
+void collect_and_distribute(dp::parallel::transport& via, std::size_t count, const std::vector<std::size_t>& begins,
+                            bool polled = false) {
   const auto rank = static_cast<std::size_t>(via.ranks().rank), size = static_cast<std::size_t>(via.size());
   const std::size_t total = begins.back(), own = begins[rank], bytes = begins[rank + 1] - own;
   std::vector<std::vector<std::byte>> memory(count, std::vector<std::byte>(total));
@@ -39,7 +47,14 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
     buffers.push_back(memory[b].data());
   }
 
-  const auto got = via.collect(buffers, begins);
+  if (polled) {
+    via.start_collect(buffers, begins);
+    if (size > 1) CHECK_THROWS(dp::error, "before one that was started has ended", via.barrier());
+    poll_until_ended(via);
+  } else {
+    via.collect(buffers, begins);
+  }
+  const auto got = via.summands();
   CHECK(got.summands.size() == size * count);
   for (std::size_t q = 0; q != size; ++q)
     for (std::size_t b = 0; b != count; ++b)
@@ -47,7 +62,12 @@ void collect_and_distribute(dp::parallel::transport& via, std::size_t count, con
         CHECK(got.summands[q * count + b][i] == pattern(q, b, own + i));
   for (std::size_t i = 0; i != bytes; ++i)
     got.result[i] = pattern(rank, 99, i);
-  via.distribute(got.result, buffers, begins);
+  if (polled) {
+    via.start_distribute(got.result, buffers, begins);
+    poll_until_ended(via);
+  } else {
+    via.distribute(got.result, buffers, begins);
+  }
   for (std::size_t b = 0; b != count; ++b)
     for (std::size_t q = 0; q != size; ++q)
       for (std::size_t i = begins[q]; i != begins[q + 1]; ++i)
@@ -73,7 +93,8 @@ void transport_moves_bytes(const dp::process_group& group) {
   for (const std::size_t total : {std::size_t{0}, std::size_t{1}, std::size_t{13}, std::size_t{64}, std::size_t{4099}})
     for (const std::size_t count : {1U, 2U, 3U})
       for (const auto& begins : divisions(size, total))
-        collect_and_distribute(via, count, begins);
+        for (const bool polled : {false, true})
+          collect_and_distribute(via, count, begins, polled);
   collect_and_distribute(via, 1, divisions(size, via.portion())[0]);
   collect_and_distribute(via, 2, divisions(size, 300'001)[0]);
 

@@ -102,14 +102,17 @@ class counting_transport final : public dp::parallel::transport {
   explicit counting_transport(std::shared_ptr<transport> via) : transport(via->ranks()), via_(std::move(via)) {}
   std::string description() const override { return via_->description(); }
   std::size_t portion() const noexcept override { return via_->portion(); }
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     bytes += buffers.size() * begins.back();
-    return via_->collect(buffers, begins);
+    via_->start_collect(buffers, begins);
   }
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
-    via_->distribute(part, buffers, begins);
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    via_->start_distribute(part, buffers, begins);
   }
+  bool poll() override { return via_->poll(); }
+  void wait() override { via_->wait(); }
+  collected summands() noexcept override { return via_->summands(); }
   void barrier() override { via_->barrier(); }
   std::shared_ptr<transport> split(int color, int key) override { return via_->split(color, key); }
 

@@ -46,13 +46,16 @@ class watched_transport final : public dp::parallel::transport {
   watched_transport() : transport({}) {}
   std::string description() const override { return "1 process, watched"; }
   std::size_t portion() const noexcept override { return 64; }
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
-    return alone_.collect(buffers, begins);
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+    alone_.start_collect(buffers, begins);
   }
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
-    alone_.distribute(part, buffers, begins);
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    alone_.start_distribute(part, buffers, begins);
   }
+  bool poll() override { return alone_.poll(); }
+  void wait() override { alone_.wait(); }
+  collected summands() noexcept override { return alone_.summands(); }
   void barrier() override {}
   std::shared_ptr<transport> split(int color, int key) override { return alone_.split(color, key); }
   dp::parallel::group_monitor* monitor() noexcept override { return &watch; }

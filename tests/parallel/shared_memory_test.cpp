@@ -78,8 +78,14 @@ std::uint32_t value(std::size_t rank, std::size_t b, std::size_t i, std::size_t 
   return static_cast<std::uint32_t>((rank + 1) * 1'000'003 + b * 10'007 + i * 31 + round * 7'919);
 }
 
-/// Sums of all buffers of all processes, put into all of them, in pieces of the transport's portion.
-void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint32_t>>& buffers) {
+void poll_until_ended(dp::parallel::transport& via) {
+  while (!via.poll())
+    std::this_thread::yield();
+}
+
+/// Sums of all buffers of all processes, put into all of them, in pieces of the transport's portion. `polled`: asks
+/// whether calls have ended, instead of waiting in them.
+void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint32_t>>& buffers, bool polled = false) {
   const auto n = static_cast<std::size_t>(via.size()), rank = static_cast<std::size_t>(via.ranks().rank);
   const std::size_t most = via.portion() / buffers.size() / sizeof(std::uint32_t), count = buffers[0].size();
   for (std::size_t done = 0; done < count || done == 0; done += most) {
@@ -90,7 +96,13 @@ void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint3
     std::vector<std::size_t> begins(n + 1);
     for (std::size_t r = 0; r <= n; ++r)
       begins[r] = now * r / n * sizeof(std::uint32_t);
-    const auto [summands, result] = via.collect(at, begins);
+    if (polled) {
+      via.start_collect(at, begins);
+      poll_until_ended(via);
+    } else {
+      via.collect(at, begins);
+    }
+    const auto [summands, result] = via.summands();
     REQUIRE_HERE(summands.size() == n * buffers.size());
     for (std::size_t i = 0; i != (begins[rank + 1] - begins[rank]) / sizeof(std::uint32_t); ++i) {
       std::uint32_t sum = 0;
@@ -98,7 +110,12 @@ void all_reduce(dp::parallel::transport& via, std::vector<std::vector<std::uint3
         sum += reinterpret_cast<const std::uint32_t*>(summand)[i];
       reinterpret_cast<std::uint32_t*>(result)[i] = sum;
     }
-    via.distribute(result, at, begins);
+    if (polled) {
+      via.start_distribute(result, at, begins);
+      poll_until_ended(via);
+    } else {
+      via.distribute(result, at, begins);
+    }
     if (count == 0) break;
   }
 }
@@ -144,7 +161,7 @@ TEST_CASE("processes reduce by shared memory: all sizes, several buffers, in por
                   for (const std::size_t count :
                        std::vector<std::size_t>{0, 1, processes - 1, processes, 7, 1023, 2048, 20'001}) {
                     auto values = filled(static_cast<std::size_t>(rank), buffers, count, ++round);
-                    all_reduce(*via, values);
+                    all_reduce(*via, values, round % 2 == 1);
                     REQUIRE_HERE(reduced(values, processes, round));
                   }
               },
@@ -236,6 +253,60 @@ TEST_CASE("10,000 calls in a row of processes that are not in step", "[parallel]
             }
           }
         })) == "");
+}
+
+TEST_CASE("a started call ends when the others have come, and no other call is made before", "[parallel]") {
+  support::meeting_point meeting(2);
+  const auto ended = in_forked_processes(2, [&](int rank) {
+    const auto via = connect(meeting, rank, 2);
+    auto values = filled(static_cast<std::size_t>(rank), 1, 64, 0);
+    std::byte* const buffer = reinterpret_cast<std::byte*>(values[0].data());
+    const std::array<std::size_t, 3> begins{0, 128, 256};
+    if (rank == 1) meeting.barrier();
+    via->start_collect(std::span(&buffer, 1), begins);
+    if (rank == 0) {
+      for (int i = 0; i != 100; ++i)
+        REQUIRE_HERE(!via->poll());
+      bool refused = false;
+      try {
+        via->barrier();
+      } catch (const dp::error& e) {
+        refused = std::string(e.what()).find("before one that was started has ended") != std::string::npos;
+      }
+      REQUIRE_HERE(refused);
+      meeting.barrier();
+    }
+    via->wait();
+    REQUIRE_HERE(via->poll());
+    REQUIRE_HERE(via->summands().summands.size() == 2);
+    via->give_up();  // of nothing
+    via->barrier();
+    meeting.barrier();
+  });
+  for (const support::ended_process& process : ended)
+    CHECK(process.how + process.output == "exit 0");
+}
+
+TEST_CASE("the others of a started call that is given up are told", "[parallel]") {
+  const auto ended = in_connected(2, [&](const auto& via, int rank) {
+    std::vector<std::byte> values(64);
+    std::byte* const buffer = values.data();
+    const std::array<std::size_t, 3> begins{0, 32, 64};
+    if (rank == 0) {
+      via->start_collect(std::span(&buffer, 1), begins);
+      via->give_up();
+    }
+    std::string told;
+    try {
+      for (int i = 0; i != 3; ++i)
+        via->distribute(buffer, std::span(&buffer, 1), begins);
+    } catch (const dp::communication_error& e) {
+      told = e.what();
+    }
+    REQUIRE_HERE(told.find(rank == 0 ? "cannot be used any more" : "while rank 0") != std::string::npos);
+  });
+  for (const support::ended_process& process : ended)
+    CHECK(process.how + process.output == "exit 0");
 }
 
 TEST_CASE("a large array is broadcast in portions", "[parallel]") {
@@ -509,7 +580,7 @@ TEST_CASE("threads that share one mapping play the processes: the protocol under
         try {
           for (std::size_t round = 0; round != 1000; ++round) {
             auto values = filled(rank, 1 + round % 2, 1 + round * 7 % 3000, round);
-            all_reduce(*connected[rank], values);
+            all_reduce(*connected[rank], values, round % 2 == rank % 2);
             REQUIRE_HERE(reduced(values, processes, round));
             if (round % 5 == rank) std::this_thread::yield();
             if (round % 3 == 0) connected[rank]->barrier();

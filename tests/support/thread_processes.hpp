@@ -3,10 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <barrier>
+#include <condition_variable>
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,19 +26,29 @@ namespace devplace::test {
 /// and not more bytes than portion().
 class thread_transport final : public parallel::transport {
  public:
+  /// What a process passes to a call.
+  struct message {
+    std::size_t buffers = 0;
+    std::vector<std::size_t> begins;
+    std::vector<std::byte> data;
+  };
   struct hub {
-    hub(std::size_t processes, std::size_t most)
-        : size(processes), portion(most), meet(static_cast<std::ptrdiff_t>(processes)), members(processes) {}
+    hub(std::size_t processes, std::size_t most) : size(processes), portion(most), members(processes) {}
     struct member {
-      std::vector<std::byte*> buffers;
-      std::vector<std::size_t> begins;
-      const std::byte* part = nullptr;
-      int color = 0, key = 0;
+      std::size_t calls = 0;
+      bool gone = false;    ///< the others go on without it
+      message messages[2];  ///< of the latest two calls: nobody is ahead by more than one
     };
+    /// The process ended by an exception.
+    void leave(std::size_t rank) {
+      const std::lock_guard lock(mutex);
+      members[rank].gone = true;
+      arrived.notify_all();
+    }
     std::size_t size, portion;
-    std::barrier<> meet;
-    std::vector<member> members;
     std::mutex mutex;
+    std::condition_variable arrived;
+    std::vector<member> members;
     std::map<int, std::shared_ptr<hub>> parts;
   };
 
@@ -47,40 +58,61 @@ class thread_transport final : public parallel::transport {
   std::string description() const override { return std::to_string(size()) + " processes, played by threads"; }
   std::size_t portion() const noexcept override { return hub_->portion; }
 
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
-    meet(buffers, begins, nullptr);
-    const std::size_t first = begins[rank()], bytes = begins[rank() + 1] - first;
-    received_.clear();
-    summands_.clear();
-    for (const auto& member : hub_->members)
-      for (const std::byte* const buffer : member.buffers)
-        received_.emplace_back(buffer + first, buffer + first + bytes);
-    for (const auto& summand : received_)
-      summands_.push_back(summand.data());
-    result_.assign(bytes, std::byte{0xcd});
-    hub_->meet.arrive_and_wait();  // buffers may be changed from here on
-    return {summands_, result_.data()};
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+    message own{buffers.size(), {begins.begin(), begins.end()}, {}};
+    for (const std::byte* const buffer : buffers)
+      own.data.insert(own.data.end(), buffer, buffer + begins.back());
+    start(std::move(own), [this](const std::vector<const message*>& all) {
+      received_.clear();
+      pointers_.clear();
+      const message& mine = *all[rank()];
+      const std::size_t first = mine.begins[rank()], bytes = mine.begins[rank() + 1] - first;
+      for (const message* const each : all)
+        for (std::size_t b = 0; b != mine.buffers; ++b) {
+          received_.emplace_back(bytes);
+          if (!each->data.empty())
+            std::copy_n(each->data.data() + b * mine.begins.back() + first, bytes, received_.back().data());
+        }
+      for (const auto& summand : received_)
+        pointers_.push_back(summand.data());
+      result_.assign(bytes, std::byte{0xcd});
+    });
   }
 
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
-    const std::vector<std::byte> own(part, part + (begins[rank() + 1] - begins[rank()]));
-    meet(buffers, begins, own.data());
-    for (std::size_t r = 0; r != hub_->size; ++r)
-      for (std::byte* const buffer : buffers)
-        std::copy_n(hub_->members[r].part, begins[r + 1] - begins[r], buffer + begins[r]);
-    hub_->meet.arrive_and_wait();
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    const std::size_t bytes = begins[rank() + 1] - begins[rank()];
+    message own{buffers.size(), {begins.begin(), begins.end()}, {part, part + bytes}};
+    start(std::move(own), [buffers](const std::vector<const message*>& all) {
+      for (std::size_t r = 0; r != all.size(); ++r)
+        for (std::byte* const buffer : buffers)
+          std::copy_n(all[r]->data.data(), all[r]->data.size(), buffer + all[r]->begins[r]);
+    });
   }
 
-  void barrier() override { hub_->meet.arrive_and_wait(); }
+  bool poll() override {
+    if (end_ == nullptr) return true;
+    std::unique_lock lock(hub_->mutex);
+    if (!all_arrived()) return false;
+    end(lock);
+    return true;
+  }
+  void wait() override {
+    if (end_ == nullptr) return;
+    std::unique_lock lock(hub_->mutex);
+    hub_->arrived.wait(lock, [this] { return all_arrived(); });
+    end(lock);
+  }
+  collected summands() noexcept override { return {pointers_, result_.data()}; }
+  void give_up() noexcept override { end_ = nullptr; }
+
+  void barrier() override { exchange(0, 0); }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    hub_->members[rank()].color = color;
-    hub_->members[rank()].key = key;
-    hub_->meet.arrive_and_wait();
+    const auto all = exchange(color, key);
     std::vector<std::pair<int, std::size_t>> same;
     for (std::size_t r = 0; r != hub_->size; ++r)
-      if (hub_->members[r].color == color) same.emplace_back(hub_->members[r].key, r);
+      if (all[r].first == color) same.emplace_back(all[r].second, r);
     std::sort(same.begin(), same.end());
     std::shared_ptr<hub> part;
     {
@@ -89,33 +121,76 @@ class thread_transport final : public parallel::transport {
       if (shared == nullptr) shared = std::make_shared<hub>(same.size(), hub_->portion);
       part = shared;
     }
-    hub_->meet.arrive_and_wait();
+    barrier();
     if (rank() == 0) hub_->parts.clear();
-    hub_->meet.arrive_and_wait();
+    barrier();
     const auto here = std::find_if(same.begin(), same.end(), [&](const auto& x) { return x.second == rank(); });
     return std::make_shared<thread_transport>(static_cast<int>(here - same.begin()), part);
   }
 
  private:
+  using end_of_call = std::function<void(const std::vector<const message*>&)>;
+
   std::size_t rank() const { return static_cast<std::size_t>(ranks().rank); }
 
-  void meet(std::span<std::byte* const> buffers, std::span<const std::size_t> begins, const std::byte* part) {
-    auto& own = hub_->members[rank()];
-    own.buffers.assign(buffers.begin(), buffers.end());
-    own.begins.assign(begins.begin(), begins.end());
-    own.part = part;
-    hub_->meet.arrive_and_wait();
-    const bool ascending =
-        begins.size() == hub_->size + 1 && begins[0] == 0 && std::is_sorted(begins.begin(), begins.end());
-    bool fits = ascending && buffers.size() * begins.back() <= hub_->portion;
-    for (const auto& member : hub_->members)
-      fits = fits && member.begins == own.begins && member.buffers.size() == own.buffers.size();
-    if (!fits) std::terminate();  // an exception of one thread would let the others wait for ever
+  void start(message&& own, end_of_call&& at_end) {
+    if (end_ != nullptr) std::terminate();  // an exception of one thread would let the others wait for ever
+    const std::lock_guard lock(hub_->mutex);
+    hub::member& here = hub_->members[rank()];
+    here.messages[here.calls % 2] = std::move(own);
+    number_ = ++here.calls;
+    end_ = std::move(at_end);
+    hub_->arrived.notify_all();
+  }
+  bool all_arrived() const {
+    return std::all_of(hub_->members.begin(), hub_->members.end(),
+                       [&](const hub::member& m) { return m.gone || m.calls >= number_; });
+  }
+  void end(std::unique_lock<std::mutex>& lock) {
+    const auto of_call = [&](const hub::member& m) {
+      return m.calls < number_ ? &nothing_ : &m.messages[(number_ - 1) % 2];
+    };
+    const message& own = *of_call(hub_->members[rank()]);
+    std::vector<const message*> all;
+    for (const hub::member& m : hub_->members) {
+      all.push_back(of_call(m));
+      if (m.calls >= number_ && !fits(own, *all.back())) std::terminate();
+    }
+    nothing_.begins = own.begins;
+    lock.unlock();  // messages are not changed before this process's next call
+    std::exchange(end_, nullptr)(all);
+  }
+  bool fits(const message& own, const message& other) const {
+    if (own.begins != other.begins || own.buffers != other.buffers) return false;
+    return own.begins.empty() ||
+           (own.begins.size() == hub_->size + 1 && own.begins[0] == 0 &&
+            std::is_sorted(own.begins.begin(), own.begins.end()) && own.buffers * own.begins.back() <= hub_->portion);
+  }
+
+  std::vector<std::pair<int, int>> exchange(int color, int key) {
+    message own;
+    own.data.resize(2 * sizeof(int));
+    std::memcpy(own.data.data(), &color, sizeof color);
+    std::memcpy(own.data.data() + sizeof color, &key, sizeof key);
+    std::vector<std::pair<int, int>> result;
+    start(std::move(own), [&](const std::vector<const message*>& all) {
+      for (const message* const each : all) {
+        result.emplace_back();
+        if (each->data.empty()) continue;
+        std::memcpy(&result.back().first, each->data.data(), sizeof(int));
+        std::memcpy(&result.back().second, each->data.data() + sizeof(int), sizeof(int));
+      }
+    });
+    wait();
+    return result;
   }
 
   std::shared_ptr<hub> hub_;
+  std::size_t number_ = 0;
+  end_of_call end_;
+  message nothing_;  ///< of a process that is gone
   std::vector<std::vector<std::byte>> received_;
-  std::vector<const std::byte*> summands_;
+  std::vector<const std::byte*> pointers_;
   std::vector<std::byte> result_;
 };
 
@@ -133,7 +208,7 @@ void in_processes(int processes, const F& f, std::size_t portion = std::size_t{1
           f(process_group(std::make_shared<thread_transport>(rank, hub)));
         } catch (...) {
           failed[static_cast<std::size_t>(rank)] = std::current_exception();
-          hub->meet.arrive_and_drop();  // the others go on without it
+          hub->leave(static_cast<std::size_t>(rank));
         }
       });
   }

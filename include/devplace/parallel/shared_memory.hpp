@@ -13,11 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <sched.h>
-
 #include <devplace/parallel/detail/monitor_of_part.hpp>
-#include <devplace/parallel/detail/own_processors.hpp>
 #include <devplace/parallel/detail/shared_arrival.hpp>
+#include <devplace/parallel/detail/shared_opening.hpp>
 #include <devplace/parallel/detail/shared_places.hpp>
 #include <devplace/parallel/detail/shared_segment.hpp>
 #include <devplace/parallel/detail/shared_writer.hpp>
@@ -45,36 +43,12 @@ class shared_memory_transport final : public transport {
   static std::shared_ptr<shared_memory_transport> connect(const process_ranks& ranks, AllGather&& all_gather,
                                                           std::shared_ptr<group_monitor> watch,
                                                           std::size_t portion = default_portion) {
-    detail::shared_segment::require_one_host(ranks.rank, ranks.local_size, ranks.size);
-    const auto processes = static_cast<std::size_t>(ranks.size);
-    const auto segment = std::make_shared<detail::shared_segment>();
-    opening own;
-    if (ranks.rank == 0) {
-      own.portion = portion_for(processes, portion);
-      segment->create(detail::shared_layout{processes, own.portion}.bytes());
-      own.segment = segment->where();
-    }
-    std::vector<opening> openings(processes);
-    all_gather(static_cast<const void*>(&own), sizeof own, static_cast<void*>(openings.data()));
-    const opening& first = openings[0];
-    for (const opening& other : openings)
-      CPU_OR(&own.processors, &own.processors, &other.processors);
-    const bool crowded = ranks.size > CPU_COUNT(&own.processors);
-    if (ranks.rank != 0 && first.segment.descriptor >= 0) segment->open(first.segment);
+    detail::shared_opening opening(ranks, all_gather, portion);
     std::shared_ptr<shared_memory_transport> connected;
-    if (segment->data() != nullptr) {
-      const detail::shared_layout layout{processes, first.portion};
-      if (ranks.rank == 0) segment->reserve(0, layout.arrivals_bytes());
-      segment->reserve(layout.memory_at(static_cast<std::size_t>(ranks.rank)), layout.memory_bytes());
-      if (segment->failed().step == detail::shared_segment::failure::none)
-        connected = std::make_shared<shared_memory_transport>(ranks, segment, first.portion, crowded, std::move(watch));
-    }
-    std::vector<detail::shared_segment::failure> failed(processes);
-    all_gather(static_cast<const void*>(&segment->failed()), sizeof failed[0], static_cast<void*>(failed.data()));
-    for (int r = 0; r != ranks.size; ++r)
-      if (const auto& failure = failed[static_cast<std::size_t>(r)]; failure.step != 0)
-        detail::shared_segment::report(failure, r, ranks.size, first.segment.bytes);
-    segment->settle();
+    if (opening.usable())
+      connected = std::make_shared<shared_memory_transport>(ranks, opening.segment, opening.portion, opening.crowded,
+                                                            std::move(watch));
+    opening.settle(all_gather);
     return connected;
   }
 
@@ -89,7 +63,8 @@ class shared_memory_transport final : public transport {
         places_(portion),
         writer_(memory_of(rank()), layout().memory_bytes()),
         creator_(::getpid()),
-        crowded_(crowded) {
+        crowded_(crowded),
+        met_(static_cast<std::size_t>(ranks.size)) {
     ::new (static_cast<void*>(segment_->data() + rank() * sizeof(detail::shared_arrival))) detail::shared_arrival();
   }
   ~shared_memory_transport() override {
@@ -99,7 +74,7 @@ class shared_memory_transport final : public transport {
   std::string description() const override { return std::to_string(size()) + " processes, by shared memory"; }
   std::size_t portion() const noexcept override { return portion_; }
 
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     enter(detail::shared_call::collect, buffers.size(), begins);
     const std::size_t at = places_.take(buffers.size() * begins.back());
     // The parts for one process are beside each other.
@@ -107,32 +82,39 @@ class shared_memory_transport final : public transport {
       for (std::size_t b = 0; q != rank() && b != buffers.size(); ++b)
         writer_.copy(memory_of(rank()) + at + buffers.size() * begins[q] + b * (begins[q + 1] - begins[q]),
                      buffers[b] + begins[q], begins[q + 1] - begins[q]);
-    return summands(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
+    ask_for(buffers, begins[rank()], at + buffers.size() * begins[rank()], begins[rank() + 1] - begins[rank()]);
   }
 
   /// 16 KB for two processes: what is read more takes less time than to wait once more.
   std::size_t most_everywhere() const noexcept override {
     return std::min(portion_, (std::size_t{64} << 10) / (processes() * processes()));
   }
-  collected collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
+  void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
     whole_.assign(processes() + 1, bytes);
     whole_[0] = 0;
     enter(detail::shared_call::everywhere, buffers.size(), whole_);
     const std::size_t at = places_.take(buffers.size() * bytes);
     for (std::size_t b = 0; b != buffers.size(); ++b)
       writer_.copy(memory_of(rank()) + at + b * bytes, buffers[b], bytes);
-    return summands(buffers, 0, at, bytes);
+    ask_for(buffers, 0, at, bytes);
   }
 
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
-    distribute(detail::shared_call::distribute, part, buffers, begins);
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    give(detail::shared_call::distribute, part, buffers, begins);
+  }
+
+  bool poll() override { return meet(false); }
+  void wait() override { meet(true); }
+  collected summands() noexcept override { return {summands_, result_}; }
+  void give_up() noexcept override {
+    if (met_ != processes()) fail();
   }
 
   void barrier() override {
     enter(detail::shared_call::barrier, 0, {});
     arrive();
-    for_others([](std::size_t) {});
+    wait();
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
@@ -162,16 +144,6 @@ class shared_memory_transport final : public transport {
   group_monitor* monitor() noexcept override { return monitor_.get(); }
 
  private:
-  struct opening {
-    detail::shared_segment::address segment;
-    std::uint64_t portion = 0;
-    ::cpu_set_t processors = detail::own_processors();
-  };
-
-  /// Enough for the messages of split().
-  static std::size_t portion_for(std::size_t processes, std::size_t wanted) {
-    return std::max(wanted, processes * sizeof(opening) + 63) / 64 * 64;
-  }
   /// Null pointers are allowed for 0 bytes.
   static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
@@ -189,6 +161,8 @@ class shared_memory_transport final : public transport {
   void enter(detail::shared_call::call_kind kind, std::size_t buffers, std::span<const std::size_t> begins) {
     if (broken_)
       throw communication_error("this group of processes cannot be used any more, because a call of it has failed.");
+    if (met_ != processes())
+      throw error("shared_memory_transport: another call was made before one that was started has ended.");
     call_ = {kind, static_cast<std::uint32_t>(buffers), 0, 0};
     if (kind != detail::shared_call::barrier) {
       const bool usable = begins.size() == processes() + 1 && begins[0] == 0 &&
@@ -208,22 +182,29 @@ class shared_memory_transport final : public transport {
   void arrive() noexcept {
     writer_.settle();
     line(rank()).arrive(number_);
+    met_ = 1;
   }
 
-  /// Calls `f(q)` for every other process q when it has arrived at this call.
-  template <class F>
-  void for_others(const F& f) {
+  /// Takes from every other process what it has for this call, in the order of ranks from this one on, when it has
+  /// arrived there; false if one has not, and this one does not wait.
+  bool meet(bool waits) {
     try {
-      for (std::size_t k = 1; k != processes(); ++k) {
-        const std::size_t q = (rank() + k) % processes();
+      for (; met_ != processes(); ++met_) {
+        const std::size_t q = (rank() + met_) % processes();
+        if (!waits && !line(q).reached(number_)) return false;
         await(q);
-        f(q);
+        take(q);
       }
     } catch (...) {
-      broken_ = true;
-      line(rank()).leave();  // nobody needs to wait for this process any more
+      fail();
       throw;
     }
+    return true;
+  }
+  void fail() noexcept {
+    broken_ = true;
+    met_ = processes();
+    line(rank()).leave();  // nobody needs to wait for this process any more
   }
 
   void await(std::size_t q) {
@@ -242,36 +223,42 @@ class shared_memory_transport final : public transport {
         ". All processes of a group make the same calls in the same order.");
   }
 
-  /// What is in this process's buffers from byte `first` on, and at `at` in the others' memory, `bytes` for each
-  /// buffer.
-  collected summands(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
+  /// Collects what is in this process's buffers from byte `first` on, and at `at` in the others' memory, `bytes` for
+  /// each buffer.
+  void ask_for(std::span<std::byte* const> buffers, std::size_t first, std::size_t at, std::size_t bytes) {
     summands_.resize(processes() * buffers.size());  // may throw, and then this call was not announced
     arrive();
     for (std::size_t b = 0; b != buffers.size(); ++b)
       summands_[rank() * buffers.size() + b] = buffers[b] + first;
-    for_others([&](std::size_t q) {
-      for (std::size_t b = 0; b != buffers.size(); ++b)
-        summands_[q * buffers.size() + b] = memory_of(q) + at + b * bytes;
-    });
-    return {summands_, buffers[0] + first};
+    result_ = buffers[0] + first;
+    at_ = at;
+    bytes_ = bytes;
   }
 
-  void distribute(detail::shared_call::call_kind kind, const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) {
+  void give(detail::shared_call::call_kind kind, const std::byte* part, std::span<std::byte* const> buffers,
+            std::span<const std::size_t> begins) {
     enter(kind, buffers.size(), begins);
     std::size_t largest = 0;
     for (std::size_t q = 0; q != processes(); ++q)
       largest = std::max(largest, begins[q + 1] - begins[q]);
-    const std::size_t at = places_.take(largest);
+    at_ = places_.take(largest);
     const std::size_t bytes = begins[rank() + 1] - begins[rank()];
-    writer_.copy(memory_of(rank()) + at, part, bytes);
+    writer_.copy(memory_of(rank()) + at_, part, bytes);
     arrive();
     for (std::byte* const buffer : buffers)
       if (bytes != 0 && buffer + begins[rank()] != part) copy(buffer + begins[rank()], part, bytes);
-    for_others([&](std::size_t q) {
-      for (std::byte* const buffer : buffers)
-        copy(buffer + begins[q], memory_of(q) + at, begins[q + 1] - begins[q]);
-    });
+    buffers_ = buffers;
+    begins_ = begins;
+  }
+
+  /// What process q has for the present call.
+  void take(std::size_t q) {
+    if (call_.kind == detail::shared_call::collect || call_.kind == detail::shared_call::everywhere)
+      for (std::size_t b = 0; b != call_.buffers; ++b)
+        summands_[q * call_.buffers + b] = memory_of(q) + at_ + b * bytes_;
+    else if (call_.kind != detail::shared_call::barrier)
+      for (std::byte* const buffer : buffers_)
+        copy(buffer + begins_[q], memory_of(q) + at_, begins_[q + 1] - begins_[q]);
   }
 
   /// Gathers a message of every process.
@@ -280,7 +267,8 @@ class shared_memory_transport final : public transport {
     for (std::size_t r = 0; r != begins.size(); ++r)
       begins[r] = r * bytes;
     std::byte* const to = static_cast<std::byte*>(all);
-    distribute(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    give(detail::shared_call::split, static_cast<const std::byte*>(own), std::span(&to, 1), begins);
+    wait();
   }
 
   std::shared_ptr<detail::shared_segment> segment_;
@@ -293,7 +281,13 @@ class shared_memory_transport final : public transport {
   bool broken_ = false;
   std::uint32_t number_ = detail::shared_arrival::no_call;  ///< of the latest call
   detail::shared_call call_;
+  std::size_t met_;  ///< of that call: processes from which this one has taken what they have, counted from itself on
+  // What the call takes, and where.
   std::vector<const std::byte*> summands_;
+  std::byte* result_ = nullptr;
+  std::size_t at_ = 0, bytes_ = 0;
+  std::span<std::byte* const> buffers_;
+  std::span<const std::size_t> begins_;
   std::vector<std::size_t> whole_;
 };
 

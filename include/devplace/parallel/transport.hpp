@@ -25,6 +25,10 @@ struct process_ranks {
 /// boundaries. A call returns when its work is done here; other processes may then still be in it. While it waits, it
 /// calls the monitor's check(). A call that throws leaves the transport unusable.
 ///
+/// collect(), collect_everywhere() and distribute() can also be started: start_collect() and the like return without
+/// waiting for other processes, and the call ends in wait(), or in the poll() that returns true. Until then no other
+/// call is made, and the arguments, with all that they refer to, must exist and not change.
+///
 /// `begins` divides a buffer among the processes: bytes [begins[r], begins[r + 1]) are process r's part; it has size()
 /// + 1 ascending numbers, and the number of buffers times its last one is at most portion().
 class transport {
@@ -57,15 +61,44 @@ class transport {
   /// The most bytes of all buffers of a call.
   virtual std::size_t portion() const noexcept = 0;
   /// Gets of every process's buffers this process's part.
-  virtual collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) = 0;
+  ///@{
+  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
+    start_collect(buffers, begins);
+    wait();
+    return summands();
+  }
+  virtual void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) = 0;
+  ///@}
   /// Up to how many bytes of a process's buffers it takes less time that all processes get all summands, by
   /// collect_everywhere(), than that each gets those of its part, and distributes the result: 0 if it never does.
   virtual std::size_t most_everywhere() const noexcept { return 0; }
   /// Gets of every process's buffers, `bytes` each, all; the result's place is this process's first buffer.
-  virtual collected collect_everywhere(std::span<std::byte* const>, std::size_t /*bytes*/) { return {}; }
+  ///@{
+  collected collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) {
+    start_collect_everywhere(buffers, bytes);
+    wait();
+    return summands();
+  }
+  virtual void start_collect_everywhere(std::span<std::byte* const>, std::size_t /*bytes*/) {}
+  ///@}
   /// Gives `part`, this process's part, to all processes: afterwards all parts are in each of `buffers`.
-  virtual void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                          std::span<const std::size_t> begins) = 0;
+  ///@{
+  void distribute(const std::byte* part, std::span<std::byte* const> buffers, std::span<const std::size_t> begins) {
+    start_distribute(part, buffers, begins);
+    wait();
+  }
+  virtual void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                                std::span<const std::size_t> begins) = 0;
+  ///@}
+  /// Whether the call that was started last has ended. Does for it what can be done without waiting.
+  virtual bool poll() = 0;
+  /// Returns when the call that was started last has ended.
+  virtual void wait() = 0;
+  /// What the last call has collected, after its end.
+  virtual collected summands() noexcept = 0;
+  /// Gives up a call that has been started and not ended, so that its buffers are not used any more; the transport is
+  /// unusable afterwards. Does nothing if there is none.
+  virtual void give_up() noexcept {}
   /// Returns when all processes have called it.
   virtual void barrier() = 0;
   /// Connects the processes that give the same `color`, ranked by `key` and then by their rank, as MPI_Comm_split.

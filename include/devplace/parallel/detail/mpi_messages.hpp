@@ -76,6 +76,9 @@ class mpi_messages {
     check_mpi(name, start(&request));
   }
 
+  /// Whether none is on its way.
+  bool empty() const noexcept { return requests_.empty(); }
+
   /// Returns when all have arrived, and what was sent may be overwritten. MPICH reports a message that is longer than
   /// expected not to the communicator's error handler but to MPI_COMM_WORLD's, which ends the program unless the user
   /// has set another.
@@ -88,10 +91,13 @@ class mpi_messages {
     requests_.clear();
     expected_.clear();
   }
-  /// Lets MPI work on what has not arrived.
-  void progress(group_monitor* monitor) {
+  /// Lets MPI work on what has not arrived. Returns whether all has.
+  bool progress(group_monitor* monitor) {
     for (std::size_t i = 0; i != requests_.size(); ++i)
-      if (!test(i, monitor)) return;
+      if (!test(i, monitor)) return false;
+    requests_.clear();
+    expected_.clear();
+    return true;
   }
 
   /// After an exception. Returns whether no buffer is written any more: a message that has begun to arrive cannot be

@@ -64,7 +64,7 @@ class mpi_transport final : public transport {
   // Smaller ones wait more often, larger ones need more memory; measured by all_reduce_mpi_bench.
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
 
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
     const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
     guarded(call_kind::collect, begins, [&] {
       const std::size_t slot = devplace::detail::aligned(bytes);
@@ -82,14 +82,13 @@ class mpi_transport final : public transport {
         for (const std::byte* const buffer : buffers)
           messages_.send(communicator_.get(), tag_, static_cast<int>(to), buffer + begins[to],
                          begins[to + 1] - begins[to]);
-      messages_.wait(monitor());
     });
-    return {summands_, buffers[0] + own};
+    result_ = buffers[0] + own;
   }
 
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
-    const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    const std::size_t bytes = begins[rank() + 1] - begins[rank()];
     guarded(call_kind::distribute, begins, [&] {
       for (std::size_t from = 0; from != processes(); ++from)
         if (from != rank())
@@ -97,11 +96,27 @@ class mpi_transport final : public transport {
                             begins[from + 1] - begins[from]);
       for (std::size_t to = after(rank()); to != rank(); to = after(to))
         messages_.send(communicator_.get(), tag_, static_cast<int>(to), part, bytes);
-      messages_.wait(monitor());
     });
-    if (bytes != 0 && part != buffers[0] + own) std::memcpy(buffers[0] + own, part, bytes);
-    for (std::byte* const buffer : buffers.subspan(1))
-      if (begins.back() != 0) std::memcpy(buffer, buffers[0], begins.back());
+    part_ = part;
+    buffers_ = buffers;
+    begins_ = begins;
+  }
+
+  bool poll() override {
+    bool arrived = false;
+    or_unusable([&] { arrived = messages_.progress(monitor()); });
+    if (arrived) end();
+    return arrived;
+  }
+  void wait() override {
+    or_unusable([&] { messages_.wait(monitor()); });
+    end();
+  }
+  collected summands() noexcept override { return {summands_, result_}; }
+  void give_up() noexcept override {
+    if (!open_) return;
+    failed_ = true;
+    drop_messages();
   }
 
   void barrier() override {
@@ -208,26 +223,53 @@ class mpi_transport final : public transport {
       throw communication_error(
           "process_group: an earlier collective call of this group failed in this process, so the others wait for "
           "something else. End the program.");
-    failed_ = true;
+    if (open_ || (kind != call_kind::together && !messages_.empty()))
+      throw error("process_group: another call was made before one that was started has ended.");
     choose_tag(kind, begins);
+    or_unusable(f);
+    open_ = kind != call_kind::together;
+  }
+  template <class F>
+  void or_unusable(const F& f) {
     try {
       f();
     } catch (...) {
-      if (!messages_.abandon()) keep_for_ever(std::move(received_));
+      failed_ = true;
+      drop_messages();
       throw;
     }
-    failed_ = false;
+  }
+  void drop_messages() noexcept {
+    open_ = false;
+    if (!messages_.abandon()) keep_for_ever(std::move(received_));
+  }
+
+  /// The call that was started has ended; what a process distributes it also has itself.
+  void end() {
+    open_ = false;
+    const std::span<std::byte* const> buffers = std::exchange(buffers_, {});
+    if (buffers.empty() || begins_.back() == 0) return;
+    const std::size_t own = begins_[rank()], bytes = begins_[rank() + 1] - own;
+    if (bytes != 0 && part_ != buffers[0] + own) std::memcpy(buffers[0] + own, part_, bytes);
+    for (std::byte* const buffer : buffers.subspan(1))
+      std::memcpy(buffer, buffers[0], begins_.back());
   }
 
   mpi_communicator communicator_;
   std::string library_ = mpi_library();
   std::shared_ptr<group_monitor> monitor_;
   bool failed_ = false;
+  bool open_ = false;  ///< whether a call that was started has not ended
   std::size_t calls_ = 0;
   int tag_ = 0;
   mpi_messages messages_;
   devplace::detail::memory_block received_;
   std::vector<const std::byte*> summands_;
+  std::byte* result_ = nullptr;
+  // Of a call that distributes.
+  const std::byte* part_ = nullptr;
+  std::span<std::byte* const> buffers_;
+  std::span<const std::size_t> begins_;
 };
 
 }  // namespace devplace::parallel::detail

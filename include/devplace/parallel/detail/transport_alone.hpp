@@ -21,21 +21,25 @@ class transport_alone final : public transport {
   std::string description() const override { return "1 process"; }
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
 
-  collected collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
     for (std::size_t k = 0; k != buffers.size(); ++k)
       summands_[k] = buffers[k];
-    return {{summands_, buffers.size()}, buffers[0]};
+    collected_ = {{summands_, buffers.size()}, buffers[0]};
   }
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
     for (std::byte* const buffer : buffers)
       if (buffer != part && begins.back() != 0) std::memcpy(buffer, part, begins.back());
   }
+  bool poll() override { return true; }
+  void wait() override {}
+  collected summands() noexcept override { return collected_; }
   void barrier() override {}
   std::shared_ptr<transport> split(int, int) override { return std::shared_ptr<transport>(new transport_alone); }
 
  private:
   const std::byte* summands_[max_ranks] = {};
+  collected collected_{};
 };
 
 }  // namespace devplace::parallel::detail
