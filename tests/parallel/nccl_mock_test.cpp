@@ -394,9 +394,12 @@ class impatient_group final : public dp::parallel::transport {
   impatient_group() : transport({}) {}
   std::string description() const override { return "1 process"; }
   std::size_t portion() const noexcept override { return std::size_t{1} << 20; }
-  collected collect(std::span<std::byte* const>, std::span<const std::size_t>) override { return {}; }
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
+  void start_collect(std::span<std::byte* const>, std::span<const std::size_t>) override {}
+  bool poll() override { return true; }
+  void wait() override {}
+  collected summands() noexcept override { return {}; }
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
     for (std::byte* const buffer : buffers)
       std::memmove(buffer, part, begins.back());
   }
