@@ -27,6 +27,7 @@ struct curve {
 struct panel {
   std::string title;          ///< quantity and unit
   std::vector<curve> curves;  ///< at most five
+  bool rises = false;         ///< the curves end high, so that the legend is better low
 };
 
 namespace detail {
@@ -60,8 +61,9 @@ inline void write_line(std::ostream& out, double x0, double y0, double x1, doubl
 }
 
 inline void write_legend(std::ostream& out, const panel& p, double y0) {
-  const double x = right - 330;
-  out << "<rect x='" << x << "' y='" << y0 + 8 << "' width='322' height='" << 22 * p.curves.size() + 10
+  const double x = right - 330, size = 22 * static_cast<double>(p.curves.size()) + 10;
+  if (p.rises) y0 += height - size - 16;
+  out << "<rect x='" << x << "' y='" << y0 + 8 << "' width='322' height='" << size
       << "' fill='white' stroke='#cccccc'/>\n";
   for (std::size_t i = 0; i < p.curves.size(); ++i) {
     const double y = y0 + 24 + 22 * static_cast<double>(i);
