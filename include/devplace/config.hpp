@@ -173,6 +173,7 @@ inline T opaque(T x) {
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/simulated/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/simulated/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/simulated/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/simulated/ipc.hpp>
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/cuda/name.cuh>
   #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/cuda/kernels/name.hpp>
@@ -180,6 +181,7 @@ inline T opaque(T x) {
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
 #elif defined(DEVPLACE_WITH_CUDA)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>
@@ -187,6 +189,7 @@ inline T opaque(T x) {
   #define DEVPLACE_CUDA_DEVICES <devplace/backend/cuda/device_query.hpp>
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/cuda/events.hpp>
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/cuda/streams.hpp>
+  #define DEVPLACE_CUDA_IPC <devplace/backend/cuda/ipc.hpp>
 #else
   /// The header that implements operation `name` on cuda places in this translation unit; an empty one if none does.
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/none/kernels.hpp>
@@ -200,6 +203,8 @@ inline T opaque(T x) {
   #define DEVPLACE_CUDA_EVENTS <devplace/backend/none/kernels.hpp>
   /// The header with the streams of cuda places in this translation unit; an empty one if there are none.
   #define DEVPLACE_CUDA_STREAMS <devplace/backend/none/kernels.hpp>
+  /// The header by which other processes open memory of cuda places; an empty one if there is none.
+  #define DEVPLACE_CUDA_IPC <devplace/backend/none/kernels.hpp>
 #endif
 
 // Real and simulated CUDA in one program would violate the ODR. Object files of both kinds define this absolute symbol,

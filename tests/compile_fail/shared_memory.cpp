@@ -21,7 +21,7 @@ auto step_of(model_type& model) {
   return dp::trainer{model, nn::mse{}, dp::optim::sgd{}};
 }
 
-#if defined(ADD_SHARED_AND_OWN)  // expect: devplace: .* live on different places
+#if defined(ADD_SHARED_AND_OWN)  // expect: MOVE_ONE_OPERAND_FIRST|elementwise: the operands do not fit: move
 void add(const vector& x, const dp::tensor<float, dp::extents<6>, dp::on<dp::cpu>>& y) {
   dp::tensor z = x + y;
 }
@@ -40,7 +40,7 @@ void divide(const wrong& x) {
 }
 #endif
 
-#if defined(ACROSS_SHARED_MEMORY)  // expect: devplace: across<Local> gives each process memory of its own
+#if defined(ACROSS_SHARED_MEMORY)  // expect: devplace: shared_memory is one memory of several processes
 void across() {
   dp::model<net, dp::across<shared>> model{dp::seed{1}};
 }
@@ -64,8 +64,26 @@ void create() {
 }
 #endif
 
-#if defined(TOO_MANY_AXES)  // expect: devplace: shared memory with a name has tensors of at most 8 axes
+#if defined(TOO_MANY_AXES)  // expect: devplace: memory that processes share has tensors of at most 8 axes
 void create_axes() {
   auto x = dp::create_shared<dp::tensor<float, dp::extents<1, 1, 1, 1, 1, 1, 1, 1, 1>, shared>>("x");
+}
+#endif
+
+#if defined(EXPORT_FROM_THE_CPU)  // expect: devplace: exported, open_ipc: handles are for tensors on a cuda place
+void export_from_cpu() {
+  dp::exported out{dp::tensor<float, dp::extents<3>, dp::on<dp::cpu>>{1, 2, 3}};
+}
+#endif
+
+#if defined(OPEN_ON_THE_CPU)  // expect: devplace: exported, open_ipc: handles are for tensors on a cuda place
+void open_on_cpu(const dp::ipc_handle<float, dp::extents<3>>& handle) {
+  auto x = dp::open_ipc<dp::cpu>(handle);
+}
+#endif
+
+#if defined(OPEN_WITHOUT_COMPONENT)  // expect: devplace: exported, open_ipc: a cuda place needs the component cuda
+void open_without_component(const dp::ipc_handle<float, dp::extents<3>>& handle) {
+  auto x = dp::open_ipc<dp::cuda<0>>(handle);
 }
 #endif

@@ -200,7 +200,7 @@ TEST_CASE("the name is gone with the last process that has the memory, in whatev
   second.reset();
   CHECK(!is_there(name));
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("no process has shared memory of the name"));
+             Catch::Matchers::ContainsSubstring("is in no process"));
 }
 
 TEST_CASE("a process that was forked keeps the memory and its name") {
@@ -241,7 +241,7 @@ TEST_CASE("what kill -9 of all processes leaves is removed by the next creation,
   CHECK(!is_there(name));
   kill_all();
   CHECK_THAT(error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("no process has shared memory of the name"));
+             Catch::Matchers::ContainsSubstring("is in no process"));
   CHECK(!is_there(name));
   kill_all();
   const matrix again = dp::create_shared<matrix>(name);
@@ -251,8 +251,9 @@ TEST_CASE("what kill -9 of all processes leaves is removed by the next creation,
 TEST_CASE("a name in use is refused, and names that are none") {
   const std::string name = name_of("used");
   const matrix x = dp::create_shared<matrix>(name);
-  CHECK_THAT(error_of([&] { static_cast<void>(dp::create_shared<matrix>(name)); }),
-             Catch::Matchers::ContainsSubstring("choose another name, or open it by open_shared"));
+  CHECK_THAT(
+      error_of([&] { static_cast<void>(dp::create_shared<matrix>(name)); }),
+      Catch::Matchers::ContainsSubstring("exists already, and a process uses it; choose another name, or open it"));
   CHECK(is_there(name));
   for (const std::string& wrong : {std::string(), std::string("a/b"), std::string("a b"), std::string(201, 'a')})
     CHECK_THAT(error_of([&] { static_cast<void>(dp::create_shared<matrix>(wrong)); }),
@@ -275,9 +276,9 @@ TEST_CASE("a file of something else is not opened") {
   REQUIRE(file >= 0);
   REQUIRE(::flock(file, LOCK_SH) == 0);
   const auto message = [&] { return error_of([&] { static_cast<void>(dp::open_shared<matrix>(name)); }); };
-  CHECK_THAT(message(), Catch::Matchers::ContainsSubstring("was not made by create_shared"));
+  CHECK_THAT(message(), Catch::Matchers::ContainsSubstring("was not made by this user and this version of devplace"));
   REQUIRE(::ftruncate(file, 8192) == 0);
-  CHECK_THAT(message(), Catch::Matchers::ContainsSubstring("was not made by create_shared"));
+  CHECK_THAT(message(), Catch::Matchers::ContainsSubstring("was not made by this user and this version of devplace"));
   ::close(file);
   ::unlink(path_of(name).c_str());
 }

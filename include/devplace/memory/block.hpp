@@ -70,6 +70,7 @@ class memory_block {
 
   void* data() const { return record_.data; }
   std::size_t bytes() const { return record_.bytes; }
+  void* owner() const { return record_.owner; }
 
   /// Frees the block in the order of `stream` from now on; `stream` must be ordered after all work that uses the block.
   void give_back_on(void* stream) { record_.stream = stream; }

@@ -61,16 +61,15 @@ struct shared_form<model<Net, shared_memory, P>> {
     const auto made = to<cpu>(source);
     const auto& from = made.state().replicas[0];
     const std::array<std::size_t, 2> counters{made.state().seed, made.state().step};
-    const auto segment =
-        named_segment::create(name, text(), counters, aligned(from.parameters.bytes()) + from.buffers.bytes());
+    const auto segment = named_segment::create(words_of_create, name, text(), counters,
+                                               aligned(from.parameters.bytes()) + from.buffers.bytes());
     auto shared = at(segment);
     runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), made.state());
-    segment->publish(name);
+    segment->publish();
     return shared;
   }
-  static value_type open(std::string_view name, const std::shared_ptr<named_segment>& segment) {
-    segment->require(name, text());
-    return at(segment);
+  static value_type open(std::string_view name) {
+    return at(named_segment::open(words_of_open, name, [](const named_segment&) { return text(); }));
   }
 
  private:

@@ -116,10 +116,6 @@ struct placement_traits<partial_on<Op, P...>> : detail::kind_on_mesh<summands<Op
 template <class Local>
 struct placement_traits<across<Local>> : detail::kind_on_mesh<typename placement_traits<Local>::kind,
                                                               processes_times<typename placement_traits<Local>::mesh>> {
-  static constexpr bool in_own_memory = !std::same_as<Local, shared_memory>;
-  static_assert(in_own_memory,
-                "devplace: across<Local> gives each process memory of its own, and on<shared_memory> is one memory of "
-                "several; write across<on<cpu>>, or on<shared_memory> without across.");
 };
 template <class P>
 struct placement_traits<across<replicated_on<P>>> {
@@ -140,6 +136,10 @@ concept placement = requires {
 
 namespace detail {
 
+#define DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY                                                                         \
+  "devplace: shared_memory is one memory of several processes, and is combined neither with other places nor by " \
+  "across; write on<shared_memory>, or name places with memory of their own, as in replicated<0, 1>, across<on<cpu>>."
+
 /// Properties of a mesh: its places in this process, and whether it has places in other processes.
 template <class Mesh>
 struct mesh_traits;
@@ -152,14 +152,13 @@ struct mesh_traits<devices<First, Rest...>> {
   static constexpr bool one_backend = (std::same_as<backend_type, backend_of_t<Rest>> && ...);
   static constexpr bool in_own_memory =
       sizeof...(Rest) == 0 || !(std::same_as<First, shared_memory> || ... || std::same_as<Rest, shared_memory>);
-  static_assert(in_own_memory,
-                "devplace: shared_memory is one memory of several processes, and no place of a mesh; write "
-                "on<shared_memory>, or name places with memory of their own, as in replicated<0, 1>.");
   static constexpr int ordinals[1 + sizeof...(Rest)] = {place_traits<First>::ordinal, place_traits<Rest>::ordinal...};
 };
 template <class Local>
 struct mesh_traits<processes_times<Local>> : mesh_traits<Local> {
   static constexpr bool spans_processes = true;
+  static constexpr bool in_own_memory =
+      mesh_traits<Local>::in_own_memory && !std::same_as<typename mesh_traits<Local>::primary, shared_memory>;
 };
 template <class Where>
 using mesh_of = mesh_traits<typename placement_traits<Where>::mesh>;

@@ -32,6 +32,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, Where> : public detail::refused_uses
   using mesh = detail::mesh_of<Where>;
   static constexpr bool divided = rules::split;
   static constexpr std::size_t axis = rules::axis;
+  static_assert(mesh::in_own_memory, DEVPLACE_DETAIL_NOT_IN_OWN_MEMORY);
   static_assert(mesh::one_backend, "devplace: the places of one tensor must be of one kind, all cpu or all cuda.");
   static_assert(!divided || axis < Extents::rank,
                 "devplace: the placement splits an axis that the tensor does not have; axes count from 0.");

@@ -22,6 +22,38 @@ namespace devplace {
 
 namespace detail {
 
+inline constexpr segment_words words_of_create{"create_shared"};
+inline constexpr segment_words words_of_open{
+    "open_shared",
+    "a process of the same user and host must have made it by create_shared and keep it until it was opened.",
+    "Open it as the type with which it was created, by the same version of the program."};
+
+/// The extents of a segment's tensor, where the type leaves them open; elsewhere the type's.
+template <class Extents>
+Extents stored_extents(const named_segment& segment) {
+  return [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
+    if constexpr (Extents::is_static)
+      return Extents();
+    else
+      return Extents((Extents::static_extent(Axis) == dyn ? static_cast<std::size_t>(segment.extents()[Axis])
+                                                          : Extents::static_extent(Axis))...);
+  }
+  (std::make_index_sequence<Extents::rank>{});
+}
+
+/// The lines about a tensor's type.
+template <class T, class Extents>
+std::string tensor_text(const char* kind, const Extents& extents) {
+  static_assert(Extents::rank <= named_segment::most_extents,
+                "devplace: memory that processes share has tensors of at most 8 axes; reshape it to fewer.");
+  return shared_version_text(kind)
+      .append("element type: ")
+      .append(dtype_name<T>())
+      .append("\nextents: ")
+      .append(to_string(extents))
+      .append("\n");
+}
+
 /// How a value is kept in a named segment. For other types than tensors and models (nn/shared_model.hpp) it has no
 /// members.
 template <class Value>
@@ -30,9 +62,6 @@ struct shared_form {};
 template <class T, class Extents>
 struct shared_form<tensor<T, Extents, shared_memory>> {
   using value_type = tensor<T, Extents, shared_memory>;
-  static_assert(Extents::rank <= named_segment::most_extents,
-                "devplace: shared memory with a name has tensors of at most 8 axes; reshape it to fewer.");
-
   static value_type create(std::string_view name, const Extents& extents = {}) {
     return create(name, extents, [](value_type&) {});
   }
@@ -40,43 +69,30 @@ struct shared_form<tensor<T, Extents, shared_memory>> {
   static value_type create(std::string_view name, const From& from) {
     return create(name, Extents(from.extents()), [&](value_type& made) { copy(made, from); });
   }
-  static value_type open(std::string_view name, const std::shared_ptr<named_segment>& segment) {
+  static value_type open(std::string_view name) {
     Extents extents;
-    if constexpr (!Extents::is_static) {
-      std::array<std::size_t, Extents::rank> sizes{};
-      for (std::size_t axis = 0; axis < Extents::rank; ++axis)
-        sizes[axis] = Extents::static_extent(axis) == dyn ? static_cast<std::size_t>(segment->extents()[axis])
-                                                          : Extents::static_extent(axis);
-      extents = [&]<std::size_t... Axis>(std::index_sequence<Axis...>) {
-        return Extents(sizes[Axis]...);
-      }
-      (std::make_index_sequence<Extents::rank>{});
-    }
-    segment->require(name, text(extents));
+    const auto segment = named_segment::open(words_of_open, name, [&](const named_segment& found) {
+      extents = stored_extents<Extents>(found);
+      return text(extents);
+    });
     return at(segment, extents);
   }
 
  private:
   template <class Fill>
   static value_type create(std::string_view name, const Extents& extents, const Fill& fill) {
-    const auto segment = named_segment::create(name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
+    const auto segment =
+        named_segment::create(words_of_create, name, text(extents), sizes_of(extents), extents.size() * sizeof(T));
     value_type made = at(segment, extents);
     fill(made);
-    segment->publish(name);
+    segment->publish();
     return made;
   }
   static value_type at(const std::shared_ptr<named_segment>& segment, const Extents& extents) {
     return block_access::make<value_type>(
         named_segment::part(segment, 0, extents.size() * sizeof(T), memory_purpose::tensors), extents);
   }
-  static std::string text(const Extents& extents) {
-    return shared_version_text("tensor")
-        .append("element type: ")
-        .append(dtype_name<T>())
-        .append("\nextents: ")
-        .append(to_string(extents))
-        .append("\n");
-  }
+  static std::string text(const Extents& extents) { return tensor_text<T>("tensor", extents); }
 };
 
 /// The result for a type that was rejected, so that no other errors follow; never called.
@@ -119,7 +135,7 @@ template <class Value, class... Arguments>
 template <class Value>
 [[nodiscard]] Value open_shared(std::string_view name) {
   if constexpr (detail::can_be_shared<Value>())
-    return detail::shared_form<Value>::open(name, detail::named_segment::open(name));
+    return detail::shared_form<Value>::open(name);
   else
     return detail::not_shared<Value>();
 }

@@ -4,6 +4,10 @@
 #include "support/mock_cuda/mock_cuda.hpp"
 
 #include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -39,8 +43,27 @@ struct pinned_block {
 
 struct event {
   int device;
+  bool interprocess = false;
   bool recorded = false;
   bool waited_for = false;
+};
+
+/// The page before memory of cudaMalloc, which is shared with the processes that are forked afterwards.
+struct exportable {
+  std::size_t bytes;        ///< with this page
+  std::atomic<int> opened;  ///< how often processes have it open
+};
+constexpr std::size_t exportable_page = 4096;
+
+exportable& exportable_at(void* data) {
+  return *reinterpret_cast<exportable*>(static_cast<char*>(data) - exportable_page);
+}
+
+/// What the mock writes into handles for other processes.
+struct ipc_contents {
+  int process;
+  int device;
+  void* object;
 };
 
 struct planned_failure {
@@ -61,6 +84,8 @@ struct runtime {
   std::map<int, cudaError_t> broken;
   std::map<std::uintptr_t, block> blocks;
   std::map<std::uintptr_t, pinned_block> pinned;
+  std::set<void*> exportable;  ///< memory of cudaMalloc, which pools do not give
+  std::set<void*> opened;      ///< memory of other processes that is open here
   work_order order;
   std::set<event*> events;
   std::map<std::string, planned_failure> failures;
@@ -564,10 +589,96 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return mock::begin("cudaDeviceCanAccessPeer");
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned) {
+cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  const cudaError_t code = mock::begin("cudaMalloc", mock::bytes_of(bytes));
+  if (code != cudaSuccess) return code;
+  const std::size_t all = bytes + mock::exportable_page;
+  void* const at = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return mock::answer(cudaErrorMemoryAllocation);
+  *data = static_cast<char*>(at) + mock::exportable_page;
+  new (at) mock::exportable{all, 0};
+  std::memset(*data, 0xCD, bytes);
+  mock::runtime& r = mock::of_process();
+  r.blocks[reinterpret_cast<std::uintptr_t>(*data)] = {bytes, r.current, nullptr};
+  r.exportable.insert(*data);
+  r.order.take(nullptr, *data, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* data) {
+  mock::runtime& r = mock::of_process();
+  if (r.exportable.erase(data) == 0) {
+    mock::violate("cudaFree: not the start of memory of cudaMalloc");
+    return mock::begin("cudaFree");
+  }
+  if (mock::exportable_at(data).opened != 0) mock::violate("cudaFree: a process has the memory open");
+  if (const std::string problem = r.order.give(nullptr, data); !problem.empty()) mock::violate("cudaFree: " + problem);
+  r.blocks.erase(reinterpret_cast<std::uintptr_t>(data));
+  ::munmap(&mock::exportable_at(data), mock::exportable_at(data).bytes);
+  return mock::begin("cudaFree");
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
+  const cudaError_t code = mock::begin("cudaIpcGetMemHandle");
+  if (code != cudaSuccess) return code;
+  if (mock::of_process().exportable.count(data) == 0) {
+    mock::violate("cudaIpcGetMemHandle: not the start of memory of cudaMalloc");
+    return mock::answer(cudaErrorInvalidValue);
+  }
+  const mock::ipc_contents contents{::getpid(), mock::of_process().current, data};
+  std::memcpy(handle, &contents, sizeof contents);
+  return cudaSuccess;
+}
+
+cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigned flags) {
+  const cudaError_t code = mock::begin("cudaIpcOpenMemHandle");
+  if (flags != cudaIpcMemLazyEnablePeerAccess) mock::violate("cudaIpcOpenMemHandle: the only flag is left out");
+  if (code != cudaSuccess) return code;
+  mock::ipc_contents contents;
+  std::memcpy(&contents, &handle, sizeof contents);
+  if (contents.process == ::getpid()) return mock::answer(cudaErrorDeviceUninitialized);
+  if (contents.device != mock::of_process().current) mock::violate("cudaIpcOpenMemHandle: on another device");
+  ++mock::exportable_at(contents.object).opened;
+  mock::of_process().opened.insert(contents.object);
+  *data = contents.object;
+  return cudaSuccess;
+}
+
+cudaError_t cudaIpcCloseMemHandle(void* data) {
+  if (mock::of_process().opened.erase(data) == 0)
+    mock::violate("cudaIpcCloseMemHandle: not the start of opened memory");
+  else
+    --mock::exportable_at(data).opened;
+  return mock::begin("cudaIpcCloseMemHandle");
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  const cudaError_t code = mock::begin("cudaIpcGetEventHandle");
+  if (!reinterpret_cast<mock::event*>(event)->interprocess)
+    mock::violate("cudaIpcGetEventHandle: the event was not created for other processes");
+  const mock::ipc_contents contents{::getpid(), mock::of_process().current, event};
+  std::memcpy(handle, &contents, sizeof contents);
+  return code;
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+  const cudaError_t code = mock::begin("cudaIpcOpenEventHandle");
+  if (code != cudaSuccess) return code;
+  mock::ipc_contents contents;
+  std::memcpy(&contents, &handle, sizeof contents);
+  // The process was forked after the event was made, so it is at the same address here.
+  auto* const opened = new mock::event(*static_cast<mock::event*>(contents.object));
+  mock::of_process().events.insert(opened);
+  *event = reinterpret_cast<cudaEvent_t>(opened);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* created, unsigned flags) {
   const cudaError_t code = mock::begin("cudaEventCreateWithFlags");
   if (code != cudaSuccess) return code;
-  auto* e = new mock::event{mock::of_process().current};
+  if (flags != cudaEventDisableTiming && flags != (cudaEventDisableTiming | cudaEventInterprocess))
+    mock::violate("cudaEventCreateWithFlags: an event with timing");
+  auto* e = new mock::event{mock::of_process().current, (flags & cudaEventInterprocess) != 0};
   mock::of_process().events.insert(e);
   *created = reinterpret_cast<cudaEvent_t>(e);
   return cudaSuccess;

@@ -26,6 +26,14 @@
 
 namespace devplace::detail {
 
+/// The words of a segment's errors: the function that was called, what it means that there is no segment of a name, and
+/// what to do about one of something else.
+struct segment_words {
+  const char* caller;
+  const char* absent = "";
+  const char* different = "";
+};
+
 /// Shared memory with a name, by which other processes of this user open it. It appears under its name when it is
 /// complete, and the name is removed by the last process that has it. What a killed process could not remove is removed
 /// by the next call of create() in any program.
@@ -37,10 +45,10 @@ class named_segment {
 
   /// Makes a segment with `bytes` of data, which are 0, and without its name yet. `text` describes it, a line for each
   /// property.
-  static std::shared_ptr<named_segment> create(std::string_view name, const std::string& text,
-                                               std::span<const std::size_t> sizes, std::size_t bytes) {
-    static constexpr const char* caller = "create_shared";
-    const std::string path = segment_path(name, caller);
+  static std::shared_ptr<named_segment> create(const segment_words& words, std::string_view name,
+                                               const std::string& text, std::span<const std::size_t> sizes,
+                                               std::size_t bytes) {
+    const auto segment = std::make_shared<named_segment>(words, name);
     remove_abandoned_segments();
     require_space(bytes);
     header head;
@@ -50,10 +58,9 @@ class named_segment {
     head.total_bytes = head.data_begin + bytes;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       head.extents[i] = sizes[i];
-    const auto segment = std::make_shared<named_segment>(
-        path, ::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (segment->file_.number() < 0) refuse_system_call(caller, name, "open of " + std::string(segment_folder));
-    if (::fchmod(segment->file_.number(), S_IRUSR | S_IWUSR) != 0) refuse_system_call(caller, name, "fchmod");
+    segment->file_.reset(::open(segment_folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (segment->file_.number() < 0) segment->refuse_system_call("open of " + std::string(segment_folder));
+    if (::fchmod(segment->file_.number(), S_IRUSR | S_IWUSR) != 0) segment->refuse_system_call("fchmod");
     if (const int failed = take_pages(segment->file_.number(), head.total_bytes); failed != 0)
       refuse_memory(head.total_bytes, failed);
     segment->map(head.total_bytes);
@@ -63,62 +70,67 @@ class named_segment {
   }
 
   /// Gives it its name: the others find its data complete.
-  void publish(std::string_view name) const {
-    static constexpr const char* caller = "create_shared";
-    if (!lock_file(file_.number(), LOCK_SH)) refuse_system_call(caller, name, "flock");
+  void publish() const {
+    if (!lock_file(file_.number(), LOCK_SH)) refuse_system_call("flock");
     const std::string anonymous = "/proc/self/fd/" + std::to_string(file_.number());
     if (::linkat(AT_FDCWD, anonymous.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-    if (errno != EEXIST) refuse_system_call(caller, name, "linkat");
-    throw argument_error("create_shared: there is shared memory of the name \"" + std::string(name) +
-                         "\" already, which a process uses; choose another name, or open it by open_shared.");
+    if (errno != EEXIST) refuse_system_call("linkat");
+    throw argument_error(subject() + " exists already, and a process uses it; choose another name, or open it.");
   }
 
-  /// Opens a segment that another process (or this one) has.
-  static std::shared_ptr<named_segment> open(std::string_view name) {
-    static constexpr const char* caller = "open_shared";
-    const std::string path = segment_path(name, caller);
-    const auto segment = std::make_shared<named_segment>(path, ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (segment->file_.number() < 0 && errno != ENOENT) refuse_system_call(caller, name, "open of " + path);
+  /// Opens a segment that another process (or this one) has, and throws argument_error unless it was described by
+  /// `text(segment)`.
+  template <class Text>
+  static std::shared_ptr<named_segment> open(const segment_words& words, std::string_view name, const Text& text) {
+    const auto segment = std::make_shared<named_segment>(words, name);
+    segment->file_.reset(::open(segment->path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (segment->file_.number() < 0 && errno != ENOENT) segment->refuse_system_call("open of " + segment->path_);
     struct ::stat found = {};
-    if (segment->file_.number() < 0 || remove_unused_segment(path) || !lock_file(segment->file_.number(), LOCK_SH) ||
-        ::fstat(segment->file_.number(), &found) != 0 || found.st_nlink == 0)
-      throw argument_error("open_shared: no process has shared memory of the name \"" + std::string(name) +
-                           "\"; one of the same user and host must have made it by create_shared, and keep it until it "
-                           "was opened.");
+    if (segment->file_.number() < 0 || remove_unused_segment(segment->path_) ||
+        !lock_file(segment->file_.number(), LOCK_SH) || ::fstat(segment->file_.number(), &found) != 0 ||
+        found.st_nlink == 0)
+      throw argument_error(segment->subject() + " is in no process; " + words.absent);
     if (!S_ISREG(found.st_mode) || found.st_uid != ::geteuid() ||
         static_cast<std::size_t>(found.st_size) < sizeof(header))
-      refuse_contents(name);
+      segment->refuse_contents();
     segment->map(static_cast<std::size_t>(found.st_size));
     const header& head = segment->head();
     if (head.magic != header{}.magic || head.total_bytes != segment->bytes_ || head.data_begin > segment->bytes_ ||
         head.data_begin < sizeof(header) || head.text_bytes > head.data_begin - sizeof(header))
-      refuse_contents(name);
+      segment->refuse_contents();
+    segment->require(text(*segment));
     return segment;
   }
 
-  named_segment(std::string path, int descriptor) : path_(std::move(path)), file_(descriptor) {}
+  /// Without a file yet.
+  named_segment(const segment_words& words, std::string_view name)
+      : words_(words), name_(name), path_(segment_path(name, words.caller)), file_(-1) {}
   named_segment(const named_segment&) = delete;
   named_segment& operator=(const named_segment&) = delete;
   /// The lock is given back before it is asked whether others have one: those that were forked have the same.
   ~named_segment() {
     if (data_ != nullptr) ::munmap(data_, bytes_);
-    file_.close();
-    static_cast<void>(remove_unused_segment(path_));
+    const bool had_file = file_.number() >= 0;
+    file_.reset(-1);
+    if (had_file) static_cast<void>(remove_unused_segment(path_));
   }
 
-  /// The extents that it was made with.
+  /// The process that made it, and the extents with which it did.
+  ///@{
+  std::int64_t process() const { return head().process; }
   const extents_type& extents() const { return head().extents; }
+  ///@}
+  const std::string& name() const { return name_; }
+  /// The beginning of its data.
+  void* data() const { return data_ + head().data_begin; }
 
-  /// Throws argument_error unless the segment was described by this text.
-  void require(std::string_view name, const std::string& text) const {
-    const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
-                          static_cast<std::size_t>(head().text_bytes));
-    if (own == text) return;
-    const first_difference<> differ(text, own);
-    throw argument_error("open_shared: the shared memory \"" + std::string(name) +
-                         "\" is not what is opened. First difference, of what is opened and what was created: \"" +
-                         differ.in_first + "\" and \"" + differ.in_second +
-                         "\". Open it as the type with which it was created, by the same version of the program.");
+  /// Gives the lock back, of this process and of those that it has forked, which do not count then.
+  void unlock() noexcept { lock_file(file_.number(), LOCK_UN); }
+  /// The same, and removes the name when no process has a lock any more: waits for that.
+  void wait_for_others() noexcept {
+    const file_descriptor again(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    unlock();
+    if (again.number() >= 0 && lock_file(again.number(), LOCK_EX)) ::unlink(path_.c_str());
   }
 
   /// Memory of the segment, which keeps it: `bytes` from `offset` after the beginning of its data on. Counted for this
@@ -126,7 +138,7 @@ class named_segment {
   static memory_block part(const std::shared_ptr<named_segment>& segment, std::size_t offset, std::size_t bytes,
                            memory_purpose purpose) {
     auto owner = std::make_unique<std::shared_ptr<named_segment>>(segment);
-    void* const data = segment->data_ + segment->head().data_begin + offset;
+    void* const data = static_cast<std::byte*>(segment->data()) + offset;
     block_record record{data, bytes, shared_memory_ordinal, purpose, &release};
     record.owner = owner.release();
     count_allocation(counters(backend::cpu{}, shared_memory_ordinal), bytes, purpose);
@@ -139,10 +151,23 @@ class named_segment {
   struct header {
     std::uint64_t magic = 0x3165636170766564;  // "devplac1", also the version of this layout
     std::uint64_t total_bytes = 0, data_begin = 0, text_bytes = 0;
+    std::int64_t process = ::getpid();
     extents_type extents = {};
   };
 
   const header& head() const { return *static_cast<const header*>(static_cast<const void*>(data_)); }
+
+  void require(const std::string& text) const {
+    const std::string own(static_cast<const char*>(static_cast<const void*>(data_ + sizeof(header))),
+                          static_cast<std::size_t>(head().text_bytes));
+    if (own == text) return;
+    const first_difference<> differ(text, own);
+    throw argument_error(subject() +
+                         " is not what is opened. First difference, of what is opened and what was created: \"" +
+                         differ.in_first + "\" and \"" + differ.in_second + "\". " + words_.different);
+  }
+  /// The beginning of every message.
+  std::string subject() const { return std::string(words_.caller) + ": the shared memory \"" + name_ + "\""; }
 
   void map(std::size_t bytes) {
     data_ = static_cast<std::byte*>(map_pages(file_.number(), bytes));
@@ -169,15 +194,14 @@ class named_segment {
                            "Share less, make it larger (mount -o remount,size=8G /dev/shm, or docker run "
                            "--shm-size=8g), or pass memory without a name on to processes by fork");
   }
-  [[noreturn]] static void refuse_system_call(const char* caller, std::string_view name, const std::string& call) {
-    throw error(std::string(caller) + ": shared memory of the name \"" + std::string(name) + "\" cannot be had (" +
-                call + ": " + system_error_text() + "). Mount a tmpfs at /dev/shm and allow the user to write there.");
+  [[noreturn]] void refuse_system_call(const std::string& call) const {
+    throw error(subject() + " cannot be had (" + call + ": " + system_error_text() +
+                "). Mount a tmpfs at /dev/shm and allow the user to write there.");
   }
-  [[noreturn]] static void refuse_contents(std::string_view name) {
-    throw argument_error(
-        "open_shared: the file of the name \"" + std::string(name) +
-        "\" in /dev/shm was not made by create_shared of this user and this version of devplace; choose "
-        "another name, or remove it.");
+  [[noreturn]] void refuse_contents() const {
+    throw argument_error(subject() +
+                         " was not made by this user and this version of devplace: its file in /dev/shm is another "
+                         "one's; choose another name, or remove it.");
   }
 
   static void release(const block_record& block) noexcept {
@@ -185,7 +209,8 @@ class named_segment {
     count_release(counters(backend::cpu{}, block.ordinal), block.bytes, block.purpose);
   }
 
-  std::string path_;
+  segment_words words_;
+  std::string name_, path_;
   file_descriptor file_;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <devplace/backend/cpu/device_query.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
+#include <devplace/place/device_info.hpp>
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {
@@ -25,12 +25,13 @@ class file_descriptor {
   explicit file_descriptor(int number) noexcept : number_(number) {}
   file_descriptor(const file_descriptor&) = delete;
   file_descriptor& operator=(const file_descriptor&) = delete;
-  ~file_descriptor() { close(); }
+  ~file_descriptor() { reset(-1); }
 
   int number() const noexcept { return number_; }
-  void close() noexcept {
+  /// Closes it, and owns another one.
+  void reset(int number) noexcept {
     if (number_ >= 0) ::close(number_);
-    number_ = -1;
+    number_ = number;
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/forked_processes.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -47,4 +48,28 @@ TEST_CASE("docs/shared_memory.md: memory with a name", "[docs]") {
   CHECK(same.extent(0) == 1000);
   CHECK(same(999, 2) == 3);
   CHECK(opened.parameter<0>()(4, 5) == model.parameter<0>()(4, 5));
+}
+
+TEST_CASE("docs/shared_memory.md: handles", "[docs]") {
+  int to_other[2], back[2];
+  REQUIRE(::pipe(to_other) == 0);
+  REQUIRE(::pipe(back) == 0);
+  const auto ended = support::in_forked_processes(2, [&](int rank) {
+    if (rank == 0) {
+      dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cuda<0>>> x{{1, 2, 3}, {4, 5, 6}};
+      dp::exported out{std::move(x)};    // the destructor waits for the processes that have opened it
+      const auto handle = out.handle();  // bytes, for a pipe or processes.broadcast(handle)
+      char done = 0;
+      if (::write(to_other[1], &handle, sizeof handle) < 0 || ::read(back[0], &done, 1) != 1) return std::string();
+      return std::to_string(dp::to<dp::on<dp::cpu>>(out.view())(1, 2));
+    }
+    dp::ipc_handle<float, dp::extents<2, 3>> handle;
+    if (::read(to_other[0], &handle, sizeof handle) != sizeof handle) return std::string();
+    auto there = dp::open_ipc<dp::cuda<0>>(handle);  // a tensor: the same elements, in the other process
+    there = there + 1.0f;
+    dp::synchronize<dp::cuda<0>>();
+    return std::string(::write(back[1], "x", 1) == 1 ? "sent" : "");
+  });
+  CHECK(support::failures(ended).empty());
+  CHECK(ended[0].output == std::to_string(7.0f));
 }

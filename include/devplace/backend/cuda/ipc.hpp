@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <devplace/backend/cuda/device_query.hpp>
+#include <devplace/backend/cuda/memory.hpp>
+#include <devplace/backend/cuda/queue.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/exported_memory.hpp>
+#include <devplace/memory/detail/named_segment.hpp>
+
+namespace devplace {
+
+/// CUDA's interprocess handles of memory and of an event. The memory is allocated by cudaMalloc: that of pools has no
+/// such handles. Every process that has opened it holds a lock of the segment, and the exporting process frees the
+/// memory when nobody does any more, since CUDA leaves the opposite order undefined.
+template <>
+struct implementation<backend::cuda, op::ipc> {
+  static std::string device(int ordinal) {
+    const detail::cuda_device_guard guard(ordinal);
+    cudaDeviceProp properties{};
+    detail::check_cuda(cudaGetDeviceProperties(&properties, guard.visible()), "cudaGetDeviceProperties", ordinal);
+    return detail::cuda_uuid_text(properties.uuid);
+  }
+  static std::size_t message_bytes(std::size_t) { return sizeof(message); }
+
+  static detail::memory_block allocate(int ordinal, std::size_t bytes,
+                                       const std::shared_ptr<detail::named_segment>& segment) {
+    const detail::cuda_scope device(ordinal);
+    auto owner = std::make_unique<exported>(exported{segment});
+    void* data = nullptr;
+    const cudaError_t code = cudaMalloc(&data, whole_pages(bytes));
+    if (code == cudaErrorMemoryAllocation) refuse(code, ordinal, bytes);
+    detail::check_cuda(code, "cudaMalloc", ordinal);
+    detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
+    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_exported};
+    cudaEvent_t& written = owner->written;
+    record.owner = owner.release();
+    detail::memory_block block(std::move(record));  // frees the memory if a call below fails
+    auto& told = *static_cast<message*>(segment->data());
+    detail::check_cuda(cudaEventCreateWithFlags(&written, cudaEventDisableTiming | cudaEventInterprocess),
+                       "cudaEventCreateWithFlags for other processes", ordinal);
+    detail::check_cuda(cudaIpcGetMemHandle(&told.memory, data), "cudaIpcGetMemHandle", ordinal);
+    detail::check_cuda(cudaIpcGetEventHandle(&told.written, written), "cudaIpcGetEventHandle", ordinal);
+    return block;
+  }
+
+  static void record(int ordinal, const detail::memory_block& block) {
+    const detail::cuda_scope device(ordinal);
+    detail::check_cuda(cudaEventRecord(static_cast<const exported*>(block.owner())->written, device.stream()),
+                       "cudaEventRecord", ordinal);
+  }
+
+  static detail::memory_block open(int ordinal, std::size_t bytes,
+                                   const std::shared_ptr<detail::named_segment>& segment) {
+    const detail::cuda_scope device(ordinal);
+    const auto& told = *static_cast<const message*>(segment->data());
+    auto owner = std::make_unique<std::shared_ptr<detail::named_segment>>(segment);
+    void* data = nullptr;
+    detail::check_cuda(cudaIpcOpenMemHandle(&data, told.memory, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle",
+                       ordinal);
+    detail::block_record record{data, bytes, ordinal, memory_purpose::tensors, &release_opened};
+    record.owner = owner.release();
+    detail::memory_block block(std::move(record));  // closes the memory if a call below fails
+    cudaEvent_t written = nullptr;
+    detail::check_cuda(cudaIpcOpenEventHandle(&written, told.written), "cudaIpcOpenEventHandle", ordinal);
+    const cudaError_t waits = cudaStreamWaitEvent(device.stream(), written, 0);
+    static_cast<void>(cudaEventDestroy(written));
+    detail::check_cuda(waits, "cudaStreamWaitEvent", ordinal);
+    return block;
+  }
+
+ private:
+  struct message {
+    cudaIpcMemHandle_t memory;
+    cudaIpcEventHandle_t written;
+  };
+  struct exported {
+    std::shared_ptr<detail::named_segment> segment;
+    cudaEvent_t written = nullptr;
+  };
+
+  /// CUDA's pages of 2 MiB are shared as a whole: with a smaller size other memory of this process would be too.
+  static std::size_t whole_pages(std::size_t bytes) {
+    constexpr std::size_t page = std::size_t{2} << 20;
+    return bytes == 0 ? page : (bytes + page - 1) / page * page;
+  }
+
+  [[noreturn]] static void refuse(cudaError_t code, int ordinal, std::size_t bytes) {
+    static_cast<void>(cudaGetLastError());
+    std::size_t free = 0, total = 0;
+    static_cast<void>(cudaMemGetInfo(&free, &total));
+    throw out_of_memory(detail::out_of_memory_text(
+        {detail::place_name(backend::cuda{}, ordinal), bytes,
+         detail::usage_of(detail::counters(backend::cuda{}, ordinal)),
+         std::to_string(free) + " of the device's " + std::to_string(total) +
+             " bytes are free for all programs together (cudaMalloc: " + detail::cuda_error_text(code) + ")",
+         "see nvidia-smi for other programs on this GPU"}));
+  }
+
+  /// Waits for the place's work with memory that is to be unmapped. At process exit CUDA may already have been shut
+  /// down, so errors are ignored here.
+  static void wait_for_work(int ordinal) noexcept {
+    try {
+      detail::cuda_scope(ordinal).wait_for_all_streams();
+    } catch (...) {
+    }
+  }
+
+  static void release_exported(const detail::block_record& block) noexcept {
+    const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
+    detail::count_release(detail::counters(backend::cuda{}, block.ordinal), block.bytes, block.purpose);
+    wait_for_work(block.ordinal);
+    owner->segment->wait_for_others();
+    if (detail::cuda_device_lost(block.ordinal)) return;
+    const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
+    if (owner->written != nullptr) static_cast<void>(cudaEventDestroy(owner->written));
+    static_cast<void>(cudaFree(block.data));
+  }
+  static void release_opened(const detail::block_record& block) noexcept {
+    const std::unique_ptr<std::shared_ptr<detail::named_segment>> segment(
+        static_cast<std::shared_ptr<detail::named_segment>*>(block.owner));
+    wait_for_work(block.ordinal);
+    if (!detail::cuda_device_lost(block.ordinal)) {
+      const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));
+      static_cast<void>(cudaIpcCloseMemHandle(block.data));
+    }
+    (*segment)->unlock();
+  }
+};
+
+}  // namespace devplace

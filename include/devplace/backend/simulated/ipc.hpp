@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <devplace/backend/simulated/devices.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/exported_memory.hpp>
+#include <devplace/memory/detail/named_segment.hpp>
+
+namespace devplace {
+
+/// Memory of simulated devices for other processes lies in the segment itself.
+template <>
+struct implementation<backend::cuda, op::ipc> {
+  static std::string device(int ordinal) {
+    return "simulated device " + std::to_string(detail::simulated_physical_device(ordinal));
+  }
+  static std::size_t message_bytes(std::size_t bytes) { return bytes; }
+
+  static detail::memory_block allocate(int ordinal, std::size_t bytes,
+                                       const std::shared_ptr<detail::named_segment>& segment) {
+    detail::memory_block block = block_of(ordinal, bytes, segment, &release<true>);
+    detail::count_allocation(detail::counters(backend::cuda{}, ordinal), bytes);
+    return block;
+  }
+  /// No event that another process could wait for: the host waits.
+  static void record(int ordinal, const detail::memory_block&) { detail::simulated_devices::at(ordinal).wait(); }
+  static detail::memory_block open(int ordinal, std::size_t bytes,
+                                   const std::shared_ptr<detail::named_segment>& segment) {
+    return block_of(ordinal, bytes, segment, &release<false>);
+  }
+
+ private:
+  using owner_type = std::shared_ptr<detail::named_segment>;
+
+  static detail::memory_block block_of(int ordinal, std::size_t bytes, const owner_type& segment,
+                                       void (*release)(const detail::block_record&) noexcept) {
+    static_cast<void>(detail::simulated_devices::at(ordinal));
+    auto owner = std::make_unique<owner_type>(segment);
+    detail::block_record record{segment->data(), bytes, ordinal, memory_purpose::tensors, release};
+    record.owner = owner.release();
+    return detail::memory_block(std::move(record));
+  }
+
+  template <bool Exported>
+  static void release(const detail::block_record& block) noexcept {
+    const std::unique_ptr<owner_type> segment(static_cast<owner_type*>(block.owner));
+    if (detail::simulated_devices::in_parent()) return;
+    try {
+      detail::simulated_devices::at(block.ordinal).wait();
+    } catch (...) {
+    }
+    if constexpr (Exported) {
+      detail::count_release(detail::counters(backend::cuda{}, block.ordinal), block.bytes, block.purpose);
+      (*segment)->wait_for_others();
+    } else {
+      (*segment)->unlock();
+    }
+  }
+};
+
+}  // namespace devplace

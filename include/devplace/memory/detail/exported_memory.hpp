@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/detail/named_segment.hpp>
+#include <devplace/place/backend.hpp>
+
+namespace devplace::op {
+
+/// Memory of a backend's devices that other processes open: `device(ordinal)` names the device in all processes;
+/// `message_bytes(bytes)` is the size of what is told in a segment to those who open; `allocate(ordinal, bytes,
+/// segment)` allocates and writes that; `record(ordinal, block)` marks the work after which others may use the memory;
+/// `open(ordinal, bytes, segment)` gives the memory in another process.
+struct ipc {};
+
+}  // namespace devplace::op
+
+namespace devplace::detail {
+
+/// A segment's name that no other exported memory has: 20 characters.
+inline std::string exported_name() {
+  std::random_device random;
+  std::uint64_t number = random();
+  number = number << 32 ^ random();
+  std::string name = "ipc.";
+  for (int i = 0; i < 16; ++i)
+    name += "0123456789abcdef"[number >> (4 * i) & 15];
+  return name;
+}
+
+}  // namespace devplace::detail
+
+#include DEVPLACE_CUDA_IPC

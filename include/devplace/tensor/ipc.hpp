@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <unistd.h>
+
+#include <devplace/config.hpp>
+#include <devplace/memory/detail/exported_memory.hpp>
+#include <devplace/memory/detail/named_segment.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/shared_tensor.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace {
+
+/// What another process of this host needs to open a tensor of a cuda place: bytes to be sent to it, by a pipe or by
+/// process_group::broadcast. Made by exported::handle().
+template <element T, extents_like Extents>
+struct ipc_handle {
+  char name[24];  ///< of the segment in which the processes find each other; ends with 0
+};
+
+namespace detail {
+
+inline constexpr segment_words words_of_export{"exported"};
+inline constexpr segment_words words_of_open_ipc{
+    "open_ipc",
+    "the process that exported the tensor has freed it or has ended. Keep its exported<...> until the others "
+    "have opened it.",
+    "Open it on the same GPU, as a tensor of the type of which it was made, by the same version of the program."};
+
+/// The functions of a cuda place, or an error that says which place it must be.
+template <class P>
+constexpr auto ipc_of() {
+  constexpr bool on_gpu = std::is_same_v<backend_of_t<P>, backend::cuda>;
+  constexpr bool have = provided<backend_of_t<P>, op::ipc>;
+  static_assert(on_gpu,
+                "devplace: exported, open_ipc: handles are for tensors on a cuda place; host memory is shared by "
+                "on<shared_memory>, with create_shared and open_shared.");
+  static_assert(!on_gpu || have,
+                "devplace: exported, open_ipc: a cuda place needs the component cuda; add devplace::cuda (or "
+                "devplace::simulated_cuda, which needs no GPU) to target_link_libraries.");
+  if constexpr (have) return implementation<backend_of_t<P>, op::ipc>{};
+}
+
+template <class P, class T, class Extents>
+std::string exported_text(const Extents& extents) {
+  return tensor_text<T>("tensor of a GPU", extents)
+      .append("device: ")
+      .append(decltype(ipc_of<P>())::device(place_traits<P>::ordinal))
+      .append("\n");
+}
+
+}  // namespace detail
+
+/// A tensor on a cuda place that other processes of this user and host open: `exported out{std::move(x)}`.
+template <class Tensor>
+class exported;
+
+/// Owns the elements, which are copied to memory of their own first, in whole pages of 2 MiB: memory of pools cannot be
+/// opened by others. The destructor waits until every process that has opened the tensor has destroyed it or has ended,
+/// and then frees it. If this process ends without its destructor, the others' tensors must not be used any more.
+template <element T, extents_like Extents, single_place P>
+class exported<tensor<T, Extents, P>> {
+ public:
+  /// The tensor's type, and the handle's.
+  ///@{
+  using tensor_type = tensor<T, Extents, P>;
+  using handle_type = ipc_handle<T, Extents>;
+  ///@}
+
+  /// Enqueues the copy. Throws out_of_memory if the device, or /dev/shm, has no memory left.
+  template <detail::configured = detail::configuration>
+  explicit exported(tensor_type&& x) : value_(made(std::move(x), segment_)) {}
+  template <class FIX = USE_clone_TO_COPY_A_TENSOR>
+  explicit exported(const tensor_type&) = delete;
+
+  /// Transfers the tensor.
+  ///@{
+  exported(exported&&) noexcept = default;
+  exported& operator=(exported&&) noexcept = default;
+  ///@}
+
+  /// The elements; const for a const object.
+  ///@{
+  auto view() & DEVPLACE_LIFETIMEBOUND { return value_.view(); }
+  auto view() const& DEVPLACE_LIFETIMEBOUND { return std::as_const(value_).view(); }
+  ///@}
+
+  /// What other processes open. Work that they enqueue after opening it comes after the work that was enqueued on the
+  /// current stream before the last call of this function; for later changes the processes agree on an order
+  /// themselves. (On simulated devices it waits for that work.)
+  template <detail::configured = detail::configuration>
+  handle_type handle() const {
+    if (segment_ == nullptr) throw error("this exported tensor was moved from; use the variable that it was moved to.");
+    if constexpr (!std::is_void_v<decltype(detail::ipc_of<P>())>)
+      decltype(detail::ipc_of<P>())::record(place_traits<P>::ordinal,
+                                            detail::block_access::of(const_cast<tensor_type&>(value_)));
+    handle_type result{};
+    std::memcpy(result.name, segment_->name().data(), segment_->name().size());
+    return result;
+  }
+
+ private:
+  template <detail::configured = detail::configuration>
+  static tensor_type made(tensor_type x, std::shared_ptr<detail::named_segment>& segment) {
+    using functions = decltype(detail::ipc_of<P>());
+    if constexpr (std::is_void_v<functions>) {
+      return detail::not_shared<tensor_type>();
+    } else {
+      constexpr int ordinal = place_traits<P>::ordinal;
+      const std::size_t bytes = x.size() * sizeof(T);
+      segment = detail::named_segment::create(detail::words_of_export, detail::exported_name(),
+                                              detail::exported_text<P, T>(x.extents()), detail::sizes_of(x.extents()),
+                                              functions::message_bytes(bytes));
+      auto block = functions::allocate(ordinal, bytes, segment);
+      detail::copy_within<backend_of_t<P>>(ordinal, block.data(), detail::block_access::of(x).data(), bytes);
+      segment->publish();
+      return detail::block_access::make<tensor_type>(std::move(block), x.extents());
+    }
+  }
+
+  std::shared_ptr<detail::named_segment> segment_;
+  tensor_type value_;
+};
+
+template <class T, class Extents, class P>
+exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
+
+/// A tensor on P whose elements are those that another process has exported: `auto x = open_ipc<cuda<0>>(handle)`. It
+/// can be read and written as any other, and keeps the other process from freeing the memory as long as it exists; its
+/// destructor waits for this place's work. Work on the current stream is ordered after the exporter's (see
+/// exported::handle); the same place must stay the tensor's device in both processes. Throws argument_error if the
+/// type, the extents, the version of devplace or the GPU (by its UUID) differ, with the first difference, if the
+/// exporter has freed it, and in the process that exported it, where the tensor itself is used.
+template <single_place P, element T, extents_like Extents, detail::configured = detail::configuration>
+[[nodiscard]] tensor<T, Extents, P> open_ipc(const ipc_handle<T, Extents>& handle) {
+  using functions = decltype(detail::ipc_of<P>());
+  if constexpr (!std::is_void_v<functions>) {
+    Extents extents;
+    std::string name(handle.name, sizeof handle.name);
+    name.resize(name.find_last_not_of('\0') + 1);
+    const auto segment =
+        detail::named_segment::open(detail::words_of_open_ipc, name, [&](const detail::named_segment& found) {
+          extents = detail::stored_extents<Extents>(found);
+          return detail::exported_text<P, T>(extents);
+        });
+    if (segment->process() == ::getpid())
+      throw argument_error(
+          "open_ipc: this process has exported the tensor itself, and CUDA opens memory of other processes only; use "
+          "the exported tensor's view().");
+    return detail::block_access::make<tensor<T, Extents, P>>(
+        functions::open(place_traits<P>::ordinal, extents.size() * sizeof(T), segment), extents);
+  } else {
+    return detail::not_shared<tensor<T, Extents, P>>();
+  }
+}
+
+}  // namespace devplace
