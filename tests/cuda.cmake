@@ -84,3 +84,14 @@ if(TARGET devplace::mpi)
   target_link_libraries(hpc_as_cuda PRIVATE devplace::cuda devplace::mpi)
   add_dependencies(devplace_cuda_tests hpc_as_cuda)
 endif()
+
+# Trains over NCCL; that it links is tested without a GPU. scripts/gpu-check starts several processes of it, too.
+if(TARGET devplace::nccl)
+  add_executable(nccl_training nccl/training.cpp)
+  target_link_libraries(nccl_training PRIVATE devplace_test_settings devplace::nccl)
+  devplace_compile_as_cuda(nccl_training)
+  add_dependencies(devplace_cuda_tests nccl_training)
+  add_test(NAME "nccl: training by one process" COMMAND nccl_training)
+  set_tests_properties("nccl: training by one process" PROPERTIES LABELS cuda SKIP_RETURN_CODE 4
+                                                                  TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endif()

@@ -11,7 +11,7 @@
 # of its own lines is then compiled separately.
 #   <name>.cpp                     without components; with DEVPLACE_BUILD_CUDA also through nvcc
 #   <name>_simulated.cpp           with component simulated_cuda
-#   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present
+#   <name>_cuda_host.cpp           C++ that links component cuda, where the toolkit is present; nccl_cuda_host.cpp: nccl
 #   <name>.cu                      through nvcc, with component cuda
 #   <name>_clang_simulated.cpp     as _simulated, by clang++ alone, whose warnings of dangling references are errors there
 # g++ and clang++ read devplace's headers precompiled, which saves each compilation half its time.
@@ -40,7 +40,7 @@ function(devplace_add_compile_fail_tests source)
   if(arg_LANGUAGE STREQUAL "CXX")
     list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION})
     file(STRINGS ${path} configures REGEX "# *define DEVPLACE_") # what precompiled headers would ignore
-    if(NOT configures AND NOT arg_COMPONENT STREQUAL "cuda") # of which there is one source
+    if(NOT configures AND NOT arg_COMPONENT MATCHES "^(cuda|nccl)$") # of which there is one source
       set(fixtures "compile_fail: headers with component ${arg_COMPONENT}")
       set(header ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/headers_${arg_COMPONENT}.hpp)
       if(NOT TEST ${fixtures})
@@ -104,10 +104,14 @@ foreach(source IN LISTS sources)
   elseif(source MATCHES "_simulated\\.cpp$")
     devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT simulated_cuda)
   elseif(source MATCHES "_cuda_host\\.cpp$")
-    if(TARGET devplace::cuda)
-      devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT cuda)
+    string(REGEX REPLACE "^(nccl)?.*" "\\1" component ${source})
+    if(NOT component)
+      set(component cuda)
+    endif()
+    if(TARGET devplace::${component})
+      devplace_add_compile_fail_tests(${source} LANGUAGE CXX COMPONENT ${component})
     else()
-      devplace_add_skipped_test(compile_fail_${source} "component cuda is not on this machine")
+      devplace_add_skipped_test(compile_fail_${source} "component ${component} is not on this machine")
     endif()
   elseif(source MATCHES "\\.cpp$")
     devplace_add_compile_fail_tests(${source} LANGUAGE CXX)
