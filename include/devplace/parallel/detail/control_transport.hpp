@@ -37,12 +37,13 @@ class control_transport final : public transport {
   }
   std::size_t portion() const noexcept override { return control_gather_limit; }
 
-  collected collect(std::span<std::byte* const>, std::span<const std::size_t>) override {
-    require_for_tensors();
-    return {};
-  }
-  void distribute(const std::byte* part, std::span<std::byte* const> buffers,
-                  std::span<const std::size_t> begins) override {
+  // A call has ended when it has been started: only engines for tensors start calls and do other work meanwhile.
+  bool poll() override { return true; }
+  void wait() override {}
+  void start_collect(std::span<std::byte* const>, std::span<const std::size_t>) override { require_for_tensors(); }
+  collected summands() noexcept override { return {}; }
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
     if (begins.back() == 0) return;
     const auto own = static_cast<std::size_t>(ranks().rank);
     plane_->all_gather(members_, part, begins[own + 1] - begins[own], buffers[0], begins.back());
