@@ -106,6 +106,20 @@ TEST_CASE("a model across processes uses NCCL with the group of the scope", "[tr
   CHECK(nccl::live_communicators() == 0);
 }
 
+TEST_CASE("the trainer of docs/data_parallel.md reduces by NCCL", "[train][nccl][docs]") {
+  const dp::process_group alone;
+  const dp::process_scope scope{alone};
+  const dp::tensor<float, dp::extents<dp::dyn, 96>, dp::on<dp::cpu>> images(dp::extents<dp::dyn, 96>{8});
+  const dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>> labels(dp::extents<dp::dyn>{8});
+  using where = dp::across<dp::cuda<0>>;  // one GPU in each process
+  dp::model<net, where> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, collective::all_reduce<collective::nccl>{}};
+  nccl::clear_calls();
+  step(dp::to_batch<where>(images), dp::to_batch<where>(labels));
+  CHECK(nccl::live_communicators() == 1);
+  CHECK(nccl::violations().empty());
+}
+
 TEST_CASE("gradients are made whole by NCCL", "[train][nccl]") {
   using where = dp::replicated<0, 1>;
   dp::model<net, where> model{dp::seed{1}};
