@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -36,6 +37,7 @@ struct hogwild_functor {
 /// A copy of the parameters and buffers of a model in shared memory, and the same as they were when they were read.
 template <class Net, class P>
 class hogwild_copies {
+  using block = devplace::detail::memory_block;
   using parameter = typename precision_traits<P>::parameter;
   using shared_model = model<Net, shared_memory, P>;
   using own_model = model<Net, cpu, P>;
@@ -49,27 +51,31 @@ class hogwild_copies {
 
   /// Reads the shared elements.
   void read() {
-    each_arena([](const auto& shared, const auto& own, const auto& before) {
-      runtime::relaxed_copy<parameter>(before, shared);
-      devplace::detail::copy_within<backend::cpu>(0, own.data(), before.data(), before.bytes());
-    });
+    for (const arena& of : arenas()) {
+      runtime::relaxed_copy<parameter>(of.before, of.shared);
+      devplace::detail::copy_within<backend::cpu>(0, of.own.data(), of.before.data(), of.own.bytes());
+    }
     own_.state().working_copies_are_old = true;
   }
   /// Adds what has changed in the copy to the shared elements.
   void write() const {
-    each_arena([](const auto& shared, const auto& own, const auto& before) {
-      const auto data = [](const auto& block) { return static_cast<parameter*>(block.data()); };
-      devplace::detail::for_each_index<backend::cpu>(0, shared.bytes() / sizeof(parameter), 4096,
-                                                     hogwild_functor<parameter>{data(shared), data(before), data(own)});
-    });
+    for (const arena& of : arenas())
+      devplace::detail::for_each_index<backend::cpu>(
+          0, of.shared.bytes() / sizeof(parameter), 4096,
+          hogwild_functor<parameter>{static_cast<parameter*>(of.shared.data()),
+                                     static_cast<const parameter*>(of.before.data()),
+                                     static_cast<const parameter*>(of.own.data())});
   }
 
  private:
-  template <class F>
-  void each_arena(F&& f) const {
-    const auto &shared = shared_->replicas[0], &own = own_.state().replicas[0], &before = before_.state().replicas[0];
-    f(shared.parameters, own.parameters, before.parameters);
-    if (shared.buffers.bytes() != 0) f(shared.buffers, own.buffers, before.buffers);
+  struct arena {
+    const block &shared, &own, &before;
+  };
+
+  /// The parameters and the buffers.
+  std::array<arena, 2> arenas() const {
+    const auto &to = shared_->replicas[0], &from = own_.state().replicas[0], &old = before_.state().replicas[0];
+    return {{{to.parameters, from.parameters, old.parameters}, {to.buffers, from.buffers, old.buffers}}};
   }
 
   std::shared_ptr<typename shared_model::state_type> shared_;
