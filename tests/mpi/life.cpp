@@ -229,23 +229,23 @@ void abandoned() {
   constexpr std::size_t bytes = std::size_t{4} << 20;
   const auto before = dp::memory_statistics<dp::cpu>().allocated;
   std::vector<std::byte> values(2 * bytes, std::byte{7});
-  MPI_Request sent = MPI_REQUEST_NULL;
+  std::byte* const buffer = values.data();
+  const std::vector<std::size_t> begins{0, bytes, 2 * bytes};
   {
     const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD);
-    const auto via = std::dynamic_pointer_cast<dp::parallel::detail::mpi_transport>(group.transport());
-    if (rank == 1) {
-      MPI_Isend(values.data(), static_cast<int>(bytes), MPI_BYTE, 0, 1, via->communicator(), &sent);
-      ::usleep(300'000);  // does not call MPI, which could send it, until the other process has given up
-    } else {
-      const auto monitor = watch(group);
-      std::byte* const buffer = values.data();
-      const std::vector<std::size_t> begins{0, bytes, 2 * bytes};
+    const auto via = group.transport();
+    const auto monitor = watch(group);
+    if (rank == 0) {
       CHECK_THROWS(dp::communication_error, "rank 1 does not come.", via->collect(std::span(&buffer, 1), begins));
+    } else {
+      monitor->asked = -1'000'000'000;
+      via->start_collect(std::span(&buffer, 1), begins);
+      ::usleep(300'000);  // does not call MPI, which could send it, until the other process has given up
     }
+    runs.processes().barrier();
+    if (rank == 1) via->wait();
   }
   CHECK(dp::memory_statistics<dp::cpu>().allocated == before + (rank == 0 ? bytes : 0));
-  runs.processes().barrier();
-  MPI_Wait(&sent, MPI_STATUS_IGNORE);
   runs.processes().barrier();
 }
 
@@ -317,6 +317,16 @@ void cut_off() {
   }
 }
 
+/// In a part of the processes, one leaves out a call.
+void one_skips_in_a_part() {
+  const dp::mpi_session runs{quick()};
+  const dp::process_group part = runs.processes().split(runs.processes().rank() == 0 ? -1 : 1);
+  if (part.size() == 1) ::sleep(20);
+  static_cast<void>(part.all_gather(1));
+  if (part.rank() == 0) static_cast<void>(part.all_gather(2));
+  part.barrier();
+}
+
 /// One process is killed, and the others go on without the group.
 void one_is_killed_and_others_catch() {
   const dp::mpi_session runs{dp::process_options{.heartbeat = 0}};
@@ -367,6 +377,7 @@ int main(int argc, char** argv) {
     if (name == "crowded") return crowded();
     if (name == "abandoned") return abandoned();
     if (name == "over_tcp") return over_tcp();
+    if (name == "skips_in_a_part") return one_skips_in_a_part();
     if (name == "many_groups") return many_groups();
     if (name == "cut_off") return cut_off();
     if (name == "catch_killed") return one_is_killed_and_others_catch();

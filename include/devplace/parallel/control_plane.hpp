@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <devplace/parallel/control_endpoint.hpp>
 #include <devplace/parallel/detail/control_hub.hpp>
@@ -21,6 +23,10 @@
 #include <devplace/parallel/process_options.hpp>
 
 namespace devplace::parallel {
+
+namespace detail {
+class monitor_of_calls_of_part;
+}
 
 /// A small connection between the processes of a group, besides the one that carries data: over it they meet, exchange
 /// what they need to connect, and learn at once that one of them ended, stopped, or makes other collective calls than
@@ -79,6 +85,7 @@ class control_plane final : public group_monitor {
   void check() override { role_->check(); }
   void explain() override { role_->explain(); }
   process_options options() const override { return role_->options(); }
+  std::shared_ptr<group_monitor> part(std::span<const int> members) override;
 
  private:
   control_plane(const job_member& who, const control_endpoint& where, control_listener* listener,
@@ -122,10 +129,56 @@ class control_plane final : public group_monitor {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
+  friend class detail::monitor_of_calls_of_part;
+
   ::pid_t process_;
   int exceptions_;
+  std::uint64_t splits_ = 0;
   std::unique_ptr<detail::control_role> role_;
   std::unique_ptr<std::thread> thread_;
 };
+
+namespace detail {
+
+/// The calls of a part of the processes of a control plane, which it keeps.
+class monitor_of_calls_of_part final : public group_monitor {
+ public:
+  /// The `split`th part of the group or part with the number `of`. `members` are ranks of the whole group.
+  monitor_of_calls_of_part(std::shared_ptr<control_plane> whole, std::vector<int> members, std::uint64_t of,
+                           std::uint64_t split)
+      : whole_(std::move(whole)), members_(std::move(members)) {
+    const std::uint64_t first = static_cast<std::uint64_t>(*std::min_element(members_.begin(), members_.end()));
+    const std::string name = std::to_string(of) + " " + std::to_string(split) + " " + std::to_string(first);
+    part_ = whole_->role_->parts.open(control_token(name).halves[0], members_.size());
+  }
+  ~monitor_of_calls_of_part() override { part_->closed.store(true, std::memory_order_release); }
+
+  void enter(const collective_call& call) noexcept override { part_->calls.enter(call); }
+  void leave() noexcept override { part_->calls.leave(); }
+  void resume() noexcept override { part_->calls.resume(); }
+  void check() override { whole_->check(); }
+  void explain() override { whole_->explain(); }
+  process_options options() const override { return whole_->options(); }
+  std::shared_ptr<group_monitor> part(std::span<const int> members) override {
+    std::vector<int> of_whole;
+    for (const int r : members)
+      of_whole.push_back(members_.at(static_cast<std::size_t>(r)));
+    return std::make_shared<monitor_of_calls_of_part>(whole_, std::move(of_whole), part_->part, ++splits_);
+  }
+
+ private:
+  std::shared_ptr<control_plane> whole_;
+  std::vector<int> members_;
+  std::shared_ptr<part_calls> part_;
+  std::uint64_t splits_ = 0;
+};
+
+}  // namespace detail
+
+inline std::shared_ptr<group_monitor> control_plane::part(std::span<const int> members) {
+  return std::make_shared<detail::monitor_of_calls_of_part>(std::static_pointer_cast<control_plane>(shared_from_this()),
+                                                            std::vector<int>(members.begin(), members.end()), 0,
+                                                            ++splits_);
+}
 
 }  // namespace devplace::parallel

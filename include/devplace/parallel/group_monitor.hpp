@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
 
 #include <devplace/parallel/process_options.hpp>
 
@@ -18,7 +20,7 @@ struct collective_call {
 
 /// Watches the processes of a group, so that a process that ended, stopped or makes other calls than the rest is found
 /// and named instead of being waited for. Made by what starts a group; a group of one process has none.
-class group_monitor {
+class group_monitor : public std::enable_shared_from_this<group_monitor> {
  public:
   virtual ~group_monitor() = default;
 
@@ -39,8 +41,37 @@ class group_monitor {
   /// time.
   virtual void explain() {}
 
+  /// The monitor of a part of the processes, made by split(): `members` are their ranks here, in the order of their
+  /// ranks in the part. All of these processes call it when they make the part, whose calls are numbered apart. By
+  /// default these are not compared: the monitor only hears that the processes end or stop. For a monitor that is owned
+  /// by a shared_ptr.
+  virtual std::shared_ptr<group_monitor> part(std::span<const int> members);
+
   /// How long calls may take in this group.
   virtual process_options options() const { return {}; }
 };
+
+namespace detail {
+
+/// Watches the processes of a part, but not their calls.
+class monitor_of_part final : public group_monitor {
+ public:
+  explicit monitor_of_part(std::shared_ptr<group_monitor> whole) : whole_(std::move(whole)) {}
+
+  void enter(const collective_call&) noexcept override {}
+  void leave() noexcept override {}
+  void check() override { whole_->check(); }
+  void explain() override { whole_->explain(); }
+  process_options options() const override { return whole_->options(); }
+
+ private:
+  std::shared_ptr<group_monitor> whole_;
+};
+
+}  // namespace detail
+
+inline std::shared_ptr<group_monitor> group_monitor::part(std::span<const int>) {
+  return std::make_shared<detail::monitor_of_part>(shared_from_this());
+}
 
 }  // namespace devplace::parallel

@@ -20,7 +20,7 @@ enum class on_failure {
 struct process_options {
   /// How long the processes may take to find each other at the start.
   double init_timeout = 60;
-  /// How long a collective call may wait for other processes; 0: without end. Not counted in parts made by split().
+  /// How long a collective call may wait for other processes; 0: without end.
   double op_timeout = 300;
   /// How often each process says that it is there, and which collective calls it made. 0, for a group made by MPI: the
   /// processes are not watched.

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <devplace/parallel/detail/monitor_of_part.hpp>
+#include <devplace/parallel/detail/part_members.hpp>
 #include <devplace/parallel/detail/shared_arrival.hpp>
 #include <devplace/parallel/detail/shared_opening.hpp>
 #include <devplace/parallel/detail/shared_places.hpp>
@@ -118,26 +118,21 @@ class shared_memory_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    struct wish {
-      int color, key, rank;
-    };
-    std::vector<wish> members(processes());
-    const wish own{color, key, ranks().rank};
-    exchange(&own, sizeof own, members.data());
-    std::erase_if(members, [&](const wish& other) { return other.color != color; });
-    std::sort(members.begin(), members.end(),
-              [](const wish& a, const wish& b) { return a.key != b.key ? a.key < b.key : a.rank < b.rank; });
-    const auto here = std::find_if(members.begin(), members.end(), [&](const wish& x) { return x.rank == own.rank; });
+    std::vector<detail::split_wish> wishes(processes());
+    const detail::split_wish own{color, key, ranks().rank};
+    exchange(&own, sizeof own, wishes.data());
+    const std::vector<int> members = detail::members_of_part(std::move(wishes), color);
+    const auto here = std::find(members.begin(), members.end(), own.rank);
     const int new_rank = static_cast<int>(here - members.begin()), new_size = static_cast<int>(members.size());
     const auto among_members = [&](const void* message, std::size_t bytes, void* all) {
       std::vector<std::byte> everybody(processes() * bytes);
       exchange(message, bytes, everybody.data());
       for (std::size_t i = 0; i != members.size(); ++i)
-        copy(static_cast<std::byte*>(all) + i * bytes,
-             everybody.data() + static_cast<std::size_t>(members[i].rank) * bytes, bytes);
+        copy(static_cast<std::byte*>(all) + i * bytes, everybody.data() + static_cast<std::size_t>(members[i]) * bytes,
+             bytes);
     };
     std::shared_ptr<group_monitor> watch;
-    if (monitor_ != nullptr) watch = std::make_shared<detail::monitor_of_part>(monitor_);
+    if (monitor_ != nullptr) watch = monitor_->part(members);
     return connect({new_rank, new_size, new_rank, new_size}, among_members, std::move(watch), portion_);
   }
 

@@ -26,6 +26,7 @@ class control_hub final : public control_role {
         where_(std::move(where)),
         arrivals_(std::move(listener), control_token(who.token)),
         judge_(options),
+        parts_of_all_(options),
         links_(static_cast<std::size_t>(who.size)) {
     all_.resize(links_.size());
     for (std::size_t r = 0; r != all_.size(); ++r)
@@ -121,6 +122,7 @@ class control_hub final : public control_role {
     gather(now);
     if (how == leaving::by_exception) return leave_by_exception();
     self().left = how == leaving::in_order;
+    if (beats || self().left) parts.tell(now, [&](const control_part& told) { parts_of_all_.note(0, told); });
     if (beats) watch(now);
     const auto gone = [](const control_link& link) { return !link.open(); };
     return !self().left || !(has_failed() || std::all_of(links_.begin(), links_.end(), gone));
@@ -152,6 +154,10 @@ class control_hub final : public control_role {
   bool take(std::size_t r, const control_header& header, const std::vector<std::byte>& body) {
     if (header.type == control_message::heartbeat && body.size() == sizeof(control_state)) {
       all_[r].state = control_read<control_state>(body.data());
+      return true;
+    }
+    if (header.type == control_message::part && body.size() == sizeof(control_part)) {
+      parts_of_all_.note(static_cast<int>(r), control_read<control_part>(body.data()));
       return true;
     }
     if (header.type == control_message::gather) return exchanges_.take(r, body, all_.size());
@@ -194,7 +200,13 @@ class control_hub final : public control_role {
         links_[r].close();
         return fail(sentence);
       }
-    const std::string fault = judge_.find_fault(all_, now);
+    std::string fault = judge_.find_fault(all_, now);
+    if (!fault.empty()) {
+      parts_of_all_.tell_where_they_wait(all_);
+      fault = judge_.find_fault(all_, now);
+    } else {
+      fault = parts_of_all_.find_fault(all_, now);
+    }
     if (!fault.empty()) fail(fault);
   }
 
@@ -248,6 +260,7 @@ class control_hub final : public control_role {
   std::string where_;
   control_arrivals arrivals_;
   control_judge judge_;
+  watched_parts parts_of_all_;
   std::vector<control_link> links_;  // by rank
   control_exchanges exchanges_;
 };

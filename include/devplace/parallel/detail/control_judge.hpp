@@ -93,7 +93,8 @@ class control_judge {
       for (const watched_process& other : all)
         if (other.state.entered < one.state.entered) {
           if (named++ < 8)
-            missing += (missing.empty() ? "" : "; ") + other.name() + " is " + other.last();
+            missing += (missing.empty() ? "" : "; ") + other.name() + " is " + other.last() +
+                       (other.elsewhere.empty() ? "" : " and waits in " + other.elsewhere);
           else
             ++more;
         }

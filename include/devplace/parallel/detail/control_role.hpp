@@ -19,6 +19,7 @@
 
 #include <devplace/parallel/control_endpoint.hpp>
 #include <devplace/parallel/detail/control_link.hpp>
+#include <devplace/parallel/detail/control_parts.hpp>
 #include <devplace/parallel/detail/published_calls.hpp>
 #include <devplace/parallel/detail/watched_process.hpp>
 #include <devplace/parallel/process_options.hpp>
@@ -40,6 +41,7 @@ class control_role {
   virtual ~control_role() = default;
 
   published_calls calls;
+  own_parts parts;
 
   const process_options& options() const noexcept { return options_; }
 
@@ -104,6 +106,7 @@ class control_role {
       // This thread did not run: it has been stopped itself, and must not take its own silence for that of others.
       if (now - last > 2 * options_.heartbeat) {
         call_since_ += now - last;
+        parts.forgive(now - last);
         for (watched_process& one : all_)
           one.heard += now - last;
       }
@@ -185,9 +188,7 @@ class control_role {
 
   void look_at_own_calls(double now) {
     control_state state = calls.read();
-    const control_state& before = self().state;
-    if (state.entered != before.entered || before.entered == before.left) call_since_ = now;
-    state.waited = state.entered != state.left ? now - call_since_ : 0;
+    note_waiting(state, self().state, call_since_, now);
     self().state = state;
     self().heard = now;
   }

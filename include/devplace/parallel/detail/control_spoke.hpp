@@ -110,7 +110,10 @@ class control_spoke final : public control_role {
     std::vector<std::byte> own;
     if (take_own(own)) hub_.send(control_message::gather, own.data(), own.size());
     if (!beats) return true;
-    if (!hub_.has_unsent()) hub_.send(control_message::heartbeat, self().state);
+    if (!hub_.has_unsent()) {
+      tell_parts(now);
+      hub_.send(control_message::heartbeat, self().state);
+    }
     if (hub_.open() && is_silent(all_[0], now)) lose(silent_text(all_[0], options_.heartbeat_timeout), true);
     return true;
   }
@@ -171,10 +174,15 @@ class control_spoke final : public control_role {
     }
   }
 
+  void tell_parts(double now) {
+    parts.tell(now, [&](const control_part& told) { hub_.send(control_message::part, told); });
+  }
+
   /// Process 0 closes the link when it has heard it.
   bool say_goodbye(double now, leaving how) {
     if (goodbye_until_ == 0) {
       goodbye_until_ = now + options_.exit_grace;
+      tell_parts(now);
       hub_.send(control_message::goodbye, control_goodbye{self().state, how == leaving::by_exception});
     }
     return hub_.open() && now < goodbye_until_;

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <devplace/parallel/control_plane.hpp>
-#include <devplace/parallel/detail/monitor_of_part.hpp>
 #include <devplace/parallel/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -65,6 +64,7 @@ class control_transport final : public transport {
     std::stable_sort(wishes.begin(), wishes.end(), [](const wish& a, const wish& b) { return a.key < b.key; });
     process_ranks now{0, static_cast<int>(wishes.size()), 0, 0};
     std::vector<std::int32_t> members;
+    std::vector<int> ranks_here;
     for (const wish& one : wishes) {
       if (one.rank == mine.rank) {
         now.rank = static_cast<int>(members.size());
@@ -72,8 +72,11 @@ class control_transport final : public transport {
       }
       if (one.host == host_) ++now.local_size;
       members.push_back(one.rank);
+      const auto here = std::find(members_.begin(), members_.end(), one.rank);
+      ranks_here.push_back(members_.empty() ? one.rank : static_cast<int>(here - members_.begin()));
     }
-    return std::shared_ptr<transport>(new control_transport(now, *this, std::move(members)));
+    return std::shared_ptr<transport>(
+        new control_transport(now, *this, monitor_->part(ranks_here), std::move(members)));
   }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -85,10 +88,11 @@ class control_transport final : public transport {
   };
 
   /// A part of `whole`.
-  control_transport(const process_ranks& ranks, const control_transport& whole, std::vector<std::int32_t> members)
+  control_transport(const process_ranks& ranks, const control_transport& whole, std::shared_ptr<group_monitor> watch,
+                    std::vector<std::int32_t> members)
       : transport(ranks),
         plane_(whole.plane_),
-        monitor_(std::make_shared<monitor_of_part>(plane_)),
+        monitor_(std::move(watch)),
         host_(whole.host_),
         members_(std::move(members)) {}
 

@@ -16,7 +16,17 @@ namespace devplace::parallel::detail {
 // What the processes of a group send each other over the control connection. All are fixed structs in the byte order of
 // the sender; a process of another byte order is refused by the magic number.
 
-enum class control_message : std::uint16_t { hello, welcome, refusal, heartbeat, gather, gathered, failure, goodbye };
+enum class control_message : std::uint16_t {
+  hello,
+  welcome,
+  refusal,
+  heartbeat,
+  gather,
+  gathered,
+  failure,
+  goodbye,
+  part
+};
 
 /// Before every message. Its layout, and that of a refusal, a text, is the same in all versions of the protocol.
 struct control_header {
@@ -26,7 +36,7 @@ struct control_header {
   std::uint64_t bytes;  ///< that follow
 
   static constexpr std::uint32_t magic_number = 0x64765043;  // dvPC
-  static constexpr std::uint16_t current_protocol = 1;
+  static constexpr std::uint16_t current_protocol = 2;
 };
 
 /// A job's token as two numbers. They keep jobs apart; they are not a secret.
@@ -92,6 +102,14 @@ struct control_state {
     const control_call& call = recent[number % remembered];
     return number != 0 && call.number == number ? &call : nullptr;
   }
+};
+
+/// What a process did in a part of the group.
+struct control_part {
+  std::uint64_t part;     ///< the number of the part
+  std::uint64_t members;  ///< number of its processes
+  std::uint64_t closed;   ///< whether the process will make no further call of it
+  control_state state;
 };
 
 struct control_goodbye {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <devplace/memory/block.hpp>
-#include <devplace/parallel/detail/monitor_of_part.hpp>
 #include <devplace/parallel/detail/mpi_calls.hpp>
 #include <devplace/parallel/detail/mpi_messages.hpp>
+#include <devplace/parallel/detail/part_members.hpp>
 #include <devplace/parallel/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -146,25 +146,23 @@ class mpi_transport final : public transport {
     messages_.abandon();
   }
 
-  /// Colors are numbered first, because MPI takes none below 0; and so that all are there when MPI_Comm_split, which
-  /// cannot be interrupted, is called.
+  /// The processes tell each other what they want first, so that all are there when MPI_Comm_split, which cannot be
+  /// interrupted, is called. MPI takes no colors below 0.
   std::shared_ptr<transport> split(int color, int key) override {
-    std::vector<int> colors(processes(), color);
+    std::vector<split_wish> wishes(processes());
     std::vector<std::size_t> begins(processes() + 1);
     for (std::size_t r = 0; r != begins.size(); ++r)
-      begins[r] = r * sizeof(int);
-    auto* const all = reinterpret_cast<std::byte*>(colors.data());
-    distribute(reinterpret_cast<const std::byte*>(&color), std::span(&all, 1), begins);
-    std::sort(colors.begin(), colors.end());
-    colors.erase(std::unique(colors.begin(), colors.end()), colors.end());
-    const auto number = static_cast<int>(std::lower_bound(colors.begin(), colors.end(), color) - colors.begin());
+      begins[r] = r * sizeof(split_wish);
+    const split_wish own{color, key, ranks().rank};
+    auto* const all = reinterpret_cast<std::byte*>(wishes.data());
+    distribute(reinterpret_cast<const std::byte*>(&own), std::span(&all, 1), begins);
+    const std::vector<int> members = members_of_part(std::move(wishes), color);
     std::shared_ptr<mpi_transport> part;
     guarded(call_kind::together, {}, [&] {
       MPI_Comm of_part = MPI_COMM_NULL;
-      check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_.get(), number, key, &of_part));
-      part = connect(of_part, [&](const process_ranks&) {
-        return monitor_ == nullptr ? nullptr : std::make_shared<monitor_of_part>(monitor_);
-      });
+      check_mpi("MPI_Comm_split", MPI_Comm_split(communicator_.get(), members[0], key, &of_part));
+      part = connect(of_part,
+                     [&](const process_ranks&) { return monitor_ == nullptr ? nullptr : monitor_->part(members); });
     });
     return part;
   }

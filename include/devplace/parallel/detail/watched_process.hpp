@@ -18,6 +18,8 @@ struct watched_process {
   control_state state{};
   double heard = 0;   ///< when it said something
   bool left = false;  ///< it said goodbye
+  /// Of a process that others wait for: where it waits itself, in a larger or smaller group. May be empty.
+  std::string elsewhere = {};
 
   bool waits() const noexcept { return state.entered != state.left; }
   /// `rank 2 (host c, pid 812)`
