@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <random>
+#include <stdexcept>
 #include <string>
 
 #include <devplace/memory/report.hpp>
@@ -305,4 +307,32 @@ TEST_CASE("more than /dev/shm can hold is an error with the numbers, not a signa
                           Catch::Matchers::ContainsSubstring(std::to_string(space.f_blocks * space.f_frsize)) &&
                           Catch::Matchers::ContainsSubstring("--shm-size"));
   CHECK(!is_there(name));
+}
+
+TEST_CASE("processes create, open and leave one name at random, and are killed, and nothing incomplete is seen") {
+  const std::string name = name_of("stress");
+  dp::test::forked_ranks processes;
+  constexpr int count = 6;
+  for (int p = 0; p < count; ++p)
+    processes.start([&name, p] {
+      std::minstd_rand random(static_cast<unsigned>(p + 1));
+      const dp::tensor<float, dp::extents<2, 3>, dp::on<dp::cpu>> sevens{{7, 7, 7}, {7, 7, 7}};
+      for (int round = 0; round < 2000; ++round) {
+        std::optional<matrix> x;
+        try {
+          x.emplace(random() % 2 == 0 ? dp::create_shared<matrix>(name, sevens) : dp::open_shared<matrix>(name));
+        } catch (const dp::argument_error&) {
+          continue;  // it exists, or does not
+        }
+        if ((*x)(0, 0) != 7 || (*x)(1, 2) != 7) throw std::runtime_error("other elements");
+        if (p < 2 && random() % 500 == 0) ::kill(::getpid(), SIGKILL);
+      }
+    });
+  const auto ended = processes.wait(60);
+  for (std::size_t p = 0; p < ended.size(); ++p) {
+    INFO(ended[p].text);
+    CHECK((ended[p].end == "exit 0" || (p < 2 && ended[p].end == "signal 9")));
+  }
+  const matrix last = dp::create_shared<matrix>(name);  // removes what was left, so that the name is free
+  CHECK(last(0, 0) == 0);
 }

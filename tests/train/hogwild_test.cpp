@@ -116,6 +116,18 @@ TEST_CASE("a step that throws changes no parameters, and training goes on as on 
   CHECK(parameters_of(m) == parameters_of(own));
 }
 
+TEST_CASE("the plan of a shared model is exact to the byte") {
+  dp::detail::gemm_prepare();  // the threads' packing buffers are not part of the plan
+  using model = dp::model<net, shared>;
+  using plan = dp::memory_plan<model, dp::batch<33>, dp::optim::adam>;
+  const std::size_t before = dp::memory_statistics<dp::cpu>().allocated;
+  model m{dp::seed{1}};
+  dp::trainer step{m, nn::mse{}, dp::optim::adam{}};
+  step.prepare(33);
+  CHECK(dp::memory_statistics<dp::shared_memory>().allocated == plan::shared);
+  CHECK(dp::memory_statistics<dp::cpu>().allocated - before == plan::bytes - plan::shared);
+}
+
 TEST_CASE("threads train one model without locks, while another one copies it") {
   dp::model<net, shared> m{dp::seed{1}};
   const auto x = dp::uniform<float, cpu>(dp::extents<dp::dyn, 6>(16), dp::seed{2}, -1, 1);

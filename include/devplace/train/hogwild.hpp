@@ -12,6 +12,7 @@
 #include <devplace/nn/shared_model.hpp>
 #include <devplace/ops/for_each.hpp>
 #include <devplace/runtime/relaxed_copy.hpp>
+#include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace devplace {
@@ -136,6 +137,24 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
     if (updated) copies::write();
     return updated;
   }
+};
+
+/// The plan of a trainer of a model in shared memory: its numbers are those of a training on `on<cpu>`, and `bytes` is
+/// all memory of one such process.
+template <class Net, class P, std::size_t Samples, class Rule, class Policy, class Processes>
+  requires(!std::is_void_v<Rule>)
+struct memory_plan<model<Net, shared_memory, P>, batch<Samples>, Rule, Policy, Processes>
+    : memory_plan<model<Net, cpu, P>, batch<Samples>, Rule, Policy, Processes> {
+ private:
+  using base = memory_plan<model<Net, cpu, P>, batch<Samples>, Rule, Policy, Processes>;
+
+ public:
+  /// Parameters and buffers in shared memory, which all processes have in common.
+  static constexpr std::size_t shared = base::parameters + base::buffers;
+  /// The parameters as they were read, and what else that model and the shared one have.
+  static constexpr std::size_t copies = shared + 2 * (base::working_copy + runtime::loss_sums_bytes);
+  /// The total.
+  static constexpr std::size_t bytes = base::bytes + shared + copies;
 };
 
 }  // namespace devplace

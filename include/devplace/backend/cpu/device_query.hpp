@@ -64,8 +64,8 @@ struct implementation<backend::cpu, op::device_query> {
   static int count() { return 1; }
   static std::string why_unavailable(int) { return {}; }
   static std::string support() { return "C++ on " + std::to_string(detail::usable_processors()) + " thread(s)"; }
-  static device_information describe(int) {
-    return {detail::place_name(backend::cpu{}, 0),
+  static device_information describe(int ordinal) {
+    return {detail::place_name(backend::cpu{}, ordinal),
             detail::processor_name(),
             detail::usable_processors(),
             "cores",
