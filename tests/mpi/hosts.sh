@@ -8,13 +8,14 @@
 #   slow      the same over a link with delay and loss
 #   cut       the link is cut after a line `all of them run`: all processes must end within 20 seconds, and one of them say
 #             that the other host cannot be reached
-#   refused   by torchrun: each process must fail and say that MPI is for several hosts
-# Exits with 4 where that cannot be tried: without the right to make namespaces, netem in the kernel, or torchrun.
+#   refused   by torchrun: a training on CPUs must fail and say that MPI is for several hosts
+# Without torchrun its variables are set by hand. Exits with 4 where that cannot be tried: without the right to make
+# namespaces, or netem in the kernel.
 case=$1 launcher=$2
 shift 2
 skip() { echo "skipped: $1" >&2; exit 4; }
 command -v ip >/dev/null || skip "ip of iproute2 is not on this machine"
-command -v "$launcher" >/dev/null || skip "$launcher is not on this machine"
+command -v "$launcher" >/dev/null || [ "$launcher" = torchrun ] || skip "$launcher is not on this machine"
 scratch=$(mktemp -d)
 one=devplace-$$-1 other=devplace-$$-2
 
@@ -58,12 +59,25 @@ hosts=10.201.7.1:2,10.201.7.2:2
 start() {
   case $launcher in
     *torchrun)
+      started=
       for node in 0 1; do
         host=$one
         [ $node -eq 0 ] || host=$other
-        on $host "$launcher" --nnodes 2 --node-rank $node --nproc-per-node 2 --master-addr 10.201.7.1 --no-python "$@" &
+        if command -v "$launcher" >/dev/null; then
+          on $host "$launcher" --nnodes 2 --node-rank $node --nproc-per-node 2 --master-addr 10.201.7.1 --no-python "$@" &
+          started="$started $!"
+          continue
+        fi
+        for local in 0 1; do
+          on $host env RANK=$((2 * node + local)) WORLD_SIZE=4 LOCAL_RANK=$local LOCAL_WORLD_SIZE=2 GROUP_RANK=$node \
+            GROUP_WORLD_SIZE=2 MASTER_ADDR=10.201.7.1 MASTER_PORT=29500 TORCHELASTIC_RUN_ID=none \
+            TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_MAX_RESTARTS=0 "$@" &
+          started="$started $!"
+        done
       done
-      wait ;;
+      failed=0
+      for process in $started; do wait "$process" || failed=1; done
+      return $failed ;;
     *mpich) on $one timeout -k 5 60 "$launcher" -launcher ssh -launcher-exec "$scratch/agent" -hosts $hosts -n 4 "$@" ;;
     *)
       export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -85,7 +99,7 @@ case $case in
   refused)
     start "$@" >"$scratch/output" 2>&1
     grep -F devplace "$scratch/output"
-    [ "$(grep -c 'are on several hosts, 2 of them on this one. .* start them by mpirun' "$scratch/output")" -eq 4 ] ;;
+    grep -q 'are on several hosts and were started without MPI, .* start them by mpirun' "$scratch/output" ;;
   cut)
     start "$@" >"$scratch/output" 2>&1 &
     for tenth in $(seq 300); do

@@ -32,6 +32,12 @@ endfunction()
 if(TARGET distributed_simulated)
   devplace_add_hosts_test("example: distributed_simulated, two hosts, torchrun" unit refused torchrun distributed_simulated)
 endif()
+add_executable(launched_hosts parallel/launched_hosts.cpp)
+target_link_libraries(launched_hosts PRIVATE devplace_test_settings)
+add_dependencies(devplace_unit_tests launched_hosts)
+devplace_add_hosts_test("launched processes of two hosts" unit together torchrun launched_hosts)
+devplace_add_hosts_test("launched processes of two hosts, slow link" unit slow torchrun launched_hosts)
+devplace_add_hosts_test("launched processes of two hosts, cut off" unit cut torchrun launched_hosts cut_off)
 
 # Names of the libraries as their descriptions have them.
 set(library_openmpi "Open MPI v")

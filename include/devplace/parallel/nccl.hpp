@@ -35,9 +35,9 @@ namespace devplace::parallel {
 /// the group knows that a process has ended. All processes then get communication_error.
 ///
 /// Parts of equal size are reduced and gathered by one call of NCCL, others by one for each participant in one group.
-/// Buffers are used where they are: devplace's arenas come from CUDA's stream-ordered pools, whose memory NCCL cannot
-/// register for its zero-copy paths (ncclCommRegister, symmetric windows), and copies to memory that it can register
-/// would cost more than they save for buckets of megabytes.
+/// Buffers are used where they are, and not registered: NCCL's registration (ncclCommRegister, symmetric windows) is
+/// for memory of ncclMemAlloc or cuMemCreate, while devplace's arenas come from CUDA's stream-ordered pools, for which
+/// it fails or has no effect. Copies to memory that can be registered would cost each bucket another read and write.
 template <class Backend>
 class nccl_communicator {
   static constexpr bool of_cuda_devices = std::is_same_v<Backend, backend::cuda>;
