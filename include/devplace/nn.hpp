@@ -4,6 +4,7 @@
 
 // Layers, losses, models and optimizers; includes core.hpp.
 #include <devplace/core.hpp>
+#include <devplace/nn/bce_with_logits.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/elu.hpp>
@@ -12,6 +13,8 @@
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/nn/input.hpp>
+#include <devplace/nn/kl_div.hpp>
+#include <devplace/nn/l1.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
@@ -19,6 +22,7 @@
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/nll.hpp>
 #include <devplace/nn/parameter.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
@@ -26,6 +30,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
 #include <devplace/nn/silu.hpp>
+#include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_losses.hpp>

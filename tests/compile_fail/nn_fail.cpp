@@ -6,17 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/nn/bce_with_logits.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/elu.hpp>
 #include <devplace/nn/gradient_check.hpp>
 #include <devplace/nn/input.hpp>
+#include <devplace/nn/kl_div.hpp>
+#include <devplace/nn/l1.hpp>
 #include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/nll.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sigmoid.hpp>
+#include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/optim/sgd.hpp>
@@ -76,6 +82,18 @@ struct reads_another_parameter {
   static void backward(const auto&) {}
 };
 
+struct without_into {
+  dp::reduction reduce = dp::reduction::mean;
+  template <class T>
+  struct bound {
+    void apply(const auto&...) const {}
+  };
+  template <class T, class Backend>
+  bound<T> bind(int) const {
+    return {};
+  }
+};
+
 void steps(cpu_model& model, const samples& x, const labels& y) {
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{}};
   step(x, y);
@@ -83,9 +101,36 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
-#if defined(SOFTMAX_BEFORE_CROSS_ENTROPY)  // expect: devplace: trainer: cross_entropy takes logits, and the network
+#if defined(SOFTMAX_BEFORE_CROSS_ENTROPY)  // expect: devplace: trainer: cross_entropy and bce_with_logits take logits
   dp::model<nn::sequential<nn::linear<6, 3>, nn::sequential<nn::relu, nn::softmax>>, on_cpu> twice{dp::seed{1}};
   dp::trainer wrong{twice, nn::cross_entropy{}, dp::optim::sgd{}};
+#endif
+#if defined(SIGMOID_BEFORE_BCE_WITH_LOGITS)  // expect: devplace: trainer: cross_entropy and bce_with_logits take logits
+  dp::model<nn::sequential<nn::linear<6, 3>, nn::sigmoid>, on_cpu> bounded{dp::seed{1}};
+  dp::trainer decides{bounded, nn::bce_with_logits{}, dp::optim::sgd{}};
+#endif
+#if defined(SOFTMAX_BEFORE_NLL)  // expect: devplace: trainer: nll and kl_div take logarithms of probabilities
+  dp::model<nn::sequential<nn::linear<6, 3>, nn::softmax>, on_cpu> probabilities{dp::seed{1}};
+  dp::trainer classifies{probabilities, nn::nll{}, dp::optim::sgd{}};
+#endif
+#if defined(LABELS_FOR_KL_DIV)  // expect: devplace: loss: the output and the targets have different numbers of axes
+  nn::kl_div{}(output, y);
+#endif
+#if defined(TARGETS_OF_DOUBLE)  // expect: devplace: loss: the targets must have the output's element type
+  nn::l1{}(output, dp::tensor<double, dp::extents<dp::dyn, 3>, on_cpu>(dp::extents<dp::dyn, 3>{2}));
+#endif
+#if defined(TARGETS_OF_OTHER_EXTENTS)  // expect: devplace: loss: the output and the targets must have the same extents
+  nn::smooth_l1{}(output, dp::tensor<float, dp::extents<dp::dyn, 4>, on_cpu>(dp::extents<dp::dyn, 4>{2}));
+#endif
+#if defined(PROBABILITIES_FOR_NLL)  // expect: devplace: nll: labels are class numbers
+  nn::nll{}(output, dp::tensor<float, dp::extents<dp::dyn>, on_cpu>(dp::extents<dp::dyn>{2}));
+#endif
+#if defined(LOSS_WITHOUT_INTO)  // expect: devplace: this loss computes nothing of such an output and such targets
+  nn::evaluate_loss(without_into{}, output, y);
+#endif
+#if defined(LOSS_WITHOUT_INTO_IN_A_TRAINER)  // expect: devplace: this loss computes nothing of such an output
+  dp::trainer trains_nothing{model, without_into{}, dp::optim::sgd{}};
+  trains_nothing(x, y);
 #endif
 #if defined(NUMBER_BESIDE_THE_SEED)  // expect: (no matching|no instance of constructor)
   { cpu_model wrong(dp::seed{1}, 0.1); }
@@ -431,7 +476,7 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
                                    // targets
   step(x);
 #endif
-#if defined(TARGETS_OF_FLOATS)  // expect: devplace: trainer: cross_entropy takes class numbers, one integer for each
+#if defined(TARGETS_OF_FLOATS)  // expect: devplace: trainer: cross_entropy and nll take class numbers
                                 // sample
   step(x, output);
 #endif

@@ -15,6 +15,8 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
+static_assert(nn::loss<nn::cross_entropy> && nn::loss<nn::mse>);
+
 namespace {
 
 /// Compares the loss, and its gradient divided as the optimizer does, with PyTorch's.

@@ -202,6 +202,61 @@ def make_losses():
         record(f"losses/mse_{reduction}", compute)
 
 
+def pointwise(name, prediction, target, function, reductions=("mean", "sum"), **options):
+    """A loss of predictions and targets of one shape; tensors among the options are stored under their names."""
+    for reduction in reductions:
+
+        def compute(dtype, reduction=reduction):
+            def typed(value):
+                return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+            leaf = prediction.to(dtype).clone().requires_grad_()
+            given = {key: typed(value) for key, value in options.items()}
+            loss = function(leaf, typed(target), reduction=reduction, **given)
+            loss.backward()
+            result = {"prediction": leaf, "loss": loss, "dprediction": leaf.grad}
+            if target.is_floating_point():
+                result["target"] = typed(target)
+            result.update({key: value for key, value in given.items() if isinstance(value, torch.Tensor)})
+            return result
+
+        record(f"losses/{name}_{reduction}", compute)
+        if not target.is_floating_point():
+            write(f"losses/{name}_{reduction}/labels.npy", target)
+
+
+def make_more_losses():
+    torch.manual_seed(6)
+    x, t = torch.randn(5, 3) * 2, torch.randn(5, 3) * 2
+    pointwise("l1", x, t, functional.l1_loss)
+    pointwise("smooth_l1", x, t, functional.smooth_l1_loss)
+    pointwise("smooth_l1_beta", x, t, functional.smooth_l1_loss, beta=0.25)
+    pointwise("smooth_l1_beta_0", x, t, functional.smooth_l1_loss, beta=0.0)
+
+    bce = functional.binary_cross_entropy_with_logits
+    decisions = torch.tensor([[0, 1, 0.25], [1, 1, 0], [0.5, 0, 0], [1, 0, 1], [0, 0.75, 1]])
+    positive, weight = torch.tensor([0.5, 2, 3]), torch.tensor([1.5, 0.25, 0])
+    pointwise("bce_with_logits", x, decisions, bce)
+    pointwise("bce_with_logits_large", x * 30, decisions, bce)
+    pointwise("bce_with_logits_pos_weight", x, decisions, bce, pos_weight=positive)
+    pointwise("bce_with_logits_weights", x, decisions, bce, pos_weight=positive, weight=weight)
+
+    log_p, q = torch.randn(5, 3).log_softmax(1), torch.randn(5, 3).softmax(1)
+    zeros = torch.tensor([[0.5, 0.5, 0], [0, 0, 1], [0.25, 0.5, 0.25], [1, 0, 0], [0, 0.75, 0.25]])
+    pointwise("kl_div", log_p, q, functional.kl_div, ("mean", "sum", "batchmean"))
+    pointwise("kl_div_zeros", log_p, zeros, functional.kl_div)
+    pointwise("kl_div_log_target", log_p, q.log(), functional.kl_div, log_target=True)
+
+    labels = torch.tensor([2, 0, 1, 1, 2])
+    some = torch.tensor([2, -100, 1, -100, 0])
+    classes = torch.tensor([0.5, 2, 1.25])
+    pointwise("nll", log_p, labels, functional.nll_loss)
+    pointwise("nll_ignore", log_p, some, functional.nll_loss)
+    pointwise("nll_ignore_all", log_p, torch.full_like(labels, -100), functional.nll_loss)
+    pointwise("nll_weight", log_p, some, functional.nll_loss, weight=classes)
+    pointwise("nll_ignore_class_1", log_p, labels, functional.nll_loss, weight=classes, ignore_index=1)
+
+
 # --- optimizers -------------------------------------------------------------------------------------------------------
 
 
@@ -398,6 +453,19 @@ def products(x):
     return x[:, :4] * x[:, 4:8]
 
 
+def decisions_of(x):
+    return (x[:, :4] > x[:, 4:8]).to(x.dtype)
+
+
+def largest(x):
+    return x[:, :4].argmax(1)
+
+
+def probabilities(x):
+    weights = 1 + 3 * (x[:, :4] > 0).to(x.dtype)
+    return weights / weights.sum(1, keepdim=True)
+
+
 def network(name, run, modules, loss_of, targets_of):
     results = {}
 
@@ -421,6 +489,29 @@ def make_networks():
     network("gelu_silu_elu", 1, gelu_silu_elu, functional.mse_loss, products)
     others = three(nn.GELU(approximate="tanh"), nn.LeakyReLU(0.2), nn.Softplus())
     network("gelu_tanh_leaky_relu_softplus", 2, others, functional.mse_loss, products)
+
+    def two(*last):
+        return lambda: [nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4), *last]
+
+    network("l1", 3, two(), functional.l1_loss, products)
+    network("smooth_l1", 4, two(), nn.SmoothL1Loss(beta=0.5), products)
+    positive = torch.tensor([0.5, 1, 2, 3])
+    network(
+        "bce_with_logits",
+        5,
+        two(),
+        lambda y, t: functional.binary_cross_entropy_with_logits(y, t, pos_weight=positive.to(y.dtype)),
+        decisions_of,
+    )
+    weight = torch.tensor([0.5, 1, 2, 3])
+    network(
+        "nll",
+        6,
+        two(nn.LogSoftmax(-1)),
+        lambda y, t: functional.nll_loss(y, t, weight=weight.to(y.dtype)),
+        largest,
+    )
+    network("kl_div", 7, two(nn.LogSoftmax(-1)), nn.KLDivLoss(reduction="batchmean"), probabilities)
 
 
 def make_generator():
@@ -454,6 +545,7 @@ def main():
     make_layers()
     make_activations()
     make_losses()
+    make_more_losses()
     make_optimizers()
     make_reductions()
     make_generator()

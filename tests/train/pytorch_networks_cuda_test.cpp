@@ -10,3 +10,8 @@ TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's 
   DEVPLACE_NEEDS_CUDA_DEVICE();
   dp::test::follow_activations<dp::on<dp::cuda<0>>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with each loss follow PyTorch's losses on a GPU", "[train]", float, double) {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  dp::test::follow_losses<dp::on<dp::cuda<0>>, TestType>();
+}

@@ -8,3 +8,7 @@ namespace dp = devplace;
 TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's losses", "[train]", float, double) {
   dp::test::follow_activations<dp::on<dp::cpu>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with each loss follow PyTorch's losses", "[train]", float, double) {
+  dp::test::follow_losses<dp::on<dp::cpu>, TestType>();
+}

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
@@ -37,9 +38,8 @@ struct cross_entropy {
   /// The options on one place, with class weights in its memory.
   template <class T>
   struct bound {
-    cross_entropy_options<T> options;        ///< the options of the operation
-    std::size_t classes;                     ///< number of class weights; 0: none
-    devplace::detail::memory_block weights;  ///< the class weights
+    cross_entropy_options<T> options;   ///< the options of the operation
+    detail::placed_weights<T> weights;  ///< the class weights
 
     /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
     /// unless there is a class weight for each class, or none.
@@ -47,8 +47,8 @@ struct cross_entropy {
               devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Labels& labels) const {
-      if (classes != 0 && classes != logits.extent(1))
-        throw argument_error("cross_entropy: class_weights has " + std::to_string(classes) +
+      if (weights.count != 0 && weights.count != logits.extent(1))
+        throw argument_error("cross_entropy: class_weights has " + std::to_string(weights.count) +
                              " values and the logits have " + std::to_string(logits.extent(1)) +
                              " classes; give one weight for each class.");
       cross_entropy_into(sums, gradient, rows, logits, labels, options);
@@ -63,15 +63,10 @@ struct cross_entropy {
     if (devplace::detail::is_nan(label_smoothing) || label_smoothing < 0 || label_smoothing > 1)
       throw argument_error("cross_entropy: label_smoothing is " + std::to_string(label_smoothing) +
                            "; it must lie between 0 and 1.");
-    std::vector<T> weights(class_weights.begin(), class_weights.end());
-    bound<T> result{
-        {},
-        weights.size(),
-        devplace::detail::allocate<Backend>(ordinal, weights.size() * sizeof(T), devplace::memory_purpose::workspace)};
-    devplace::detail::copy_in<Backend>(ordinal, result.weights.data(), weights.data(), weights.size() * sizeof(T));
+    bound<T> result{{}, detail::place_weights<T, Backend>(ordinal, class_weights)};
     result.options.ignore_index = ignore_index;
     result.options.label_smoothing = static_cast<T>(label_smoothing);
-    result.options.class_weights = static_cast<const T*>(result.weights.data());
+    result.options.class_weights = result.weights.data();
     return result;
   }
 
@@ -81,6 +76,5 @@ struct cross_entropy {
     return evaluate_loss(*this, logits, labels);
   }
 };
-static_assert(loss<cross_entropy>);
 
 }  // namespace devplace::nn

@@ -131,12 +131,21 @@ namespace devplace::nn {
 /// - `template <class T, class Backend> bound<T> bind(int ordinal) const`: the loss for device `ordinal`, with the data
 ///   that it needs in the device's memory; throws argument_error for invalid options.
 /// `sum_losses` of nn/sum_losses.hpp does what `into` must, given one sample's loss. A trainer takes the loss;
-/// `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in parts.
+/// `evaluate_loss(*this, output, targets)` is the body of its operator(), for steps written in parts. A static constant
+/// `takes_logits` or `takes_log_probabilities`, true, makes a trainer refuse networks that end in probabilities, and
+/// `takes_class_numbers` targets that are not integers. docs/losses.md builds a loss.
 template <class Loss>
 concept loss = std::copyable<Loss> && requires(const Loss& l) {
   { l.reduce } -> std::convertible_to<reduction>;
   { l.template bind<float, backend::cpu>(0) } -> std::same_as<typename Loss::template bound<float>>;
   { l.template bind<double, backend::cpu>(0) } -> std::same_as<typename Loss::template bound<double>>;
+};
+
+/// Whether a loss on one place, its type `bound<T>`, computes the losses of such views, as far as its declaration says.
+template <class Bound, class Sums, class Gradient, class Rows, class Output, class Targets>
+concept computes_losses = requires(const Bound& bound, const Sums& sums, const Gradient& gradient, const Rows& rows,
+                                   const Output& output, const Targets& targets) {
+  { bound.into(sums, gradient, rows, output, targets) } -> std::same_as<void>;
 };
 
 }  // namespace devplace::nn
@@ -149,6 +158,11 @@ struct rejected_loss {
   loss_gradient<float, extents<dyn>, on<cpu>> gradient;
 };
 rejected_loss no_loss();  // never called
+
+#define DEVPLACE_DETAIL_LOSS_WITHOUT_INTO                                                                        \
+  "devplace: this loss computes nothing of such an output and such targets: its type bound<T> needs `void into(" \
+  "const auto& sums, const auto& gradient, const auto& rows, const auto& output, const auto& targets) const`; "  \
+  "docs/losses.md builds a loss."
 
 template <class X>
 inline constexpr bool has_integers = false;
@@ -199,8 +213,12 @@ auto evaluate_loss(const Loss& how, const Output& output, const Targets& targets
         const auto workspace = devplace::detail::view_at<backend_type>(
             part.ordinal(), static_cast<sum*>(row_losses.data()), extents<dyn>{rows});
         const auto to = devplace::detail::local_part(sums, k);
-        bound.into(to, devplace::detail::local_part(gradient, k), workspace, part,
-                   devplace::detail::local_part(targets, k));
+        const auto gradient_part = devplace::detail::local_part(gradient, k);
+        const auto targets_part = devplace::detail::local_part(targets, k);
+        constexpr bool computes = computes_losses<decltype(bound), decltype(to), decltype(gradient_part),
+                                                  decltype(workspace), decltype(part), decltype(targets_part)>;
+        static_assert(computes, DEVPLACE_DETAIL_LOSS_WITHOUT_INTO);
+        if constexpr (computes) bound.into(to, gradient_part, workspace, part, targets_part);
         copy(devplace::detail::local_part(copy_of_sums, k), to);
       }
       devplace::detail::wait_for_replicas<placement_backend_t<batch>>(devplace::detail::mesh_of<batch>::ordinals);

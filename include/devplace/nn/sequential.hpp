@@ -29,7 +29,8 @@ struct sequential {
 };
 
 /// Whether the outputs of a layer, or of a network's last layer, are probabilities: the layer then has a constant
-/// `gives_probabilities`, true. A trainer refuses the network if its loss has a constant `takes_logits`, true.
+/// `gives_probabilities`, true. A trainer refuses the network if its loss has a constant `takes_logits` or
+/// `takes_log_probabilities`, true.
 template <class Layer>
 inline constexpr bool gives_probabilities = requires {
   requires Layer::gives_probabilities;

@@ -9,6 +9,8 @@ namespace devplace::nn {
 
 /// 1 / (1 + exp(-x)) of each element.
 struct sigmoid : detail::elementwise_layer<sigmoid> {
+  /// Losses that take logits or logarithms refuse a network that ends in it.
+  static constexpr bool gives_probabilities = true;
   /// The function, and the gradient from the output `y` and its gradient.
   ///@{
   static auto value(const auto& x) { return devplace::sigmoid(x); }

@@ -51,10 +51,16 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   using T = typename roles::gradient;
   using state_type = runtime::model_state<typename roles::storage>;
   using backend_type = placement_backend_t<Where>;
-  static constexpr bool takes_outputs = !(nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; });
+  static constexpr bool takes_outputs = !(nn::gives_probabilities<Net> && requires { requires Loss::takes_logits; }),
+                        takes_logarithms =
+                            !(nn::gives_probabilities<Net> && requires { requires Loss::takes_log_probabilities; });
   static_assert(takes_outputs,
-                "devplace: trainer: cross_entropy takes logits, and the network ends in softmax; leave that layer out, "
-                "and call softmax(model.predict(x)) for probabilities.");
+                "devplace: trainer: cross_entropy and bce_with_logits take logits, and the network ends in softmax or "
+                "sigmoid; leave that layer out, and call softmax(model.predict(x)) for probabilities.");
+  static_assert(
+      takes_logarithms,
+      "devplace: trainer: nll and kl_div take logarithms of probabilities, and the network ends in softmax or "
+      "sigmoid; end it in nn::log_softmax.");
   static constexpr bool in_own_memory = !std::is_same_v<Where, shared_memory>;
   static_assert(
       in_own_memory,
@@ -163,9 +169,10 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
     static_assert(in_one_place,
                   "devplace: the step's samples and targets lie on different placements; a loader<Where> gives both "
                   "where the model takes them.");
-    static_assert(fits_loss,
-                  "devplace: trainer: cross_entropy takes class numbers, one integer for each sample; for targets with "
-                  "a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
+    static_assert(
+        fits_loss,
+        "devplace: trainer: cross_entropy and nll take class numbers, one integer for each sample; for targets "
+        "with a floating-point type use mse, and argmax(targets, axis<1>{}) of a one-hot code.");
     if constexpr (fault == step_fault::samples) static_cast<void>(runtime::accepts_batch<model_type, Samples, false>());
     if constexpr (fault == step_fault::none && fits_loss) {
       plan::template compile_layers<backend_type, typename model_type::input_type, P, true>(typename plan::indices{});

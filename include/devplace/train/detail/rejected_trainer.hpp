@@ -63,8 +63,8 @@ class trainer {
                 "devplace: trainer: its arguments are a model, a loss and a rule, in this order: trainer step{model, "
                 "nn::cross_entropy{}, optim::adam{}}; a policy and accumulate<k>{} may follow.");
   static_assert(has_loss,
-                "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see nn/loss.hpp for "
-                "what one must have.");
+                "devplace: trainer: this type is not a loss; use nn::cross_entropy or nn::mse, or see docs/losses.md "
+                "for what one must have.");
   static_assert(has_rule,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");

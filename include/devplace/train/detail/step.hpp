@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
+#include <devplace/nn/loss.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/ops/matmul.hpp>
@@ -207,8 +208,14 @@ void forward_and_backward(const typename runtime::engine<Net, P, Backend>::repli
   if (rows != 0) run::forward(p, x);
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
   const typename run::output_element* const output = run::output_of(p);
-  loss.into(view_of(r.loss_sums(), extents<2>{}), view_of(output_gradient, outputs),
-            view_of(row_losses, extents<dyn>{rows}), view_of(output, outputs), targets);
+  const auto sums = view_of(r.loss_sums(), extents<2>{});
+  const auto gradient = view_of(output_gradient, outputs);
+  const auto losses = view_of(row_losses, extents<dyn>{rows});
+  const auto result = view_of(output, outputs);
+  constexpr bool computes =
+      nn::computes_losses<PlacedLoss, decltype(sums), decltype(gradient), decltype(losses), decltype(result), Targets>;
+  static_assert(computes, DEVPLACE_DETAIL_LOSS_WITHOUT_INTO);
+  if constexpr (computes) loss.into(sums, gradient, losses, result, targets);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.totals(),

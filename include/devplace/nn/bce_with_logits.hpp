@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/detail/placed_weights.hpp>
+#include <devplace/nn/detail/pointwise_loss.hpp>
+#include <devplace/ops/detail/activations.hpp>
+
+namespace devplace::nn::detail {
+
+/// With p the weight of positive targets and s = 1 / (1 + exp(-x)): -(p t log s + (1 - t) log(1 - s)). The logarithms
+/// are computed of x, so that neither overflows, and s and 1 - s both without a difference of nearly equal numbers.
+template <class T>
+struct binary_cross_entropy {
+  const T* positive;            // null: all 1
+  const T* weights;             // null: all 1
+  std::size_t positive_stride;  // 0: one for all elements
+  std::size_t weight_stride;
+
+  DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
+    const T p = positive == nullptr ? T{1} : positive[i * positive_stride];
+    const T tail = devplace::detail::elementary::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
+    const T of_one = tail + (x < 0 ? -x : T{0});  // -log s
+    const T of_zero = tail + (x < 0 ? T{0} : x);  // -log(1 - s)
+    return scaled(product(p * t, of_one) + product(1 - t, of_zero), i);
+  }
+  DEVPLACE_HD T derivative(T x, T t, std::size_t i) const {
+    const T p = positive == nullptr ? T{1} : positive[i * positive_stride];
+    const T e = devplace::detail::fast_exp(-std::fabs(x));
+    const T larger = 1 / (1 + e), smaller = e * larger;
+    const T s = x < 0 ? smaller : larger, rest = x < 0 ? larger : smaller;
+    return scaled((1 - t) * s - p * t * rest, i);
+  }
+
+ private:
+  /// 0 where the factor is 0, also times infinity.
+  DEVPLACE_HD static T product(T factor, T logarithm) { return factor == 0 ? T{0} : factor * logarithm; }
+  DEVPLACE_HD T scaled(T value, std::size_t i) const {
+    return weights == nullptr ? value : weights[i * weight_stride] * value;
+  }
+};
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
+
+/// Binary cross-entropy between logits and targets in 0..1, both [batch, ...]: torch.nn.BCEWithLogitsLoss. Each element
+/// is a decision of its own; for one class out of several take cross_entropy.
+struct bce_with_logits {
+  /// A trainer refuses networks that end in softmax or sigmoid.
+  static constexpr bool takes_logits = true;
+
+  std::vector<double> pos_weight = {};  ///< factors of positive targets: one per element of a sample, or one for all
+  std::vector<double> weights = {};     ///< factors of the loss: likewise; the mean does not divide by their sum
+  reduction reduce = reduction::mean;   ///< sum, or the mean over all elements
+
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("pos_weight", pos_weight);
+    f("weights", weights);
+    f("reduce", reduce);
+  }
+
+  /// The loss on one place, with the weights in its memory.
+  template <class T>
+  struct bound {
+    detail::placed_weights<T> positive;  ///< of positive targets
+    detail::placed_weights<T> weights;   ///< of all
+
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
+    /// unless there is a weight for each element of a sample, one for all, or none.
+    template <class Sums, class Gradient, class Rows, class Logits, class Targets,
+              devplace::detail::configured = devplace::detail::configuration>
+    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
+              const Targets& targets) const {
+      const std::size_t elements = logits.extents().stride(0);
+      check("pos_weight", positive.count, elements);
+      check("weights", weights.count, elements);
+      detail::pointwise_into(
+          sums, gradient, rows, logits, targets,
+          detail::binary_cross_entropy<T>{positive.data(), weights.data(), positive.count > 1, weights.count > 1});
+    }
+
+   private:
+    static void check(const char* option, std::size_t count, std::size_t elements) {
+      if (count > 1 && count != elements)
+        throw argument_error("bce_with_logits: " + std::string(option) + " has " + std::to_string(count) +
+                             " values and a sample has " + std::to_string(elements) +
+                             " logits; give one for each of them, or one for all.");
+    }
+  };
+
+  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
+  template <class T, class Backend>
+  bound<T> bind(int ordinal) const {
+    detail::require_mean_or_sum("bce_with_logits", reduce);
+    return {detail::place_weights<T, Backend>(ordinal, pos_weight),
+            detail::place_weights<T, Backend>(ordinal, weights)};
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::bce_with_logits{}(logits, targets)`.
+  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
+  auto operator()(const Output& logits, const Target& targets) const {
+    return evaluate_loss(*this, logits, targets);
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/sum_losses.hpp>
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+
+// Losses that are sums over elements: a formula gives the loss of an output and its target, and the derivative with
+// respect to the output.
+namespace devplace::nn::detail {
+
+/// One sample's loss, the sum over its `n` elements, and its gradient, which may lie where the output does.
+template <class T, class Formula>
+struct pointwise_sample {
+  T* gradient;
+  const T* output;
+  const T* target;
+  std::size_t n;
+  double weight_of_sample;
+  Formula formula;
+
+  DEVPLACE_HD double weight(std::size_t) const { return weight_of_sample; }
+  DEVPLACE_HD T operator()(std::size_t sample) const {
+    const T* const x = output + sample * n;
+    const T* const t = target + sample * n;
+    const Formula f = formula;
+    const double sum = devplace::detail::row_sum<T>(n, [f, x, t](std::size_t i) { return f.loss(x[i], t[i], i); });
+    T* const dx = gradient + sample * n;
+    for (std::size_t i = 0; i < n; ++i)
+      dx[i] = f.derivative(x[i], t[i], i);
+    return static_cast<T>(sum);
+  }
+};
+
+#define DEVPLACE_DETAIL_LOSS_OTHER_RANK                                                                             \
+  "devplace: loss: the output and the targets have different numbers of axes, such as [n, 1] and [n]; give one of " \
+  "them the extents of the other by reshape(...). Losses of class numbers are nn::cross_entropy and nn::nll."
+#define DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS "devplace: loss: the output and the targets must have the same extents."
+#define DEVPLACE_DETAIL_LOSS_OTHER_ELEMENTS                                                                         \
+  "devplace: loss: the targets must have the output's element type, float or double; convert them with cast<T>(x)." \
+  " Losses of class numbers are nn::cross_entropy and nn::nll."
+
+template <class Output, class Target>
+inline constexpr bool one_rank = Output::rank == Target::rank;
+template <class Output, class Target>
+inline constexpr bool one_shape = true;
+template <class Output, class Target>
+  requires one_rank<Output, Target>
+inline constexpr bool one_shape<Output, Target> =
+    devplace::detail::compatible<typename Output::extents_type, typename Target::extents_type>;
+
+/// The losses and the gradient of one place's part of a batch; the weight of a sample is its number of elements, or 1.
+/// Throws shape_error for different extents.
+template <class Sums, class Gradient, class Rows, class Output, class Target, class Formula>
+void pointwise_into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+                    const Target& target, const Formula& formula, bool of_elements = true) {
+  using T = typename Output::value_type;
+  constexpr bool same_rank = one_rank<Output, Target>, same_shape = one_shape<Output, Target>,
+                 same_elements = std::is_same_v<T, typename Target::value_type> && floating_element<T>;
+  static_assert(same_rank, DEVPLACE_DETAIL_LOSS_OTHER_RANK);
+  static_assert(same_shape, DEVPLACE_DETAIL_LOSS_OTHER_EXTENTS);
+  static_assert(same_elements, DEVPLACE_DETAIL_LOSS_OTHER_ELEMENTS);
+  if constexpr (same_rank && same_shape && same_elements) {
+    devplace::detail::require_same_extents("loss", "the output", output, "the target", target);
+    const std::size_t n = output.extents().stride(0);
+    sum_losses(sums, rows,
+               pointwise_sample<T, Formula>{devplace::detail::raw_data(gradient), devplace::detail::raw_data(output),
+                                            devplace::detail::raw_data(target), n,
+                                            of_elements ? static_cast<double>(n) : 1.0, formula});
+  }
+}
+
+/// A loss on one place that is a formula alone.
+template <class T, class Formula>
+struct bound_formula {
+  Formula formula;
+  bool of_elements = true;
+
+  template <class Sums, class Gradient, class Rows, class Output, class Target,
+            devplace::detail::configured = devplace::detail::configuration>
+  void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+            const Target& target) const {
+    pointwise_into(sums, gradient, rows, output, target, formula, of_elements);
+  }
+};
+
+// A template, like throw_nll_label, so that only programs that use such a loss compile it.
+template <class Reduction>
+void require_mean_or_sum(const char* loss, Reduction how) {
+  if (how != reduction::mean && how != reduction::sum)
+    throw argument_error(std::string(loss) + ": reduce must be reduction::mean or reduction::sum.");
+}
+
+/// The sign of a difference; NaN stays.
+template <class T>
+DEVPLACE_HD constexpr T sign(T difference) {
+  return difference > 0 ? T{1} : difference < 0 ? T{-1} : difference;
+}
+
+}  // namespace devplace::nn::detail

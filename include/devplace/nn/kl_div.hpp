@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <devplace/nn/detail/pointwise_loss.hpp>
+
+namespace devplace::nn::detail {
+
+/// p (log p - x) for a target p, or for its logarithm; 0 where p is 0.
+template <class T>
+struct divergence {
+  bool log_target;
+
+  DEVPLACE_HD T loss(T x, T t, std::size_t) const {
+    const T p = log_target ? devplace::detail::fast_exp(t) : t;
+    return p == 0 ? T{0} : p * ((log_target ? t : std::log(t)) - x);
+  }
+  DEVPLACE_HD T derivative(T, T t, std::size_t) const { return log_target ? -devplace::detail::fast_exp(t) : -t; }
+};
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
+
+/// The Kullback-Leibler divergence between targets p, probabilities, and the output x, *logarithms* of probabilities as
+/// nn::log_softmax gives them, both [batch, ...]: the sum of p (log p - x), torch.nn.KLDivLoss. Elements with p = 0
+/// count 0, whatever x is.
+struct kl_div {
+  /// A trainer refuses networks that end in softmax or sigmoid.
+  static constexpr bool takes_log_probabilities = true;
+
+  bool log_target = false;  ///< whether the targets are logarithms, too
+  bool batchmean = false;   ///< whether the mean is over the samples, which is the divergence, instead of all elements
+  reduction reduce = reduction::mean;  ///< sum, or a mean
+
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("log_target", log_target);
+    f("batchmean", batchmean);
+    f("reduce", reduce);
+  }
+
+  /// The loss on one place.
+  template <class T>
+  using bound = detail::bound_formula<T, detail::divergence<T>>;
+
+  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
+  template <class T, class Backend>
+  bound<T> bind(int) const {
+    detail::require_mean_or_sum("kl_div", reduce);
+    return {{log_target}, !batchmean};
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::kl_div{}(output, target)`.
+  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
+  auto operator()(const Output& output, const Target& target) const {
+    return evaluate_loss(*this, output, target);
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/nn/detail/placed_weights.hpp>
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/sum_losses.hpp>
+#include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/operands.hpp>
+
+namespace devplace::nn::detail {
+
+template <class Row>
+[[noreturn]] void throw_nll_label(Row row, std::int64_t label, std::size_t classes) {
+  throw argument_error("nll: row " + std::to_string(row) + " has the label " + std::to_string(label) +
+                       ", and the output has " + std::to_string(classes) +
+                       " classes; labels are below that, and at least 0, or the ignore_index.");
+}
+
+/// The loss of a row, and its gradient, which may lie where the output does.
+template <class T, class Label>
+struct nll_row {
+  T* gradient;
+  const T* output;
+  const Label* labels;
+  const T* class_weights;  // null: all 1
+  std::size_t n;
+  std::int64_t ignore_index;
+
+  DEVPLACE_HD T weight(std::size_t row) const {
+    const auto label = static_cast<std::int64_t>(labels[row]);
+    if (label == ignore_index || !is_class(label)) return 0;
+    return class_weights == nullptr ? T{1} : class_weights[label];
+  }
+  DEVPLACE_HD T operator()(std::size_t row) const {
+    const auto label = static_cast<std::int64_t>(labels[row]);
+    const bool ignored = label == ignore_index, wrong = !ignored && !is_class(label);
+    if (wrong) {
+      DEVPLACE_IF_HOST(throw_nll_label(row, label, n);)
+    }
+    T* const dx = gradient + row * n;
+    const T w = weight(row);
+    const T loss = wrong     ? devplace::detail::not_a_number<T>
+                   : ignored ? T{0}
+                             : -w * output[row * n + static_cast<std::size_t>(label)];
+    for (std::size_t c = 0; c < n; ++c)
+      dx[c] = wrong ? devplace::detail::not_a_number<T> : T{0};
+    if (!ignored && !wrong) dx[label] = -w;
+    return loss;
+  }
+
+ private:
+  DEVPLACE_HD bool is_class(std::int64_t label) const { return label >= 0 && static_cast<std::uint64_t>(label) < n; }
+};
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
+
+/// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities as
+/// nn::log_softmax gives them; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. A network without
+/// log_softmax is not recognised, and its loss has no lower bound: cross_entropy does both in one pass.
+struct nll {
+  /// A trainer refuses networks that end in softmax or sigmoid, and targets that are not integers.
+  ///@{
+  static constexpr bool takes_log_probabilities = true;
+  static constexpr bool takes_class_numbers = true;
+  ///@}
+
+  std::int64_t ignore_index = -100;        ///< samples with this label are ignored
+  std::vector<double> class_weights = {};  ///< one per class; empty: all 1
+  reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
+
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("ignore_index", ignore_index);
+    f("class_weights", class_weights);
+    f("reduce", reduce);
+  }
+
+  /// The loss on one place, with class weights in its memory.
+  template <class T>
+  struct bound {
+    std::int64_t ignore_index;          ///< of samples that do not count
+    detail::placed_weights<T> weights;  ///< of the classes
+
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
+    /// unless there is a class weight for each class, or none. A label that is no class throws argument_error on the
+    /// CPU and on simulated devices (there from the next call that waits); on CUDA devices it makes the loss NaN.
+    template <class Sums, class Gradient, class Rows, class Output, class Labels,
+              devplace::detail::configured = devplace::detail::configuration>
+    void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
+              const Labels& labels) const {
+      constexpr bool of_classes = Output::rank == 2 && Labels::rank == 1,
+                     of_integers = std::is_integral_v<typename Labels::value_type>,
+                     of_floats = devplace::detail::is_floating<typename Output::value_type>;
+      static_assert(of_classes, "devplace: nll: the output has the shape [rows, classes] and labels [rows].");
+      static_assert(
+          of_integers,
+          "devplace: nll: labels are class numbers, of type int64, int32 or uint8, not float; probabilities of "
+          "all classes are the targets of nn::kl_div.");
+      static_assert(of_floats, "devplace: nll: the output must be float or double; convert with cast<float>(x) first.");
+      if constexpr (of_classes && of_integers && of_floats) {
+        const std::size_t classes = output.extent(1);
+        if (labels.extent(0) != output.extent(0))
+          throw shape_error("nll: there are " + std::to_string(labels.extent(0)) + " labels for " +
+                            std::to_string(output.extent(0)) + " rows of the output.");
+        if (weights.count != 0 && weights.count != classes)
+          throw argument_error("nll: class_weights has " + std::to_string(weights.count) +
+                               " values and the output has " + std::to_string(classes) +
+                               " classes; give one weight for each class.");
+        sum_losses(sums, rows,
+                   detail::nll_row<T, typename Labels::value_type>{
+                       devplace::detail::raw_data(gradient), devplace::detail::raw_data(output),
+                       devplace::detail::raw_data(labels), weights.data(), classes, ignore_index});
+      }
+    }
+  };
+
+  /// Binds the loss to one place. Throws argument_error for a reduction other than mean and sum.
+  template <class T, class Backend>
+  bound<T> bind(int ordinal) const {
+    if (reduce != reduction::mean && reduce != reduction::sum)
+      throw argument_error("nll: reduce must be reduction::mean or reduction::sum.");
+    return {ignore_index, detail::place_weights<T, Backend>(ordinal, class_weights)};
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::nll{}(output, labels)`.
+  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
+  auto operator()(const Output& output, const Target& labels) const {
+    return evaluate_loss(*this, output, labels);
+  }
+};
+
+}  // namespace devplace::nn

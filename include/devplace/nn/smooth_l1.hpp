@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include <devplace/nn/detail/pointwise_loss.hpp>
+
+namespace devplace::nn::detail {
+
+template <class T>
+struct smooth_difference {
+  T beta;
+
+  DEVPLACE_HD T loss(T x, T t, std::size_t) const {
+    const T size = std::fabs(x - t);
+    return size < beta ? size * size / (2 * beta) : size - beta / 2;
+  }
+  DEVPLACE_HD T derivative(T x, T t, std::size_t) const {
+    const T difference = x - t;
+    return std::fabs(difference) < beta ? difference / beta : sign(difference);
+  }
+};
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
+
+/// With d the difference between output and target, both [batch, ...]: d^2 / (2 beta) where |d| < beta, and |d| - beta
+/// / 2 elsewhere: torch.nn.SmoothL1Loss. With beta 0 it is l1; times beta it is the Huber loss with delta = beta.
+struct smooth_l1 {
+  double beta = 1;                     ///< where the square ends, at least 0
+  reduction reduce = reduction::mean;  ///< sum, or the mean over all elements
+
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("beta", beta);
+    f("reduce", reduce);
+  }
+
+  /// The loss on one place.
+  template <class T>
+  using bound = detail::bound_formula<T, detail::smooth_difference<T>>;
+
+  /// Binds the loss to one place. Throws argument_error for options out of range.
+  template <class T, class Backend>
+  bound<T> bind(int) const {
+    detail::require_mean_or_sum("smooth_l1", reduce);
+    if (!devplace::detail::is_finite(beta) || beta < 0)
+      throw argument_error("smooth_l1: beta is " + std::to_string(beta) + "; it must be finite and at least 0.");
+    return {{static_cast<T>(beta)}};
+  }
+
+  /// Loss and gradient: `auto [loss, gradient] = nn::smooth_l1{}(output, target)`.
+  template <class Output, class Target, devplace::detail::configured = devplace::detail::configuration>
+  auto operator()(const Output& output, const Target& target) const {
+    return evaluate_loss(*this, output, target);
+  }
+};
+
+}  // namespace devplace::nn
