@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <devplace/backend/cpu/detail/convolution_kernels.hpp>
 #include <devplace/backend/cpu/detail/gemm_builtin.hpp>
 
 #include "support/product_element.hpp"
 
-// Templates that are expensive to instantiate: the kernels of matrix products for three instruction sets cost a file
-// with a layer more compile time than most of its tests, and the oracle of these kernels is slow without optimisation.
-// All test files are precompiled with this header; compiled_once.cpp contains the instantiations.
+// Templates that are expensive to instantiate: the kernels of matrix products and convolutions for three instruction
+// sets cost a file with a layer more compile time than most of its tests, and the oracle of these kernels is slow
+// without optimisation. All test files are precompiled with this header; compiled_once.cpp contains the instantiations.
 namespace devplace::detail {
 
 extern template gemm_kernels<float> gemm_kernels_of(cpu_isa);
 extern template gemm_kernels<double> gemm_kernels_of(cpu_isa);
+extern template convolution_kernels<float> convolution_kernels_of(cpu_isa);
+extern template convolution_kernels<double> convolution_kernels_of(cpu_isa);
 
 }  // namespace devplace::detail
 

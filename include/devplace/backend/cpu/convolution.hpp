@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/convolution_kernels.hpp>
+#include <devplace/backend/cpu/detail/gemm_buffer.hpp>
+#include <devplace/backend/cpu/detail/gemm_split.hpp>
+#include <devplace/ops/convolution.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
+
+// Always by the built-in engine, also in programs whose matrix products are those of a CBLAS library: such a library
+// takes matrices, and the patches of a convolution are never stored as one.
+
+namespace devplace::detail {
+
+/// The number of tasks of `work` multiplications that justify a thread.
+constexpr std::size_t tasks_per_thread(std::size_t work) {
+  return work >= gemm_least_work ? 1 : gemm_least_work / (work + 1) + 1;
+}
+
+/// Adds the gradients of the chunks after the first, in order.
+template <class T>
+struct chunk_adder {
+  T* to;
+  const T* chunks;
+  std::size_t count;
+  std::size_t size;
+
+  void range(std::size_t begin, std::size_t end) const {
+    for (std::size_t chunk = 0; chunk < count; ++chunk) {
+      const T* const from = chunks + chunk * size;
+      for (std::size_t i = begin; i < end; ++i)
+        to[i] += from[i];
+    }
+  }
+};
+
+/// Runs kernels.forward or kernels.mirrored.
+template <class T, class Range>
+void convolve_on_cpu(const convolution_arguments<T>& g, const convolution_kernels<T>& kernels, const Range& compute) {
+  const std::size_t width = kernels.tile_columns;
+  const std::size_t panels = g.shape.groups * g.shape.samples * ((g.shape.pixels() + width - 1) / width);
+  if (panels == 0) return;
+  const std::size_t m = g.shape.outputs, n = panels * width;
+  const gemm_split split = split_product(m, n, g.shape.depth(), kernels.tile_rows, width,
+                                         static_cast<std::size_t>(thread_count()), kernels.tile_columns / 4);
+  parallel_members(static_cast<int>(split.rows * split.columns), [&](int member) {
+    const gemm_range range = range_of(m, n, kernels.tile_rows, width, split, static_cast<std::size_t>(member));
+    compute(g, range.row_begin, range.row_end, range.column_begin / width, range.column_end / width,
+            gemm_buffer::of_this_thread());
+  });
+}
+
+}  // namespace devplace::detail
+
+namespace devplace {
+
+/// Threads compute different samples, pixels or channels of the output.
+template <>
+struct implementation<backend::cpu, op::convolution> {
+  template <class T>
+  static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
+    const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
+    detail::convolve_on_cpu(g, kernels, kernels.forward);
+  }
+};
+
+/// Threads compute different samples, pixels or channels.
+template <>
+struct implementation<backend::cpu, op::convolution_input_gradient> {
+  template <class T>
+  static void run(int, const detail::convolution_input_gradient_arguments<T>& g,
+                  detail::cpu_isa isa = detail::current_isa()) {
+    using namespace detail;
+    const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
+    const convolution_shape& s = g.shape;
+    if (s.rows.has_mirror() && s.columns.has_mirror()) {
+      const convolution_shape back{s.samples, s.groups, s.outputs, s.channels, s.rows.mirror(), s.columns.mirror()};
+      return convolve_on_cpu({back, g.dy, g.weight, g.bias, g.dx}, kernels, kernels.mirrored);
+    }
+    const std::size_t together = s.taps() < gemm_block_rows<T> ? gemm_block_rows<T> / s.taps() : 1;
+    const std::size_t blocks = (s.channels + together - 1) / together;
+    const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
+    parallel_for(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t task = begin; task < end; ++task) {
+        const std::size_t block = task % blocks;
+        kernels.input_gradient(g, task / blocks % s.groups, task / blocks / s.groups,
+                               part_begin(s.channels, blocks, block), part_begin(s.channels, blocks, block + 1),
+                               gemm_buffer::of_this_thread());
+      }
+    });
+  }
+};
+
+/// Threads compute different chunks of samples (convolution_chunk) or columns of the weight.
+template <>
+struct implementation<backend::cpu, op::convolution_weight_gradient> {
+  template <class T>
+  static void run(int, const detail::convolution_weight_gradient_arguments<T>& g,
+                  detail::cpu_isa isa = detail::current_isa()) {
+    using namespace detail;
+    const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
+    const convolution_shape& s = g.shape;
+    const std::size_t chunk = convolution_chunk(s), width = kernels.tile_columns, weights = s.weights();
+    const std::size_t chunks = s.samples <= chunk ? 1 : (s.samples + chunk - 1) / chunk;
+    const std::size_t panels = (s.depth() + width - 1) / width;
+    const std::size_t most = convolution_weight_columns<T> / width;
+    const std::size_t blocks = (panels + most - 1) / most;
+    const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * (s.samples < chunk ? s.samples : chunk);
+    parallel_for(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t task = begin; task < end; ++task) {
+        const std::size_t block = task % blocks, group = task / blocks % s.groups, which = task / blocks / s.groups;
+        const std::size_t first = part_begin(panels, blocks, block) * width;
+        const std::size_t last = smaller(part_begin(panels, blocks, block + 1) * width, s.depth());
+        T* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
+        kernels.weight_gradient(g, group, which * chunk, smaller((which + 1) * chunk, s.samples), first, last,
+                                sum + group * s.outputs * s.depth(), which == 0 ? g.beta : T{0},
+                                gemm_buffer::of_this_thread());
+      }
+    });
+    if (chunks > 1)
+      implementation<backend::cpu, op::for_each>::run(0, weights, 16384 / chunks + 1,
+                                                      chunk_adder<T>{g.dweight, g.scratch, chunks - 1, weights});
+  }
+};
+
+/// Sums of planes are in T, those of samples in double.
+template <>
+struct implementation<backend::cpu, op::channel_sums> {
+  template <class T>
+  static void run(int, const detail::channel_sums_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
+    using namespace detail;
+    const auto sum_of = convolution_kernels_of<T>(isa).sum;
+    parallel_for(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t c = begin; c < end; ++c) {
+        double sum = 0;
+        for (std::size_t n = 0; n < g.samples; ++n)
+          sum += static_cast<double>(sum_of(g.x + (n * g.channels + c) * g.plane, g.plane));
+        g.sums[c] = static_cast<T>(sum) + (g.beta == T{0} ? T{0} : g.beta * g.sums[c]);
+      }
+    });
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by convolution_kernels.hpp only.
+//
+// Convolutions as products of the matrix engine (gemm_kernel_body.hpp) whose operand of patches is read from the image
+// into the engine's packed panels, block by block ("implicit im2col"). Each sum is in an order that depends on the
+// extents only, not on the ranges that threads compute.
+
+/// The columns of a register tile.
+template <class T>
+inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(T);
+
+/// Packs rows [begin, end) of A, at most gemm_block_rows, into panels of tile_rows, each `depth` deep and followed by
+/// the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one deeper, and
+/// bias[i] is the last element of row i.
+template <class T>
+DEVPLACE_TARGET inline void pack_rows(T* packed, const T* source, std::size_t stride_i, std::size_t stride_p,
+                                      std::size_t rows, std::size_t depth, const T* bias = nullptr) {
+  const std::size_t whole = depth + (bias != nullptr ? 1 : 0);
+  for (std::size_t i = 0; i < rows; i += tile_rows) {
+    const std::size_t height = smaller(tile_rows, rows - i);
+    T* const panel = packed + i * whole;
+    if (height > few_rows) {
+      pack_panel<T, tile_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
+    } else {
+      pack_panel<T, few_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
+    }
+    if (bias == nullptr) continue;
+    const std::size_t width = panel_width(height, tile_rows, few_rows);
+    for (std::size_t l = 0; l < width; ++l)
+      panel[depth * width + l] = l < height ? bias[i + l] : T{0};
+  }
+}
+
+/// The same for rows [begin, begin + rows) of the weights of a convolution back to its input, of which s is the shape:
+/// its channels are the outputs of the convolution, and the taps are in reverse order. Element (i, p) is of output p /
+/// taps.
+template <class T>
+DEVPLACE_TARGET inline void pack_mirrored_rows(T* packed, const convolution_shape& s, const T* weight,
+                                               std::size_t begin, std::size_t rows, std::size_t p0, std::size_t depth,
+                                               const T* bias) {
+  const std::size_t whole = depth + (bias != nullptr ? 1 : 0), taps = s.taps();
+  for (std::size_t i = 0; i < rows; i += tile_rows) {
+    const std::size_t height = smaller(tile_rows, rows - i), width = panel_width(height, tile_rows, few_rows);
+    T* to = packed + i * whole;
+    for (std::size_t p = p0; p < p0 + depth; ++p, to += width) {
+      const T* const from = weight + (p / taps * s.outputs + begin + i) * taps + (taps - 1 - p % taps);
+      for (std::size_t l = 0; l < width; ++l)
+        to[l] = l < height ? from[l * taps] : T{0};
+    }
+    if (bias == nullptr) continue;
+    for (std::size_t l = 0; l < width; ++l)
+      to[l] = l < height ? bias[begin + i + l] : T{0};
+  }
+}
+
+/// C [rows, columns] = update(A B) for packed rows of A and one packed panel of B; `one_vector`: whether the panel has
+/// the width of one vector.
+template <class T>
+DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, std::size_t depth, T* c, std::size_t ldc,
+                                           const tile_update<T>& update, std::size_t rows, std::size_t columns,
+                                           bool one_vector) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  for (std::size_t i = 0; i < rows; i += tile_rows) {
+    const std::size_t height = smaller(tile_rows, rows - i);
+    const panel_view<T> a{packed_a + i * depth, panel_width(height, tile_rows, few_rows)};
+    if (one_vector) {
+      choose_rows<T, 1>(depth, a, {panel, lanes}, c + i * ldc, ldc, update, height, columns);
+    } else {
+      choose_rows<T, 2>(depth, a, {panel, 2 * lanes}, c + i * ldc, ldc, update, height, columns);
+    }
+  }
+}
+
+/// Rows [row_begin, row_end) of each group's outputs, for the panels [begin, end) of pixels: those of sample 0 of group
+/// 0, of sample 1, and so on to the last group. The bias is one more row of the patches, which are 1 there. `Mirrored`:
+/// with the weights of pack_mirrored_rows.
+template <class T, bool Mirrored>
+DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size_t row_begin, std::size_t row_end,
+                                    std::size_t begin, std::size_t end, void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
+  constexpr std::size_t block_panels = gemm_block_columns<T> / tile_columns;
+  const convolution_shape& s = g.shape;
+  T* const packed_a = static_cast<T*>(buffer);
+  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+  const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
+  const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // of a sample
+  const T* const end_of_x = g.x + s.samples * s.groups * s.channels * s.plane();
+  const std::size_t depths = (whole + gemm_block_depth - 1) / gemm_block_depth;
+
+  for (std::size_t block_end, first = begin; first < end; first = block_end) {
+    const std::size_t group = first / (panels * s.samples);
+    block_end = smaller(smaller(first + block_panels, end), (group + 1) * panels * s.samples);
+    const T* const weight = g.weight + group * s.outputs * k;
+    for (std::size_t block = 0; block < depths; ++block) {
+      const std::size_t p0 = part_begin(whole, depths, block), depth = part_begin(whole, depths, block + 1) - p0;
+      const bool last = block + 1 == depths, with_bias = last && g.bias != nullptr;
+      const std::size_t depth_of_image = with_bias ? depth - 1 : depth;
+      const tile_update<T> update{T{1}, block == 0 ? T{0} : T{1}, nullptr, last && g.then == epilogue::relu};
+      const auto pixels_of = [&](std::size_t index) { return index % panels * tile_columns; };
+      const auto sample_of = [&](std::size_t index) { return index / panels % s.samples; };
+      for (std::size_t index = first; index < block_end; ++index) {
+        const std::size_t q0 = pixels_of(index), count = smaller(tile_columns, pixels - q0);
+        const T* const image = g.x + (sample_of(index) * s.groups + group) * s.channels * s.plane();
+        T* const panel = packed_b + (index - first) * tile_columns * depth;
+        if (count > lanes) {
+          pack_patches<T, tile_columns>(panel, s, image, end_of_x, q0, count, p0, depth_of_image);
+          if (with_bias) fill_run(panel + depth_of_image * tile_columns, T{1}, tile_columns);
+        } else {
+          pack_patches<T, lanes>(panel, s, image, end_of_x, q0, count, p0, depth_of_image);
+          if (with_bias) fill_run(panel + depth_of_image * lanes, T{1}, lanes);
+        }
+      }
+      for (std::size_t i0 = row_begin; i0 < row_end; i0 += block_rows) {
+        const std::size_t rows = smaller(block_rows, row_end - i0);
+        const T* const bias = with_bias ? g.bias + group * s.outputs : nullptr;
+        if constexpr (Mirrored) {
+          pack_mirrored_rows(packed_a, s, weight, i0, rows, p0, depth_of_image, bias);
+        } else {
+          pack_rows(packed_a, weight + i0 * k + p0, k, std::size_t{1}, rows, depth_of_image,
+                    with_bias ? bias + i0 : nullptr);
+        }
+        for (std::size_t index = first; index < block_end; ++index) {
+          const std::size_t q0 = pixels_of(index), count = smaller(tile_columns, pixels - q0);
+          T* const c = g.y + ((sample_of(index) * s.groups + group) * s.outputs + i0) * pixels + q0;
+          multiply_panel(packed_a, packed_b + (index - first) * tile_columns * depth, depth, c, pixels, update, rows,
+                         count, count <= lanes);
+        }
+      }
+    }
+  }
+}
+
+/// The input's gradient for channels [begin, end) of a group, in one sample, for any strides: the products W^T dY of a
+/// block of pixels are computed in the buffer and added to the image.
+template <class T>
+DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_arguments<T>& g, std::size_t group,
+                                         std::size_t sample, std::size_t begin, std::size_t end, void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
+  constexpr std::size_t block_columns = gemm_block_columns<T> / 2;
+  const convolution_shape& s = g.shape;
+  T* const packed_a = static_cast<T*>(buffer);
+  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+  T* const products = packed_b + tile_columns * gemm_block_depth;  // [block_rows, block_columns]
+  const std::size_t pixels = s.pixels(), k = s.depth();
+  const std::size_t depths = (s.outputs + gemm_block_depth - 1) / gemm_block_depth;
+  const T* const dy = g.dy + (sample * s.groups + group) * s.outputs * pixels;
+  T* const image = g.dx + (sample * s.groups + group) * s.channels * s.plane();
+  for (std::size_t c = begin; c < end; ++c)
+    fill_run(image + c * s.plane(), g.bias == nullptr ? T{0} : g.bias[group * s.channels + c], s.plane());
+
+  for (std::size_t k0 = begin * s.taps(); k0 < end * s.taps(); k0 += block_rows) {
+    const std::size_t rows = smaller(block_rows, end * s.taps() - k0);
+    for (std::size_t q0 = 0; q0 < pixels; q0 += block_columns) {
+      const std::size_t columns = smaller(block_columns, pixels - q0);
+      for (std::size_t block = 0; block < depths; ++block) {
+        const std::size_t p0 = part_begin(s.outputs, depths, block);
+        const std::size_t depth = part_begin(s.outputs, depths, block + 1) - p0;
+        const tile_update<T> update{T{1}, block == 0 ? T{0} : T{1}, nullptr, false};
+        if (depths > 1 || q0 == 0)
+          pack_rows(packed_a, g.weight + (group * s.outputs + p0) * k + k0, std::size_t{1}, k, rows, depth);
+        for (std::size_t j = 0; j < columns; j += tile_columns) {
+          const std::size_t width = smaller(tile_columns, columns - j);
+          const T* const source = dy + p0 * pixels + q0 + j;
+          const bool one_vector = width <= lanes;
+          if (one_vector) {
+            pack_panel<T, lanes>(packed_b, source, 1, pixels, width, depth);
+          } else {
+            pack_panel<T, tile_columns>(packed_b, source, 1, pixels, width, depth);
+          }
+          multiply_panel(packed_a, packed_b, depth, products + j, block_columns, update, rows,
+                         one_vector ? lanes : tile_columns, one_vector);
+        }
+      }
+      for (std::size_t i = 0; i < rows; ++i)
+        fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
+    }
+  }
+}
+
+/// The weight's gradient of a group, columns [begin, end) of [outputs, depth], at most convolution_weight_columns:
+/// summed over the samples [first, last), to `sum` [outputs, ld], or added to beta times it.
+template <class T>
+DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
+                                           std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
+                                           T* sum, T beta, void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
+  const convolution_shape& s = g.shape;
+  T* const packed_a = static_cast<T*>(buffer);
+  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+  T* const unfolded = packed_b + convolution_weight_columns<T> * gemm_block_depth;  // [tile_columns, gemm_block_depth]
+  T* const unfolded_dy = unfolded + tile_columns * gemm_block_depth;                // [tile_rows, gemm_block_depth]
+  const std::size_t pixels = s.pixels(), k = s.depth();
+  // A block of the sum is part of a sample, or several whole ones.
+  const std::size_t parts = (pixels + gemm_block_depth - 1) / gemm_block_depth;
+  const std::size_t together = parts > 1 ? 1 : gemm_block_depth / pixels;
+
+  T factor = beta;
+  for (std::size_t n = first; n < last; n += together) {
+    const std::size_t samples = smaller(together, last - n);
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::size_t q0 = part_begin(pixels, parts, part), count = part_begin(pixels, parts, part + 1) - q0;
+      const std::size_t depth = samples * count;
+      for (std::size_t j = begin; j < end; j += tile_columns) {
+        const std::size_t width = smaller(tile_columns, end - j);
+        for (std::size_t m = 0; m < samples; ++m) {
+          const T* const image = g.x + ((n + m) * s.groups + group) * s.channels * s.plane();
+          for (std::size_t l = 0; l < width; ++l)
+            unfold_row(unfolded + l * depth + m * count, s, image, j + l, q0, count);
+        }
+        T* const panel = packed_b + (j - begin) * depth;
+        if (width > lanes) {
+          pack_panel<T, tile_columns>(panel, unfolded, depth, 1, width, depth);
+        } else {
+          pack_panel<T, lanes>(panel, unfolded, depth, 1, width, depth);
+        }
+      }
+      const tile_update<T> update{T{1}, factor, nullptr, false};
+      for (std::size_t i0 = 0; i0 < s.outputs; i0 += block_rows) {
+        const std::size_t rows = smaller(block_rows, s.outputs - i0);
+        const T* const dy = g.dy + ((n * s.groups + group) * s.outputs + i0) * pixels + q0;
+        if (samples == 1) {
+          pack_rows(packed_a, dy, pixels, std::size_t{1}, rows, depth);
+        } else {
+          const std::size_t of_sample = s.groups * s.outputs * pixels;
+          for (std::size_t i = 0; i < rows; i += tile_rows) {
+            const std::size_t height = smaller(tile_rows, rows - i);
+            for (std::size_t l = 0; l < height; ++l)
+              for (std::size_t m = 0; m < samples; ++m)
+                copy_run(unfolded_dy + l * depth + m * count, dy + m * of_sample + (i + l) * pixels, count);
+            pack_rows(packed_a + i * depth, unfolded_dy, depth, std::size_t{1}, height, depth);
+          }
+        }
+        for (std::size_t j = begin; j < end; j += tile_columns) {
+          const std::size_t width = smaller(tile_columns, end - j);
+          multiply_panel(packed_a, packed_b + (j - begin) * depth, depth, sum + i0 * k + j, k, update, rows, width,
+                         width <= lanes);
+        }
+      }
+      factor = T{1};
+    }
+  }
+}
+
+/// The sum of n elements, each lane of a vector in ascending order.
+template <class T>
+DEVPLACE_TARGET T sum_run(const T* x, std::size_t n) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sums[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j)
+      sums[j] += *reinterpret_cast<const loaded*>(x + i + j * lanes);
+  }
+  T of_lanes[4];
+  add_lanes<T, vector_bytes>::run(sums, of_lanes);
+  T sum = (of_lanes[0] + of_lanes[1]) + (of_lanes[2] + of_lanes[3]);
+  for (; i < n; ++i)
+    sum += x[i];
+  return sum;
+}
+
+/// What convolution_kernels_of returns.
+template <class T>
+constexpr convolution_kernels<T> convolution_kernels_here() {
+  return {convolve_range<T, false>,
+          convolve_range<T, true>,
+          convolve_back_range<T>,
+          convolve_weight_range<T>,
+          sum_run<T>,
+          tile_rows,
+          tile_columns_of<T>};
+}

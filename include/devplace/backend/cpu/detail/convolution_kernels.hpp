@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp.
+DEVPLACE_HOST_PRAGMAS_BEGIN
+namespace devplace::detail {
+
+/// The most columns of a weight's gradient that are computed at a time.
+template <class T>
+inline constexpr std::size_t convolution_weight_columns = gemm_block_columns<T> / 2;
+
+/// The functions of convolution_body.hpp for one instruction set, and its register tile.
+template <class T>
+struct convolution_kernels {
+  void (*forward)(const convolution_arguments<T>&, std::size_t row_begin, std::size_t row_end, std::size_t begin,
+                  std::size_t end, void* buffer);
+  void (*mirrored)(const convolution_arguments<T>&, std::size_t row_begin, std::size_t row_end, std::size_t begin,
+                   std::size_t end, void* buffer);
+  void (*input_gradient)(const convolution_input_gradient_arguments<T>&, std::size_t group, std::size_t sample,
+                         std::size_t begin, std::size_t end, void* buffer);
+  void (*weight_gradient)(const convolution_weight_gradient_arguments<T>&, std::size_t group, std::size_t first,
+                          std::size_t last, std::size_t begin, std::size_t end, T* sum, T beta, void* buffer);
+  T (*sum)(const T*, std::size_t);
+  std::size_t tile_rows;
+  std::size_t tile_columns;
+};
+
+namespace generic {
+
+#define DEVPLACE_TARGET
+#include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_body.hpp>
+#undef DEVPLACE_TARGET
+
+}  // namespace generic
+
+#if defined(__x86_64__)
+
+namespace avx2 {
+
+  #define DEVPLACE_TARGET __attribute__((target("avx2,fma")))
+  #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx2
+
+namespace avx512 {
+
+  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
+  #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx512
+
+#endif
+
+template <class T>
+convolution_kernels<T> convolution_kernels_of(cpu_isa isa) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case cpu_isa::avx512:
+      return avx512::convolution_kernels_here<T>();
+    case cpu_isa::avx2:
+      return avx2::convolution_kernels_here<T>();
+#endif
+    default:
+      return generic::convolution_kernels_here<T>();
+  }
+}
+
+}  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END

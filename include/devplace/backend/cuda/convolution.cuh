@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/cuda/launch.cuh>
+#include <devplace/backend/cuda/unfolded_convolution.hpp>
+#include <devplace/ops/convolution.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+
+namespace devplace {
+
+template <>
+struct implementation<backend::cuda, op::convolution> {
+  template <class T>
+  static void run(int ordinal, const detail::convolution_arguments<T>& g) {
+    detail::convolve(ordinal, g, detail::kernel_launch{ordinal});
+  }
+};
+
+template <>
+struct implementation<backend::cuda, op::convolution_input_gradient> {
+  template <class T>
+  static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
+    detail::convolve_back(ordinal, g, detail::kernel_launch{ordinal});
+  }
+};
+
+template <>
+struct implementation<backend::cuda, op::convolution_weight_gradient> {
+  template <class T>
+  static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
+    detail::convolve_weight(ordinal, g, detail::kernel_launch{ordinal});
+  }
+};
+
+template <>
+struct implementation<backend::cuda, op::channel_sums> {
+  template <class T>
+  static void run(int ordinal, const detail::channel_sums_arguments<T>& g) {
+    using reducer = detail::sum_reducer<T>;
+    implementation<backend::cuda, op::reduce>::run(
+        ordinal,
+        detail::reduction_plan<detail::channel_source<T>, reducer>{
+            g.channels, g.samples * g.plane, 1, {g.samples, g.channels, g.plane, g.x}, reducer{g.sums, g.beta}});
+  }
+};
+
+}  // namespace devplace

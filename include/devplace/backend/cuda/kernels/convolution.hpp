@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::detail {
+
+/// Consecutive pixels of the outputs of all samples, `count` from pixel `first` of sample `sample` on. Indices that fit
+/// into 32 bits are divided as such, which GPUs do several times faster.
+struct pixel_range {
+  std::size_t sample;
+  std::uint32_t first, count;
+
+  struct position {
+    std::size_t sample;
+    std::uint32_t pixel;
+  };
+  DEVPLACE_HD position at(std::uint32_t index, std::uint32_t pixels) const {
+    return {sample + (first + index) / pixels, (first + index) % pixels};
+  }
+};
+
+/// unfolded [groups * depth, count]: the patches of the pixels, one in each column; zero in the padding.
+template <class T>
+struct unfold_functor {
+  convolution_shape s;
+  pixel_range pixels;
+  const T* x;
+  T* unfolded;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t row = index / pixels.count;
+    const auto [sample, pixel] = pixels.at(index - row * pixels.count, static_cast<std::uint32_t>(s.pixels()));
+    const auto taps = static_cast<std::uint32_t>(s.taps()), width = static_cast<std::uint32_t>(s.columns.size);
+    const auto out_width = static_cast<std::uint32_t>(s.columns.out);
+    const std::uint32_t channel = row / taps, tap = row % taps;
+    const std::size_t y = s.rows.padded(pixel / out_width, tap / width);
+    const std::size_t z = s.columns.padded(pixel % out_width, tap % width);
+    unfolded[i] = s.rows.inside(y) && s.columns.inside(z)
+                      ? x[(sample * s.groups * s.channels + channel) * s.plane() + (y - s.rows.padding) * s.columns.in +
+                          (z - s.columns.padding)]
+                      : T{0};
+  }
+};
+
+/// The gradient of the input of samples from `sample` on, as sums over the columns of their patches: dx = sums + bias,
+/// or dx += sums for samples that an earlier range of pixels has begun. Each element adds its own summands in order.
+template <class T>
+struct fold_functor {
+  convolution_shape s;
+  pixel_range pixels;
+  const T* unfolded;
+  const T* bias;
+  T* dx;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t plane = s.plane(), channels = s.groups * s.channels;
+    const std::size_t sample = i / (channels * plane);
+    const auto channel = static_cast<std::uint32_t>(i / plane % channels);
+    const auto at = static_cast<std::uint32_t>(i % plane), in_width = static_cast<std::uint32_t>(s.columns.in);
+    const std::uint32_t y = at / in_width, z = at % in_width;
+    // The index in the range of pixel 0 of this sample, which is negative if the range begins within the sample.
+    const auto base = static_cast<std::int64_t>(sample * s.pixels()) - static_cast<std::int64_t>(pixels.first);
+    T sum{0};
+    for (std::uint32_t row = 0; row < s.rows.size; ++row) {
+      std::uint32_t out_row = 0;
+      if (!window_of(s.rows, y, row, out_row)) continue;
+      for (std::uint32_t column = 0; column < s.columns.size; ++column) {
+        std::uint32_t out_column = 0;
+        if (!window_of(s.columns, z, column, out_column)) continue;
+        const std::int64_t index = base + static_cast<std::int64_t>(out_row * s.columns.out + out_column);
+        if (index < 0 || index >= static_cast<std::int64_t>(pixels.count)) continue;
+        sum += unfolded[((channel * s.rows.size + row) * s.columns.size + column) * pixels.count +
+                        static_cast<std::size_t>(index)];
+      }
+    }
+    T& element = dx[pixels.sample * channels * plane + i];
+    if (base < 0)
+      element += sum;
+    else
+      element = bias == nullptr ? sum : sum + bias[channel];
+  }
+
+ private:
+  /// Whether a window's tap is at an element of the axis; `window` becomes the window.
+  DEVPLACE_HD static bool window_of(const window_axis& axis, std::uint32_t at, std::uint32_t tap,
+                                    std::uint32_t& window) {
+    const auto end = static_cast<std::uint32_t>(at + axis.padding),
+               offset = static_cast<std::uint32_t>(tap * axis.dilation);
+    const auto stride = static_cast<std::uint32_t>(axis.stride);
+    if (end < offset || (end - offset) % stride != 0) return false;
+    window = (end - offset) / stride;
+    return window < axis.out;
+  }
+};
+
+/// Between images y [samples, outputs, pixels] and a matrix [outputs, count] of a range of their pixels. `outputs` is
+/// that of all groups.
+///@{
+template <class T>
+struct gather_functor {
+  std::size_t outputs;
+  std::uint32_t pixels_of_sample;
+  pixel_range pixels;
+  const T* y;
+  T* matrix;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t output = index / pixels.count;
+    const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
+    matrix[i] = y[(sample * outputs + output) * pixels_of_sample + pixel];
+  }
+};
+/// With the bias and the activation.
+template <class T>
+struct finish_functor {
+  std::size_t outputs;
+  std::uint32_t pixels_of_sample;
+  pixel_range pixels;
+  const T* matrix;
+  const T* bias;
+  epilogue then;
+  T* y;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const auto index = static_cast<std::uint32_t>(i);
+    const std::uint32_t output = index / pixels.count;
+    const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
+    T value = matrix[i];
+    if (bias != nullptr) value += bias[output];
+    y[(sample * outputs + output) * pixels_of_sample + pixel] = then == epilogue::relu && value < T{0} ? T{0} : value;
+  }
+};
+///@}
+
+/// Element i of x [samples, channels, plane] in the order [channels, samples, plane].
+template <class T>
+struct channel_source {
+  std::size_t samples, channels, plane;
+  const T* x;
+
+  DEVPLACE_HD T operator()(std::size_t i) const {
+    const std::size_t row = i / plane;
+    return x[((row % samples) * channels + row / samples) * plane + i % plane];
+  }
+};
+
+}  // namespace devplace::detail

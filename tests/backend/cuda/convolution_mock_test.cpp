@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/unfolded_convolution.hpp>
+
+#include <cstddef>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/convolution_loops.hpp"
+#include "support/mock_cuda/mock_cuda.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+using dp::detail::convolution_shape;
+
+namespace {
+
+/// Runs kernels in the emulator, with fewer blocks than on a GPU.
+struct emulated {
+  template <class Kernel>
+  void operator()(std::size_t blocks, const Kernel& kernel) const {
+    dp::test::simt::launch(static_cast<unsigned>(blocks < 3 ? blocks : 3), kernel, 1);
+  }
+};
+
+/// Small integers, whose products and sums are exact, in memory of the mock.
+struct device_array {
+  dp::detail::memory_block block;
+  std::size_t size;
+
+  device_array(std::size_t n, std::size_t seed)
+      : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(float))), size(n) {
+    for (std::size_t i = 0; i <= n; ++i)
+      data()[i] = static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+  }
+  float* data() const { return static_cast<float*>(block.data()); }
+  std::vector<float> values() const { return {data(), data() + size + 1}; }
+};
+
+}  // namespace
+
+TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]") {
+  for (const convolution_shape& s : dp::test::convolution_shapes()) {
+    const std::size_t outputs = s.groups * s.outputs, channels = s.groups * s.channels;
+    const device_array x(s.samples * channels * s.plane(), 1), weight(s.weights(), 2), bias(outputs, 3),
+        dy(s.samples * outputs * s.pixels(), 4), into_x(channels, 5);
+    const device_array y(dy.size, 6), dx(x.size, 6), dw(weight.size, 6), sums(outputs, 6);
+    auto expected_y = y.values(), expected_dx = dx.values(), expected_dw = dw.values();
+    for (std::size_t i = 0; i < y.size; ++i)
+      expected_y[i] = bias.data()[i / s.pixels() % outputs];
+    for (std::size_t i = 0; i < x.size; ++i)
+      expected_dx[i] = into_x.data()[i / s.plane() % channels];
+    for (std::size_t i = 0; i < dw.size; ++i)
+      expected_dw[i] *= 2;
+    dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
+      expected_y[to] += x.data()[from] * weight.data()[by];
+      expected_dx[from] += dy.data()[to] * weight.data()[by];
+      expected_dw[by] += dy.data()[to] * x.data()[from];
+    });
+    const auto original_dw = dw.values();
+    for (float* value = expected_y.data(); value != expected_y.data() + y.size; ++value)
+      *value = *value < 0 ? 0 : *value;
+
+    // All pixels at once, two samples at a time, and parts of a sample.
+    const std::size_t of_pixel = s.groups * (s.depth() + s.outputs) * sizeof(float);
+    for (const std::size_t bytes :
+         {std::size_t{32} << 20, 2 * s.pixels() * of_pixel, (s.pixels() / 3 + 1) * of_pixel + 8}) {
+      INFO(s.samples << " samples, " << s.groups << " groups of " << s.channels << " to " << s.outputs << ", "
+                     << s.rows.in << "x" << s.columns.in << ", workspace of " << bytes);
+      std::copy(original_dw.begin(), original_dw.end(), dw.data());
+      dp::detail::convolve(0,
+                           dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(), y.data(),
+                                                                    dp::detail::epilogue::relu},
+                           emulated{}, bytes);
+      dp::detail::convolve_back(0,
+                                dp::detail::convolution_input_gradient_arguments<float>{s, dy.data(), weight.data(),
+                                                                                        into_x.data(), dx.data()},
+                                emulated{}, bytes);
+      dp::detail::convolve_weight(
+          0, dp::detail::convolution_weight_gradient_arguments<float>{s, dy.data(), x.data(), dw.data(), 2, nullptr},
+          emulated{}, bytes);
+      CHECK(y.values() == expected_y);
+      CHECK(dx.values() == expected_dx);
+      CHECK(dw.values() == expected_dw);
+    }
+  }
+}
+
+TEST_CASE("a convolution without samples clears nothing and launches nothing", "[backend]") {
+  auto s = dp::test::convolution_shapes()[2];
+  s.samples = 0;
+  const device_array y(4, 1);
+  const auto before = y.values();
+  dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
+                       emulated{});
+  CHECK(y.values() == before);
+}
+
+TEST_CASE("patches that do not fit into the workspace are refused", "[backend]") {
+  const auto s = dp::test::convolution_shapes()[3];
+  const device_array y(4, 1);
+  CHECK_THROWS_WITH(
+      dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
+                           emulated{}, 100),
+      Catch::Contains("patches of 144 elements") && Catch::Contains("Divide its channels"));
+}

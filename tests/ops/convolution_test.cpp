@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <vector>
+
+#include <devplace/ops/convolution.hpp>
+#include <devplace/place/thread_team.hpp>
+
+#include "support/catch.hpp"
+#include "support/convolution_loops.hpp"
+
+namespace dp = devplace;
+using dp::detail::cpu_isa;
+using dp::test::for_each_product;
+
+namespace {
+
+template <class Op>
+using on_cpu = dp::implementation<dp::backend::cpu, Op>;
+
+/// Small integers, whose products and sums are exact in float.
+template <class T>
+std::vector<T> integers(std::size_t count, std::size_t seed) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+  return values;
+}
+
+/// Numbers whose sums depend on the order.
+std::vector<float> fractions(std::size_t count, std::size_t seed) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = 1 / static_cast<float>((i * 37 + seed * 11) % 101 + 3);
+  return values;
+}
+
+struct sizes {
+  std::size_t x, y, weights, outputs;
+  explicit sizes(const dp::detail::convolution_shape& s)
+      : x(s.samples * s.groups * s.channels * s.plane()),
+        y(s.samples * s.groups * s.outputs * s.pixels()),
+        weights(s.weights()),
+        outputs(s.groups * s.outputs) {}
+};
+
+/// All results of one convolution: forward, both gradients and the sums of channels.
+template <class T>
+std::vector<T> all_results(const dp::detail::convolution_shape& s, cpu_isa isa, const std::vector<T>& x,
+                           const std::vector<T>& weight, const std::vector<T>& bias, const std::vector<T>& dy) {
+  const sizes size(s);
+  constexpr std::size_t guard = 8;
+  const T untouched = -77;
+  std::vector<T> y(size.y + guard, untouched), dx(size.x + guard, untouched), dw(size.weights + guard, untouched),
+      db(size.outputs + guard, untouched);
+  std::vector<T> scratch(s.samples * convolution_scratch(s) + guard, untouched);
+  on_cpu<dp::op::convolution>::run(
+      0, dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data()}, isa);
+  on_cpu<dp::op::convolution_input_gradient>::run(
+      0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), nullptr, dx.data()}, isa);
+  on_cpu<dp::op::convolution_weight_gradient>::run(
+      0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), T{0}, scratch.data()},
+      isa);
+  on_cpu<dp::op::channel_sums>::run(
+      0, dp::detail::channel_sums_arguments<T>{s.samples, size.outputs, s.pixels(), dy.data(), db.data(), T{0}}, isa);
+  std::vector<T> all;
+  for (std::vector<T>* part : {&y, &dx, &dw, &db, &scratch}) {
+    for (std::size_t i = part->size() - guard; i < part->size(); ++i)
+      REQUIRE((*part)[i] == untouched);
+    if (part != &scratch) all.insert(all.end(), part->begin(), part->end() - guard);
+  }
+  return all;
+}
+
+std::vector<cpu_isa> instruction_sets() {
+  std::vector<cpu_isa> all;
+  for (const cpu_isa isa : {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512})
+    if (isa <= dp::detail::supported_isa()) all.push_back(isa);
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set", "[ops]", float, double) {
+  for (const auto& s : dp::test::convolution_shapes()) {
+    const sizes size(s);
+    const auto x = integers<TestType>(size.x, 1), weight = integers<TestType>(size.weights, 2),
+               bias = integers<TestType>(size.outputs, 3), dy = integers<TestType>(size.y, 4);
+    std::vector<TestType> y(size.y), dx(size.x), dw(size.weights), db(size.outputs);
+    for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
+      y[to] += x[from] * weight[by];
+      dx[from] += dy[to] * weight[by];
+      dw[by] += dy[to] * x[from];
+    });
+    for (std::size_t i = 0; i < size.y; ++i) {
+      y[i] += bias[i / s.pixels() % size.outputs];
+      db[i / s.pixels() % size.outputs] += dy[i];
+    }
+    std::vector<TestType> expected;
+    for (const auto* part : {&y, &dx, &dw, &db})
+      expected.insert(expected.end(), part->begin(), part->end());
+    for (const cpu_isa isa : instruction_sets()) {
+      INFO(name_of(isa) << ": " << s.samples << " samples, " << s.groups << " groups of " << s.channels << " to "
+                        << s.outputs << ", " << s.rows.in << "x" << s.columns.in << ", kernel " << s.rows.size << "x"
+                        << s.columns.size);
+      CHECK(all_results(s, isa, x, weight, bias, dy) == expected);
+    }
+  }
+}
+
+TEST_CASE("the bits of a convolution do not depend on the number of threads", "[ops]") {
+  // Large enough to be divided, by samples, pixels, channels and columns of the weight.
+  const dp::detail::window_axis axis{14, 14, 3, 1, 1, 1}, small{4, 4, 3, 1, 1, 1};
+  const dp::detail::convolution_shape shapes[] = {{40, 1, 8, 16, axis, axis},
+                                                  {1, 1, 40, 65, axis, axis},
+                                                  {9, 3, 16, 20, axis, axis},
+                                                  {5, 1, 70, 150, small, small}};
+  for (const auto& s : shapes) {
+    const sizes size(s);
+    const auto x = fractions(size.x, 1), weight = fractions(size.weights, 2), bias = fractions(size.outputs, 3),
+               dy = fractions(size.y, 4);
+    for (const cpu_isa isa : instruction_sets()) {
+      dp::serial_team alone;
+      std::vector<float> serial;
+      {
+        const dp::thread_team_scope scope(alone);
+        serial = all_results(s, isa, x, weight, bias, dy);
+      }
+      for (const int threads : {2, 3, 7}) {
+        dp::builtin_thread_team team(threads);
+        const dp::thread_team_scope scope(team);
+        CHECK(all_results(s, isa, x, weight, bias, dy) == serial);
+      }
+    }
+  }
+}
+
+TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {
+  const auto s = dp::test::convolution_shapes()[3];
+  const sizes size(s);
+  const auto x = integers<float>(size.x, 1), weight = integers<float>(size.weights, 2),
+             bias = integers<float>(size.outputs, 3), dy = integers<float>(size.y, 4);
+  std::vector<float> plain(size.y), rectified(size.y);
+  on_cpu<dp::op::convolution>::run(
+      0, dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(), plain.data()});
+  on_cpu<dp::op::convolution>::run(0, dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(),
+                                                                               rectified.data(), dp::epilogue::relu});
+  for (float& value : plain)
+    value = value < 0 ? 0 : value;
+  CHECK(rectified == plain);
+
+  std::vector<float> once(size.weights), twice(size.weights), scratch(s.samples * convolution_scratch(s));
+  const auto weights = [&](std::vector<float>& to, float beta) {
+    on_cpu<dp::op::convolution_weight_gradient>::run(0, dp::detail::convolution_weight_gradient_arguments<float>{
+                                                            s, dy.data(), x.data(), to.data(), beta, scratch.data()});
+  };
+  weights(once, 0);
+  weights(twice, 0);
+  weights(twice, 3);
+  for (float& value : once)
+    value *= 4;
+  CHECK(twice == once);
+
+  std::vector<float> sums(size.outputs, 5), zero(size.x), with_bias(size.x);
+  const auto channels = integers<float>(s.groups * s.channels, 5);
+  on_cpu<dp::op::channel_sums>::run(
+      0, dp::detail::channel_sums_arguments<float>{s.samples, size.outputs, s.pixels(), dy.data(), sums.data(), 2});
+  for (std::size_t i = 0; i < size.y; ++i)
+    sums[i / s.pixels() % size.outputs] -= dy[i];
+  CHECK(sums == std::vector<float>(size.outputs, 10));
+  for (const float* added : {static_cast<const float*>(nullptr), channels.data()})
+    on_cpu<dp::op::convolution_input_gradient>::run(
+        0, dp::detail::convolution_input_gradient_arguments<float>{s, dy.data(), weight.data(), added,
+                                                                   added == nullptr ? zero.data() : with_bias.data()});
+  for (std::size_t i = 0; i < size.x; ++i)
+    zero[i] += channels[i / s.plane() % channels.size()];
+  CHECK(with_bias == zero);
+}

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::test {
+
+/// Calls f(y, x, weight) with the indices of each product of a convolution.
+template <class F>
+void for_each_product(const detail::convolution_shape& s, const F& f) {
+  for (std::size_t n = 0; n < s.samples; ++n)
+    for (std::size_t g = 0; g < s.groups; ++g)
+      for (std::size_t o = 0; o < s.outputs; ++o)
+        for (std::size_t p = 0; p < s.pixels(); ++p)
+          for (std::size_t k = 0; k < s.depth(); ++k) {
+            const std::size_t c = k / s.taps(), i = k % s.taps() / s.columns.size, j = k % s.columns.size;
+            const auto row = static_cast<long>(p / s.columns.out * s.rows.stride + i * s.rows.dilation) -
+                             static_cast<long>(s.rows.padding);
+            const auto column = static_cast<long>(p % s.columns.out * s.columns.stride + j * s.columns.dilation) -
+                                static_cast<long>(s.columns.padding);
+            if (row < 0 || column < 0 || row >= static_cast<long>(s.rows.in) ||
+                column >= static_cast<long>(s.columns.in))
+              continue;
+            f(((n * s.groups + g) * s.outputs + o) * s.pixels() + p,
+              ((n * s.groups + g) * s.channels + c) * s.plane() + static_cast<std::size_t>(row) * s.columns.in +
+                  static_cast<std::size_t>(column),
+              (g * s.outputs + o) * s.depth() + k);
+          }
+}
+
+/// Shapes of convolutions with all options: each more than one register tile in some extents, and less in others.
+inline std::vector<detail::convolution_shape> convolution_shapes() {
+  const auto axis = [](std::size_t in, std::size_t size, std::size_t stride, std::size_t padding,
+                       std::size_t dilation) {
+    return detail::window_axis{
+        in, (in + 2 * padding - (size - 1) * dilation - 1) / stride + 1, size, stride, padding, dilation};
+  };
+  return {
+      {1, 1, 1, 1, axis(1, 1, 1, 0, 1), axis(1, 1, 1, 0, 1)},
+      {2, 1, 1, 1, axis(1, 1, 1, 1, 1), axis(2, 1, 1, 1, 1)},
+      {3, 1, 1, 5, axis(28, 3, 1, 1, 1), axis(28, 3, 1, 1, 1)},
+      {7, 1, 16, 9, axis(7, 3, 1, 1, 1), axis(7, 3, 1, 1, 1)},
+      {2, 1, 30, 17, axis(9, 3, 1, 0, 1), axis(11, 3, 1, 0, 1)},
+      {2, 1, 3, 140, axis(6, 3, 1, 1, 1), axis(5, 3, 1, 1, 1)},
+      {1, 1, 40, 2, axis(19, 5, 1, 2, 1), axis(21, 5, 1, 2, 1)},
+      {2, 1, 2, 3, axis(22, 17, 1, 3, 1), axis(24, 18, 1, 0, 1)},
+      {2, 1, 5, 4, axis(15, 3, 2, 1, 1), axis(14, 2, 3, 0, 1)},
+      {2, 1, 3, 4, axis(15, 3, 1, 2, 2), axis(14, 4, 2, 5, 3)},
+      {2, 3, 2, 5, axis(10, 3, 1, 1, 1), axis(9, 3, 1, 1, 1)},
+      {3, 8, 1, 1, axis(12, 3, 1, 1, 1), axis(12, 3, 2, 1, 1)},
+      {2, 2, 33, 3, axis(8, 1, 1, 0, 1), axis(8, 1, 1, 0, 1)},
+      {4, 1, 3, 260, axis(4, 1, 1, 0, 1), axis(5, 2, 1, 1, 1)},
+      {2, 1, 4, 3, axis(1, 1, 1, 0, 1), axis(300, 7, 2, 3, 1)},
+      {2, 1, 1, 2, axis(3, 2, 3, 4, 1), axis(3, 1, 4, 6, 1)},
+      {33, 1, 2, 3, axis(3, 2, 1, 0, 1), axis(4, 2, 1, 1, 1)},
+  };
+}
+
+}  // namespace devplace::test
