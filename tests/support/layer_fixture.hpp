@@ -45,12 +45,13 @@ void require_agreement(const std::vector<T>& values, const std::vector<T>& expec
 
 /// Runs a network forward and backward on the CPU from a fixture's input, parameters and upstream gradient, and
 /// compares the output and all gradients with PyTorch's. `names` are the fixture's names of the parameters, in order;
-/// `Input` and `Output` are the extents of the fixture's arrays.
+/// `Input` and `Output` are the extents of the fixture's arrays. A name without a folder is in layers/.
 template <class Net, class T, class Input, class Output>
 void compare_with_pytorch(const std::string& name, const std::vector<std::string>& names) {
   using run = runtime::engine<Net, T, backend::cpu>;
   using plan = runtime::network_plan<Net>;
-  const std::string folder = "layers/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const std::string group = name.find('/') == std::string::npos ? "layers/" : "";
+  const std::string folder = group + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
   const std::vector<T> x = read_all<T, Input>(folder + "x.npy");
   const std::vector<T> dy = read_all<T, Output>(folder + "dy.npy");
   const std::size_t batch = Input::static_extent(0);

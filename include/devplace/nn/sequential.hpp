@@ -83,6 +83,29 @@ template <fixes_input Layer, class In>
 struct taken_by<Layer, In> {
   using type = typename Layer::input_extents;
 };
+/// A layer that takes samples of many extents, not of any: of `takes<In>`, `type` are In or the extents that are taken
+/// in their place, and `expected` is for messages.
+template <class Layer, class In>
+concept fixes_part = requires {
+  typename Layer::template takes<In>;
+};
+template <class Layer, class In>
+  requires fixes_part<Layer, In>
+struct taken_by<Layer, In> {
+  using type = typename Layer::template takes<In>::type;
+  using expected = typename Layer::template takes<In>::expected;
+};
+template <class Taken>
+struct expected_of {
+  using type = typename Taken::type;
+};
+template <class Taken>
+  requires requires {
+    typename Taken::expected;
+  }
+struct expected_of<Taken> {
+  using type = typename Taken::expected;
+};
 
 template <class Layer, class In>
 inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
@@ -130,7 +153,7 @@ struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
   using type = std::conditional_t<
       !takes_another<Layer, In>,
       std::conditional_t<layers_fit<own>, typename misfit_in<plans::next::fitting, typename plans::next>::type, own>,
-      misfit<position<Index>, Layer, expects<typename taken_by<Layer, In>::type>, receives<In>>>;
+      misfit<position<Index>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>;
 };
 
 template <class In, class... Layers>

@@ -73,8 +73,8 @@ struct processes {};
 /// Bytes that training needs on the place with the largest demand, known at compile time:
 /// `static_assert(memory_plan<model_t, batch<64>, optim::adam>::bytes < 8_GiB)`. Counts all allocations of model,
 /// optimizer and trainer, which is also their peak (`memory_usage::peak`). Not included are batches (`loader`), class
-/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace`, on the CPU the packing
-/// buffers of the matrix engine (one set per thread); nor the copies of gradients by which `collective::direct` works
+/// weights, `clipping`, and allocations that exist once per process: on a GPU `gpu_workspace` and 32 MiB more if the
+/// network has convolutions, on the CPU the packing buffers of the matrix engine (one set per thread); nor the copies of gradients by which `collective::direct` works
 /// on devices without access to each other's memory, up to 1 MiB for each other place; nor what a model keeps after it
 /// has predicted, also for `accuracy`: `memory_plan<model_t, batch<n>>::activations`. Without a rule,
 /// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for

@@ -65,6 +65,7 @@ class call {
   using parameter_type = typename roles::working;
   using gradient_type = typename roles::gradient;  ///< of parameters
   using backend_type = Backend;
+  using sample = In;  ///< the extents of one sample of the input
   /// A batch of samples.
   template <class Element, class Sample>
   using samples_of = view<Element, prepend_t<dyn, Sample>, here<Backend>>;

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/window_fit.hpp>
+#include <devplace/nn/detail/window_options.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/ops/convolution.hpp>
+#include <devplace/ops/elementwise.hpp>
+
+namespace devplace::nn::detail {
+
+/// The convolution of `In` channels with one or two further axes to `Out` channels. A relu after it is fused.
+template <std::size_t Axes, std::size_t In, std::size_t Out, class... Options>
+struct convolution_layer {
+ private:
+  using options = window_options<false, Options...>;
+  static_assert(options::known,
+                "devplace: a convolution's options are kernel, stride, padding, dilation, groups<1 or more> and "
+                "no_bias, each at most once: conv2d<3, 16, kernel<3>, stride<2>, padding<1>>.");
+  static_assert(!options::known || options::has_kernel,
+                "devplace: a convolution needs the extents of its kernel: conv2d<3, 16, kernel<3>>, or kernel<3, 5> "
+                "for 3 rows and 5 columns.");
+  static_assert(options::positive, "devplace: kernel, stride and dilation of a convolution are 1 or more.");
+  static_assert(Axes == 2 || options::square,
+                "devplace: a conv1d has one axis, so its options have one number: conv1d<3, 16, kernel<5>>.");
+  static constexpr std::size_t groups = options::group_number;
+  static constexpr bool divide = In > 0 && Out > 0 && In % groups == 0 && Out % groups == 0;
+  static_assert(divide,
+                "devplace: the groups of a convolution do not divide its channels: In and Out of conv2d<In, Out, "
+                "groups<Count>> must be multiples of Count, and not 0.");
+
+  static constexpr std::size_t channels = In / groups;
+  static constexpr std::size_t fan_in = channels * options::template taps<Axes>;
+  static constexpr parameter_shape weight_shape() {
+    if constexpr (Axes == 2)
+      return {Out, channels, options::size.rows, options::size.columns};
+    else
+      return {Out, channels, options::size.rows};
+  }
+  static constexpr parameter weight{"weight", weight_shape(), init::fan_in_uniform(fan_in)};
+  static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(fan_in)};
+  static constexpr auto table() {
+    if constexpr (options::bias)
+      return std::array{weight, bias};
+    else
+      return std::array{weight};
+  }
+
+ public:
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = window_fit<options, Axes, In, X>;
+  template <class X>
+  using output = typename takes<X>::template windows<Out>;
+  static constexpr keep keeps = keep::input;
+  static constexpr auto parameters = table();
+  template <class X>
+  static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
+  template <class Next>
+  static constexpr bool absorbs = std::same_as<Next, relu>;
+
+  static void forward(const auto& c) { convolve(c, devplace::detail::epilogue::none); }
+  template <class Next>
+  static void forward_absorbing(const auto& c) {
+    convolve(c, devplace::detail::epilogue::relu);
+  }
+  static void backward(const auto& c) { gradients(c, c.output_gradient); }
+  template <class Next>
+  static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
+    flat(between) = relu::gradient(flat(c.output_gradient), flat(output));
+    gradients(c, between);
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static devplace::detail::convolution_shape shape_of(const Call& c) {
+    return takes<typename Call::sample>::shape(c.batch(), groups, Out);
+  }
+
+  template <class Call>
+  static void convolve(const Call& c, devplace::detail::epilogue then) {
+    using T = typename Call::value_type;
+    devplace::detail::convolution_arguments<T> g{
+        shape_of(c), c.input.data(), c.template parameter<0>().data(), nullptr, c.output.data(), then, math<Call>};
+    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
+    run<devplace::op::convolution>(c, g);
+  }
+
+  template <class Call, class Dy>
+  static void gradients(const Call& c, const Dy& dy) {
+    using namespace devplace::detail;
+    using T = typename Call::value_type;
+    const convolution_shape shape = shape_of(c);
+    const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
+    if constexpr (options::bias)
+      run<devplace::op::channel_sums>(c, channel_sums_arguments<T>{shape.samples, Out, shape.pixels(), dy.data(),
+                                                                   c.template parameter_gradient<1>().data(), old});
+    run<devplace::op::convolution_weight_gradient>(
+        c, convolution_weight_gradient_arguments<T>{shape, dy.data(), c.input.data(),
+                                                    c.template parameter_gradient<0>().data(), old, c.scratch().data(),
+                                                    math<Call>});
+    if (c.needs_input_gradient)
+      run<devplace::op::convolution_input_gradient>(
+          c, convolution_input_gradient_arguments<T>{shape, dy.data(), c.template parameter<0>().data(), nullptr,
+                                                     c.input_gradient.data(), math<Call>});
+  }
+
+  template <class Call>
+  static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
+
+  template <class Op, class Call, class Arguments>
+  static void run(const Call& c, const Arguments& arguments) {
+    static_assert(std::floating_point<typename Call::value_type>,
+                  "devplace: convolutions compute in float or double; this model's activations have another type.");
+    devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
+  }
+};
+
+}  // namespace devplace::nn::detail

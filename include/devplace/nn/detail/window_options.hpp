@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/ops/detail/convolution_arguments.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::nn {
+
+/// Options of convolutions and poolings, as types in any order: `conv2d<3, 16, kernel<3>, stride<2>, padding<1>>`. One
+/// number is for both axes, `kernel<3, 5>` is 3 rows and 5 columns.
+///@{
+
+/// Extents of the window.
+template <std::size_t Rows, std::size_t Columns = Rows>
+struct kernel {};
+/// Steps between windows. A convolution's are 1 by default, a pooling's the extents of the window.
+template <std::size_t Rows, std::size_t Columns = Rows>
+struct stride {};
+/// Zeros on each side of the input, 0 by default.
+template <std::size_t Rows, std::size_t Columns = Rows>
+struct padding {};
+/// Steps between the taps of a window, 1 by default.
+template <std::size_t Rows, std::size_t Columns = Rows>
+struct dilation {};
+/// The channels are divided into this number of groups that are convolved separately, 1 by default.
+template <std::size_t Count>
+struct groups {};
+/// A convolution without the bias that it has by default.
+struct no_bias {};
+
+///@}
+
+/// Extents that a layer needs at least, in error messages.
+template <class Extents>
+struct at_least;
+
+namespace detail {
+
+/// The value of the option `Option<Rows, Columns>` among types, or another one.
+struct pair_of_sizes {
+  std::size_t rows, columns;
+  bool given = true;
+};
+template <template <std::size_t, std::size_t> class Option>
+struct pair_option {
+  static constexpr pair_of_sizes none{0, 0, false};
+  template <class Other>
+  static constexpr pair_of_sizes read(const Other*) {
+    return none;
+  }
+  template <std::size_t Rows, std::size_t Columns>
+  static constexpr pair_of_sizes read(const Option<Rows, Columns>*) {
+    return {Rows, Columns};
+  }
+  template <class... Options>
+  static constexpr pair_of_sizes among(std::size_t otherwise_rows, std::size_t otherwise_columns) {
+    pair_of_sizes found{otherwise_rows, otherwise_columns, false};
+    ((read(static_cast<const Options*>(nullptr)).given
+          ? static_cast<void>(found = read(static_cast<const Options*>(nullptr)))
+          : static_cast<void>(0)),
+     ...);
+    return found;
+  }
+  template <class... Options>
+  static constexpr std::size_t count = (std::size_t{read(static_cast<const Options*>(nullptr)).given} + ... + 0);
+};
+
+template <class Option>
+inline constexpr std::size_t group_count = 0;
+template <std::size_t Count>
+inline constexpr std::size_t group_count<groups<Count>> = Count;
+
+/// What a convolution's or a pooling's options say. `StrideIsKernel`: if no stride is given.
+template <bool StrideIsKernel, class... Options>
+struct window_options {
+  static constexpr std::size_t kernels = pair_option<kernel>::template count<Options...>,
+                               strides = pair_option<stride>::template count<Options...>,
+                               paddings = pair_option<padding>::template count<Options...>,
+                               dilations = pair_option<dilation>::template count<Options...>,
+                               groupings = (std::size_t{group_count<Options> != 0} + ... + 0),
+                               no_biases = (std::size_t{std::is_same_v<Options, no_bias>} + ... + 0);
+  /// Whether each type is an option, and none is given twice.
+  static constexpr bool known =
+      kernels + strides + paddings + dilations + groupings + no_biases == sizeof...(Options) && strides <= 1 &&
+      paddings <= 1 && dilations <= 1 && groupings <= 1 && no_biases <= 1;
+  static constexpr bool has_kernel = kernels == 1;
+  static constexpr pair_of_sizes size = pair_option<kernel>::template among<Options...>(1, 1);
+  static constexpr pair_of_sizes step = pair_option<stride>::template among<Options...>(
+      StrideIsKernel ? size.rows : 1, StrideIsKernel ? size.columns : 1);
+  static constexpr pair_of_sizes pad = pair_option<padding>::template among<Options...>(0, 0);
+  static constexpr pair_of_sizes dilate = pair_option<dilation>::template among<Options...>(1, 1);
+  static constexpr std::size_t group_number = groupings == 0 ? 1 : (group_count<Options> + ... + 0);
+  static constexpr bool bias = no_biases == 0;
+  /// Whether no option distinguishes rows and columns.
+  static constexpr bool square = size.rows == size.columns && step.rows == step.columns && pad.rows == pad.columns &&
+                                 dilate.rows == dilate.columns;
+  /// Elements of a window over one or two axes.
+  template <std::size_t Axes>
+  static constexpr std::size_t taps = Axes == 1 ? size.rows : size.rows* size.columns;
+  static constexpr bool positive =
+      size.rows * size.columns * step.rows * step.columns * dilate.rows * dilate.columns != 0;
+
+  /// The extent of the window, with its gaps.
+  static constexpr std::size_t reach_rows = (size.rows - 1) * dilate.rows + 1;
+  static constexpr std::size_t reach_columns = (size.columns - 1) * dilate.columns + 1;
+
+  /// The axes of images of these extents, which the window fits into.
+  ///@{
+  static constexpr devplace::detail::window_axis rows(std::size_t height) {
+    return {height, (height + 2 * pad.rows - reach_rows) / step.rows + 1, size.rows, step.rows, pad.rows, dilate.rows};
+  }
+  static constexpr devplace::detail::window_axis columns(std::size_t width) {
+    return {width,        (width + 2 * pad.columns - reach_columns) / step.columns + 1,
+            size.columns, step.columns,
+            pad.columns,  dilate.columns};
+  }
+  ///@}
+
+  /// The smallest image that the window fits into.
+  static constexpr std::size_t least_rows = reach_rows > 2 * pad.rows ? reach_rows - 2 * pad.rows : 1;
+  static constexpr std::size_t least_columns = reach_columns > 2 * pad.columns ? reach_columns - 2 * pad.columns : 1;
+};
+
+}  // namespace detail
+}  // namespace devplace::nn

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the fixtures of convolutions and poolings, in convolutions/, beside this file; see make_fixtures.py."""
+
+import shutil
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from make_fixtures import ROOT, gradients, record, write
+
+STEPS = 200
+BATCH = 8
+
+
+def case(name, function, x, **parameters):
+    """x and parameters are extents, or tensors."""
+    inputs = {"x": x, **parameters}
+    inputs = {key: value if isinstance(value, torch.Tensor) else torch.randn(value) for key, value in inputs.items()}
+    dy = torch.randn(function(**inputs).shape)
+    record(f"convolutions/{name}", lambda dtype: gradients(function, inputs, dy, dtype))
+
+
+def convolution(name, x, weight, with_bias=True, function=functional.conv2d, **options):
+    parameters = {"weight": torch.randn(weight) * 0.5}
+    if with_bias:
+        outputs = weight[0] if function in (functional.conv1d, functional.conv2d) else weight[1] * options["groups"]
+        parameters["bias"] = torch.randn(outputs)
+    case(name, lambda x, weight, bias=None: function(x, weight, bias, **options), x, **parameters)
+
+
+def make_convolutions():
+    torch.manual_seed(11)
+    convolution("plain", (3, 2, 6, 5), (4, 2, 3, 3))
+    convolution("padded", (2, 3, 7, 7), (5, 3, 3, 3), padding=1)
+    convolution("strided", (2, 3, 8, 7), (4, 3, 3, 3), stride=2, padding=1)
+    convolution("dilated", (2, 2, 9, 8), (3, 2, 3, 3), dilation=2, padding=2)
+    convolution("grouped", (2, 4, 6, 6), (6, 2, 3, 3), groups=2, padding=1)
+    convolution("depthwise", (2, 3, 6, 6), (3, 1, 3, 3), groups=3, stride=2)
+    convolution("pointwise", (2, 5, 4, 3), (6, 5, 1, 1), with_bias=False)
+    convolution("everything", (2, 4, 9, 11), (2, 2, 2, 5), False, groups=2, stride=(3, 2), padding=(1, 4), dilation=(2, 1))
+    convolution("one_axis", (3, 2, 12), (4, 2, 5), function=functional.conv1d, padding=2, stride=2)
+
+
+def make_poolings():
+    torch.manual_seed(12)
+    # Integers from 0 to 3, so that windows have several largest elements.
+    ties = torch.randint(0, 4, (2, 2, 7, 6)).float()
+    for name, x in (("max", torch.randn(2, 2, 7, 6)), ("max_of_ties", ties)):
+        case(f"{name}_pool", lambda x: functional.max_pool2d(x, 2), x)
+        case(f"{name}_pool_overlapping", lambda x: functional.max_pool2d(x, 3, 2, 1), x)
+        case(f"{name}_pool_everything", lambda x: functional.max_pool2d(x, (3, 2), (1, 3), (1, 0), (2, 1)), x)
+    case("average_pool", lambda x: functional.avg_pool2d(x, 2), (2, 2, 7, 6))
+    case("average_pool_overlapping", lambda x: functional.avg_pool2d(x, (3, 2), (2, 1), 1), (2, 2, 7, 6))
+    case("global_average_pool", lambda x: functional.adaptive_avg_pool2d(x, 1).flatten(1), (3, 2, 5, 3))
+    case("upsample", lambda x: functional.interpolate(x, scale_factor=2, mode="nearest"), (2, 2, 3, 4))
+
+
+class Network(nn.Sequential):
+    """The network of the training fixture; images are [1, 10, 10]."""
+
+    def __init__(self):
+        super().__init__(
+            nn.Conv2d(1, 4, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(4, 6, 3, padding=2, dilation=2, groups=2),
+            nn.Tanh(),
+            nn.AvgPool2d(3, 2, 1),
+            nn.Conv2d(6, 8, 2, stride=2, bias=False),
+            nn.Upsample(scale_factor=2),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(8, 3),
+        )
+
+
+def make_training():
+    torch.manual_seed(13)
+    start = [parameter.detach().clone() for parameter in Network().parameters()]
+    images = torch.randn(4 * BATCH, 1, 10, 10)
+    labels = torch.randint(0, 3, (4 * BATCH,))
+    results = {}
+
+    def train(dtype):
+        network = Network().to(dtype)
+        with torch.no_grad():
+            for parameter, value in zip(network.parameters(), start):
+                parameter.copy_(value)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, foreach=False)
+        losses = []
+        for step in range(STEPS):
+            batch = slice(step % 4 * BATCH, (step % 4 + 1) * BATCH)
+            optimizer.zero_grad()
+            loss = functional.cross_entropy(network(images[batch].to(dtype)), labels[batch])
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach())
+        results[dtype] = torch.stack(losses)
+        of_start = {f"start{i}": value.to(dtype) for i, value in enumerate(start)}
+        of_end = {f"end{i}": value.detach() for i, value in enumerate(network.parameters())}
+        return {"images": images.to(dtype), "losses": results[dtype], **of_start, **of_end}
+
+    record("convolutions/training", train)
+    write("convolutions/training/labels.npy", labels)
+    exact, rounded = results[torch.float64], results[torch.float32]
+    print(
+        f"convolutions/training: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
+        f" {float(((rounded.double() - exact) / exact).abs().max()):.1e} relative"
+    )
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    shutil.rmtree(ROOT / "convolutions", ignore_errors=True)
+    make_convolutions()
+    make_poolings()
+    make_training()
+    files = list((ROOT / "convolutions").rglob("*.npy"))
+    print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
+
+
+if __name__ == "__main__":
+    main()
