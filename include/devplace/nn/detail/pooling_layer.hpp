@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include <devplace/nn/detail/window_fit.hpp>
+#include <devplace/nn/detail/window_options.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/pooling.hpp>
+
+namespace devplace::nn::detail {
+
+/// What the layers of windows over one channel have in common; `keeps` and the passes are theirs.
+template <class... Options>
+struct pooling_layer {
+ private:
+  using options = window_options<true, Options...>;
+  static_assert(options::known && options::groupings == 0 && options::no_biases == 0,
+                "devplace: a pooling's options are kernel, stride, padding and, of max_pool2d, dilation, each at most "
+                "once: max_pool2d<kernel<3>, stride<2>, padding<1>>.");
+  static_assert(
+      !options::known || options::has_kernel,
+      "devplace: a pooling needs the extents of its window: max_pool2d<kernel<2>>, or kernel<2, 3> for 2 rows "
+      "and 3 columns.");
+  static_assert(options::positive, "devplace: kernel, stride and dilation of a pooling are 1 or more.");
+  static_assert(2 * options::pad.rows <= options::size.rows && 2 * options::pad.columns <= options::size.columns,
+                "devplace: a pooling's padding is at most half its kernel, or a window would have no element.");
+
+ public:
+  /// The samples that the layer takes after ones of extents X, and what it gives.
+  ///@{
+  template <class X>
+  using takes = window_fit<options, 2, 0, X>;
+  template <class X>
+  using output = typename takes<X>::template windows<takes<X>::channels>;
+  ///@}
+
+ protected:
+  template <class Call>
+  static constexpr devplace::detail::pooling_shape shape{takes<typename Call::sample>::rows,
+                                                         takes<typename Call::sample>::columns};
+
+  /// Runs a functor for each element of a batch of images.
+  template <class Call, class F>
+  static void run(const Call& c, std::size_t plane, const F& f) {
+    static_assert(std::floating_point<typename Call::value_type>,
+                  "devplace: poolings compute in float or double; this model's activations have another type.");
+    devplace::detail::for_each_in_planes<typename Call::backend_type>(
+        c.ordinal(), c.batch() * takes<typename Call::sample>::channels, plane, f);
+  }
+};
+
+}  // namespace devplace::nn::detail

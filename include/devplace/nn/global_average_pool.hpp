@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/detail/reducers.hpp>
+#include <devplace/ops/detail/reduction_plan.hpp>
+#include <devplace/ops/elementwise.hpp>
+
+namespace devplace::nn {
+
+/// The mean of each channel of an image: samples [C, H, W] become [C], ready for a linear layer. In PyTorch it is
+/// AdaptiveAvgPool2d(1) followed by Flatten.
+struct global_average_pool {
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::image_fit<X>;
+  template <class X>
+  using output = extents<takes<X>::type::static_extent(0)>;
+  static constexpr keep keeps = keep::nothing;
+
+  template <class Call>
+  static void forward(const Call& c) {
+    using T = typename Call::value_type;
+    using reducer = devplace::detail::sum_reducer<T>;
+    devplace::detail::reduce<typename Call::backend_type>(
+        c.ordinal(), devplace::detail::reduction_plan<devplace::detail::element_source<T>, reducer>{
+                         c.output.size(), pixels<Call>, 1, {c.input.data()}, reducer{c.output.data(), T{0}}});
+    detail::flat(c.output) = detail::flat(c.output) / static_cast<T>(pixels<Call>);
+  }
+  template <class Call>
+  static void backward(const Call& c) {
+    using T = typename Call::value_type;
+    const std::size_t means = c.output_gradient.size();
+    const auto each = c.output_gradient.reshape(extents<dyn, 1>{means});
+    c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}) = each / static_cast<T>(pixels<Call>);
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static constexpr std::size_t pixels = Call::sample::static_extent(1) * Call::sample::static_extent(2);
+};
+
+}  // namespace devplace::nn

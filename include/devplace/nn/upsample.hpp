@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/pooling.hpp>
+
+namespace devplace::nn {
+
+/// Repeats each pixel Factor times in rows and columns: samples [C, H, W] become [C, Factor H, Factor W], as
+/// torch.nn.Upsample(scale_factor=Factor), whose mode is nearest.
+template <std::size_t Factor>
+struct upsample {
+  static_assert(Factor > 0, "devplace: upsample<Factor> repeats pixels one time or more.");
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::image_fit<X>;
+  template <class X>
+  using output = extents<takes<X>::type::static_extent(0), Factor * takes<X>::type::static_extent(1),
+                         Factor * takes<X>::type::static_extent(2)>;
+  static constexpr keep keeps = keep::nothing;
+
+  template <class Call>
+  static void forward(const Call& c) {
+    using functor = devplace::detail::upsample_functor<typename Call::value_type>;
+    run(c, c.output.size(), functor{columns<Call>, Factor, c.input.data(), c.output.data()});
+  }
+  template <class Call>
+  static void backward(const Call& c) {
+    using functor = devplace::detail::upsample_gradient_functor<typename Call::value_type>;
+    run(c, c.input_gradient.size(), functor{columns<Call>, Factor, c.output_gradient.data(), c.input_gradient.data()});
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static constexpr std::size_t columns = Call::sample::static_extent(2);
+
+  template <class Call, class F>
+  static void run(const Call& c, std::size_t n, const F& f) {
+    static_assert(std::floating_point<typename Call::value_type>,
+                  "devplace: upsample computes in float or double; this model's activations have another type.");
+    devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), n, 16384, f);
+  }
+};
+
+}  // namespace devplace::nn

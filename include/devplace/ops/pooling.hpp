@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+#include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/for_each.hpp>
+
+// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time.
+
+namespace devplace::detail {
+
+/// Windows over `planes` images of one channel, and the extents of an image's windows.
+struct pooling_shape {
+  window_axis rows, columns;
+
+  DEVPLACE_HD constexpr std::size_t plane() const { return rows.in * columns.in; }
+  DEVPLACE_HD constexpr std::size_t windows() const { return rows.out * columns.out; }
+  /// Taps of a window.
+  DEVPLACE_HD constexpr std::size_t taps() const { return rows.size * columns.size; }
+};
+
+/// Calls f(at) for the elements of the image in window (row, column), in order.
+template <class F>
+DEVPLACE_HD void for_each_in_window(const pooling_shape& s, std::size_t row, std::size_t column, const F& f) {
+  for (std::size_t i = 0; i < s.rows.size; ++i) {
+    const std::size_t y = s.rows.padded(row, i);
+    if (!s.rows.inside(y)) continue;
+    for (std::size_t j = 0; j < s.columns.size; ++j) {
+      const std::size_t x = s.columns.padded(column, j);
+      if (s.columns.inside(x)) f((y - s.rows.padding) * s.columns.in + (x - s.columns.padding));
+    }
+  }
+}
+
+/// Calls f(row, column) for the windows that contain element `at` of an image, in order.
+template <class F>
+DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, const F& f) {
+  const std::size_t y = at / s.columns.in + s.rows.padding, x = at % s.columns.in + s.columns.padding;
+  for (std::size_t i = s.rows.size; i-- != 0;) {
+    const std::size_t up = i * s.rows.dilation;
+    if (y < up || (y - up) % s.rows.stride != 0 || (y - up) / s.rows.stride >= s.rows.out) continue;
+    for (std::size_t j = s.columns.size; j-- != 0;) {
+      const std::size_t left = j * s.columns.dilation;
+      if (x < left || (x - left) % s.columns.stride != 0 || (x - left) / s.columns.stride >= s.columns.out) continue;
+      f((y - up) / s.rows.stride, (x - left) / s.columns.stride);
+    }
+  }
+}
+
+/// Whether `x` takes the place of `best` as the largest element so far: the first of equal ones stays, and the last NaN
+/// wins, as in PyTorch.
+template <class T>
+DEVPLACE_HD constexpr bool takes_place(T x, T best) {
+  return x > best || x != x;
+}
+
+/// Calls f(plane, row, begin, end) for the parts of rows of `columns` elements, `rows` in a plane, in [begin, end).
+template <class F>
+void for_each_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
+  for (std::size_t i = begin; i < end;) {
+    const std::size_t row = i / columns, first = i % columns;
+    const std::size_t n = columns - first < end - i ? columns - first : end - i;
+    f(row / rows, row % rows, first, first + n);
+    i += n;
+  }
+}
+
+/// Calls f(window, at) for the windows [begin, end) of a row, in which each of the row's windows has tap (i, j) at the
+/// image's element `at`.
+template <class F>
+void for_each_tap_of_row(const pooling_shape& s, std::size_t row, std::size_t begin, std::size_t end, const F& f) {
+  for (std::size_t i = 0; i < s.rows.size; ++i) {
+    const std::size_t y = s.rows.padded(row, i);
+    if (!s.rows.inside(y)) continue;
+    for (std::size_t j = 0; j < s.columns.size; ++j) {
+      const std::size_t low = s.columns.first_inside(j), high = s.columns.end_inside(j);
+      const std::size_t first = begin > low ? begin : low, last = end < high ? end : high;
+      if (first >= last) continue;
+      const std::size_t at = (y - s.rows.padding) * s.columns.in + s.columns.padded(first, j) - s.columns.padding;
+      f(first, last, at);
+    }
+  }
+}
+
+/// to [planes, rows.out, columns.out] = the largest elements of the windows of x [planes, rows.in, columns.in].
+template <class T>
+struct max_pool_functor {
+  pooling_shape s;
+  const T* x;
+  T* to;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t window = i % s.windows();
+    const T* const image = x + i / s.windows() * s.plane();
+    T best = -infinity<T>;
+    for_each_in_window(s, window / s.columns.out, window % s.columns.out, [&](std::size_t at) {
+      if (takes_place(image[at], best)) best = image[at];
+    });
+    to[i] = best;
+  }
+  void range(std::size_t from, std::size_t until) const {
+    for_each_row(s.rows.out, s.columns.out, from, until,
+                 [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
+                   const T* const image = x + plane * s.plane();
+                   T* const out = to + plane * s.windows() + row * s.columns.out;
+                   for (std::size_t k = begin; k < end; ++k)
+                     out[k] = -infinity<T>;
+                   for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
+                     for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
+                       out[k] = takes_place(image[at], out[k]) ? image[at] : out[k];
+                   });
+                 });
+  }
+};
+
+/// dx = the gradient of max_pool's input: that of each window goes to its first largest element.
+template <class T>
+struct max_pool_gradient_functor {
+  pooling_shape s;
+  const T* x;
+  const T* dy;
+  T* dx;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t plane = i / s.plane(), at = i % s.plane();
+    const T* const windows = dy + plane * s.windows();
+    T sum{0};
+    for_each_window_of(s, at, [&](std::size_t row, std::size_t column) {
+      if (largest(x + plane * s.plane(), row, column) == at) sum += windows[row * s.columns.out + column];
+    });
+    dx[i] = sum;
+  }
+  /// Of whole planes.
+  void range(std::size_t from, std::size_t until) const {
+    for (std::size_t i = from; i < until; ++i)
+      dx[i] = T{0};
+    for (std::size_t plane = from / s.plane(); plane * s.plane() < until; ++plane) {
+      T* const image = dx + plane * s.plane();
+      const T* windows = dy + plane * s.windows();
+      for (std::size_t row = 0; row < s.rows.out; ++row)
+        for (std::size_t column = 0; column < s.columns.out; ++column)
+          image[largest(x + plane * s.plane(), row, column)] += *windows++;
+    }
+  }
+
+ private:
+  DEVPLACE_HD std::size_t largest(const T* image, std::size_t row, std::size_t column) const {
+    T best = -infinity<T>;
+    std::size_t found = s.plane();
+    for_each_in_window(s, row, column, [&](std::size_t at) {
+      const bool takes = takes_place(image[at], best) || found == s.plane();
+      best = takes ? image[at] : best;
+      found = takes ? at : found;
+    });
+    return found;
+  }
+};
+
+/// to = the means of the windows of x, in which padding counts as zeros.
+template <class T>
+struct average_pool_functor {
+  pooling_shape s;
+  const T* x;
+  T* to;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t window = i % s.windows();
+    const T* const image = x + i / s.windows() * s.plane();
+    T sum{0};
+    for_each_in_window(s, window / s.columns.out, window % s.columns.out, [&](std::size_t at) { sum += image[at]; });
+    to[i] = sum / static_cast<T>(s.taps());
+  }
+  void range(std::size_t from, std::size_t until) const {
+    for_each_row(s.rows.out, s.columns.out, from, until,
+                 [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
+                   const T* const image = x + plane * s.plane();
+                   T* const out = to + plane * s.windows() + row * s.columns.out;
+                   for (std::size_t k = begin; k < end; ++k)
+                     out[k] = T{0};
+                   for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
+                     for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
+                       out[k] += image[at];
+                   });
+                   for (std::size_t k = begin; k < end; ++k)
+                     out[k] /= static_cast<T>(s.taps());
+                 });
+  }
+};
+
+/// dx = the gradient of average_pool's input.
+template <class T>
+struct average_pool_gradient_functor {
+  pooling_shape s;
+  const T* dy;
+  T* dx;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const T* const windows = dy + i / s.plane() * s.windows();
+    T sum{0};
+    for_each_window_of(s, i % s.plane(), [&](std::size_t row, std::size_t column) {
+      sum += windows[row * s.columns.out + column] / static_cast<T>(s.taps());
+    });
+    dx[i] = sum;
+  }
+  /// Of whole planes.
+  void range(std::size_t from, std::size_t until) const {
+    for (std::size_t i = from; i < until; ++i)
+      dx[i] = T{0};
+    for (std::size_t plane = from / s.plane(); plane * s.plane() < until; ++plane)
+      for (std::size_t row = 0; row < s.rows.out; ++row) {
+        const T* const windows = dy + plane * s.windows() + row * s.columns.out;
+        T* const image = dx + plane * s.plane();
+        for_each_tap_of_row(s, row, 0, s.columns.out, [&](std::size_t first, std::size_t last, std::size_t at) {
+          for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
+            image[at] += windows[k] / static_cast<T>(s.taps());
+        });
+      }
+  }
+};
+
+/// to [planes, factor rows, factor columns] = each element of x [planes, rows, columns], factor x factor times.
+template <class T>
+struct upsample_functor {
+  std::size_t columns, factor;
+  const T* x;
+  T* to;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t wide = columns * factor, row = i / wide;
+    to[i] = x[row / factor * columns + i % wide / factor];
+  }
+  void range(std::size_t from, std::size_t until) const {
+    for_each_row(1, columns * factor, from, until,
+                 [this](std::size_t row, std::size_t, std::size_t begin, std::size_t end) {
+                   const T* const source = x + row / factor * columns;
+                   T* const out = to + row * columns * factor;
+                   for (std::size_t k = begin; k < end; ++k)
+                     out[k] = source[k / factor];
+                 });
+  }
+};
+
+/// dx = the gradient of upsample's input.
+template <class T>
+struct upsample_gradient_functor {
+  std::size_t columns, factor;
+  const T* dy;
+  T* dx;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t wide = columns * factor;
+    const T* const first = dy + i / columns * factor * wide + i % columns * factor;
+    T sum{0};
+    for (std::size_t y = 0; y < factor; ++y)
+      for (std::size_t z = 0; z < factor; ++z)
+        sum += first[y * wide + z];
+    dx[i] = sum;
+  }
+};
+
+/// Runs a functor for all of `planes` planes of `plane` elements, whole planes on each thread of the CPU.
+template <class Backend, class F>
+void for_each_in_planes(int ordinal, std::size_t planes, std::size_t plane, const F& f) {
+  constexpr std::size_t worth_a_thread = 16384;
+  for_each_index<Backend>(ordinal, planes * plane, (worth_a_thread / plane + 1) * plane, f);
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/max_pool2d.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/layer_fixture.hpp"
+#include "support/simt/backend.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::compare_with_pytorch_in_both;
+
+namespace {
+
+using two = nn::max_pool2d<nn::kernel<2>>;
+using overlapping = nn::max_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>;
+using everything = nn::max_pool2d<nn::kernel<3, 2>, nn::stride<1, 3>, nn::padding<1, 0>, nn::dilation<2, 1>>;
+
+template <class Layer>
+using net = nn::sequential<nn::input<2, 7, 6>, Layer>;
+
+}  // namespace
+
+TEST_CASE("max_pool2d agrees with PyTorch, also which of several largest elements gets the gradient", "[nn]") {
+  using in = dp::extents<2, 2, 7, 6>;
+  for (const std::string name : {"convolutions/max_pool", "convolutions/max_of_ties_pool"}) {
+    compare_with_pytorch_in_both<net<two>, in, dp::extents<2, 2, 3, 3>>(name);
+    compare_with_pytorch_in_both<net<overlapping>, in, dp::extents<2, 2, 4, 3>>(name + "_overlapping");
+    compare_with_pytorch_in_both<net<everything>, in, dp::extents<2, 2, 5, 2>>(name + "_everything");
+  }
+}
+
+TEST_CASE("max_pool2d's gradient agrees with differences", "[nn]") {
+  CHECK(nn::check_gradients<net<two>>(dp::seed{1}).worst < 1e-7);
+  CHECK(nn::check_gradients<net<overlapping>>(dp::seed{2}).worst < 1e-7);
+  CHECK(nn::check_gradients<net<everything>>(dp::seed{3}).worst < 1e-7);
+}
+
+TEST_CASE("max_pool2d's kernels for GPUs give bitwise the results of the CPU, with ties and special values", "[nn]") {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const dp::detail::pooling_shape shapes[] = {{{7, 3, 2, 2, 0, 1}, {6, 3, 2, 2, 0, 1}},
+                                              {{7, 4, 3, 2, 1, 1}, {6, 3, 3, 2, 1, 1}},
+                                              {{7, 5, 3, 1, 1, 2}, {6, 2, 2, 3, 0, 1}}};
+  for (const auto& s : shapes) {
+    const std::size_t planes = 5;
+    std::vector<float> x(planes * s.plane()), dy(planes * s.windows());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = i % 11 == 3 ? nan : i % 13 < 3 ? -infinity : static_cast<float>(i * 7 % 5);
+    for (std::size_t i = 0; i < dy.size(); ++i)
+      dy[i] = static_cast<float>(i % 17) - 8;
+    const auto results = [&](auto backend) {
+      using on = decltype(backend);
+      std::vector<float> y(dy.size()), dx(x.size());
+      dp::detail::for_each_in_planes<on>(0, planes, s.windows(),
+                                         dp::detail::max_pool_functor<float>{s, x.data(), y.data()});
+      dp::detail::for_each_in_planes<on>(
+          0, planes, s.plane(), dp::detail::max_pool_gradient_functor<float>{s, x.data(), dy.data(), dx.data()});
+      for (float& value : y)
+        if (std::isnan(value)) value = 1000;
+      y.insert(y.end(), dx.begin(), dx.end());
+      return y;
+    };
+    CHECK(results(dp::backend::cpu{}) == results(dp::test::simt::backend{}));
+  }
+}
+
+TEST_CASE("the last NaN of a window is its largest element", "[nn]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x{1, nan, nan, 4}, dy{5};
+  std::vector<float> y(1), dx(4);
+  const dp::detail::pooling_shape s{{2, 1, 2, 2, 0, 1}, {2, 1, 2, 2, 0, 1}};
+  dp::detail::for_each_in_planes<dp::backend::cpu>(0, 1, 1, dp::detail::max_pool_functor<float>{s, x.data(), y.data()});
+  dp::detail::for_each_in_planes<dp::backend::cpu>(
+      0, 1, 4, dp::detail::max_pool_gradient_functor<float>{s, x.data(), dy.data(), dx.data()});
+  CHECK(std::isnan(y[0]));
+  CHECK(dx == std::vector<float>{0, 0, 5, 0});
+}
