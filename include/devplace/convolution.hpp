@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Layers of images and of signals: convolutions and poolings. Not part of all.hpp or nn.hpp, because the CPU's code for
+// each instruction set costs every file that includes it compile time.
+#include <devplace/nn/avg_pool2d.hpp>
+#include <devplace/nn/conv1d.hpp>
+#include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/global_average_pool.hpp>
+#include <devplace/nn/max_pool2d.hpp>
+#include <devplace/nn/upsample.hpp>

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/nn/avg_pool2d.hpp>
+#include <devplace/nn/conv1d.hpp>
+#include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/global_average_pool.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/max_pool2d.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/upsample.hpp>
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+template <class... Layers>
+using model_of = dp::model<nn::sequential<nn::input<3, 8, 8>, Layers...>, dp::on<dp::cpu>>;
+
+using fitting = nn::conv2d<3, 4, nn::kernel<3>>;
+
+int main() {
+  {
+    model_of<fitting, nn::relu, nn::max_pool2d<nn::kernel<2>>, nn::upsample<2>, nn::global_average_pool> right{
+        dp::seed{1}};
+  }
+#if defined(CHANNELS_DO_NOT_FIT)  // expect: devplace: a layer does not take what the layer before it gives
+  { model_of<fitting, nn::conv2d<5, 2, nn::kernel<3>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(CHANNELS_ARE_NAMED)  // expect: position<2.*conv2d<5.*expects<.*<5.*, 6.*, 6.*receives<.*<4.*, 6.*, 6
+  { model_of<fitting, nn::conv2d<5, 2, nn::kernel<3>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(KERNEL_LARGER_THAN_THE_IMAGE)  // expect: position<2.*at_least<.*<4.*, 7.*, 7.*receives<.*<4.*, 6.*, 6
+  { model_of<fitting, nn::conv2d<4, 2, nn::kernel<9>, nn::padding<1>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(VECTORS_FOR_A_CONVOLUTION)  // expect: position<2.*at_least<.*<192.*, 3.*, 3.*receives<.*<192
+  { model_of<nn::flatten, nn::conv2d<192, 2, nn::kernel<3>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(IMAGES_FOR_ONE_AXIS)  // expect: position<1.*conv1d<3.*at_least<.*<3.*, 5.*receives<.*<3.*, 8.*, 8
+  { model_of<nn::conv1d<3, 2, nn::kernel<5>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(WINDOW_TOO_LARGE)  // expect: position<1.*max_pool2d<.*at_least<.*<3.*, 9.*, 9.*receives<.*<3.*, 8
+  { model_of<nn::max_pool2d<nn::kernel<9>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(VECTORS_FOR_A_POOLING)  // expect: position<2.*global_average_pool.*at_least<.*receives<.*<192
+  { model_of<nn::flatten, nn::global_average_pool> wrong{dp::seed{1}}; }
+#endif
+#if defined(GROUPS_DO_NOT_DIVIDE)  // expect: devplace: the groups of a convolution do not divide its channels
+  { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::groups<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(NO_KERNEL)  // expect: devplace: a convolution needs the extents of its kernel
+  { model_of<nn::conv2d<3, 4, nn::stride<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(UNKNOWN_OPTION)  // expect: devplace: a convolution's options are kernel, stride, padding, dilation
+  { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::relu>> wrong{dp::seed{1}}; }
+#endif
+#if defined(OPTION_TWICE)  // expect: devplace: a convolution's options are .* each at most once
+  { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::stride<1>, nn::stride<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(STRIDE_OF_NOTHING)  // expect: devplace: kernel, stride and dilation of a convolution are 1 or more
+  { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::stride<0>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(TWO_NUMBERS_FOR_ONE_AXIS)  // expect: devplace: a conv1d has one axis, so its options have one number
+  {
+    dp::model<nn::sequential<nn::input<3, 8>, nn::conv1d<3, 4, nn::kernel<3, 5>>>, dp::on<dp::cpu>> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(POOLING_WITH_GROUPS)  // expect: devplace: a pooling's options are kernel, stride, padding
+  { model_of<nn::max_pool2d<nn::kernel<2>, nn::groups<3>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(POOLING_WITHOUT_A_KERNEL)  // expect: devplace: a pooling needs the extents of its window
+  { model_of<nn::max_pool2d<nn::stride<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(POOLING_OF_PADDING)  // expect: devplace: a pooling's padding is at most half its kernel
+  { model_of<nn::avg_pool2d<nn::kernel<2>, nn::padding<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(DILATED_MEANS)  // expect: devplace: avg_pool2d has no dilation
+  { model_of<nn::avg_pool2d<nn::kernel<2>, nn::dilation<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(UPSAMPLED_TO_NOTHING)  // expect: devplace: upsample<Factor> repeats pixels one time or more
+  { model_of<nn::upsample<0>> wrong{dp::seed{1}}; }
+#endif
+}
