@@ -8,23 +8,14 @@
 #   slow      the same over a link with delay and loss
 #   cut       the link is cut after a line `all of them run`: all processes must end within 20 seconds, and one of them say
 #             that the other host cannot be reached
-<<<<<<< Updated upstream
 #   refused   by torchrun: a training on CPUs must fail and say that MPI is for several hosts
 # Without torchrun its variables are set by hand. Exits with 4 where that cannot be tried: without the right to make
 # namespaces, or netem in the kernel.
-=======
-#   refused   by torchrun, or by_hand with its variables: the processes must fail and say what connects several hosts
-# Exits with 4 where that cannot be tried: without the right to make namespaces, netem in the kernel, or torchrun.
->>>>>>> Stashed changes
 case=$1 launcher=$2
 shift 2
 skip() { echo "skipped: $1" >&2; exit 4; }
 command -v ip >/dev/null || skip "ip of iproute2 is not on this machine"
-<<<<<<< Updated upstream
 command -v "$launcher" >/dev/null || [ "$launcher" = torchrun ] || skip "$launcher is not on this machine"
-=======
-[ "$launcher" = by_hand ] || command -v "$launcher" >/dev/null || skip "$launcher is not on this machine"
->>>>>>> Stashed changes
 scratch=$(mktemp -d)
 one=devplace-$$-1 other=devplace-$$-2
 
@@ -67,14 +58,6 @@ export OMP_NUM_THREADS=1 # several processes share the processors
 hosts=10.201.7.1:2,10.201.7.2:2
 start() {
   case $launcher in
-    by_hand)
-      for rank in 0 1 2 3; do
-        host=$one
-        [ $rank -lt 2 ] || host=$other
-        on $host env RANK=$rank WORLD_SIZE=4 LOCAL_RANK=$((rank % 2)) LOCAL_WORLD_SIZE=2 GROUP_RANK=$((rank / 2)) \
-          MASTER_ADDR=10.201.7.1 MASTER_PORT=29500 TORCHELASTIC_RUN_ID=hosts "$@" &
-      done
-      wait ;;
     *torchrun)
       started=
       for node in 0 1; do
@@ -115,15 +98,10 @@ case $case in
     [ "$(start hostname | sort | uniq -c | grep -c "^ *2 devplace-$$-[12]$")" -eq 2 ] && start "$@" ;;
   refused)
     start "$@" >"$scratch/output" 2>&1
-<<<<<<< Updated upstream
     grep -F devplace "$scratch/output"
-    grep -q 'are on several hosts and were started without MPI, .* start them by mpirun' "$scratch/output" ;;
-=======
-    grep -F devplace: "$scratch/output"
     # Whoever says it first may end the others. No epoch must have been trained.
-    grep -q 'are on several hosts and were started without MPI, .*for CPUs connect the processes by MPI' "$scratch/output" &&
+    grep -q 'are on several hosts and were started without MPI, .* start them by mpirun' "$scratch/output" &&
       ! grep -q ^epoch "$scratch/output" ;;
->>>>>>> Stashed changes
   cut)
     start "$@" >"$scratch/output" 2>&1 &
     for tenth in $(seq 300); do
