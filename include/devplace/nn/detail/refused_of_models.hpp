@@ -19,6 +19,7 @@ struct GIVE_THE_SAMPLES_ALONE_AS_IN_model_predict_x;
 struct A_MODEL_IS_NO_NUMBER_THE_TRAINER_TAKES_MODEL_AND_RULE;
 struct LEAVE_train_AND_eval_OUT;
 struct USE_for_each_parameter_OR_parameter_0;
+struct USE_to_shared_memory_OF_THE_MODEL;
 ///@}
 
 namespace nn::detail {
@@ -35,6 +36,10 @@ struct refused_of_models {
   template <class FIX_TRAIN = LEAVE_train_AND_eval_OUT, class... Any>
   devplace::detail::refusal train(const Any&...)
       DEVPLACE_REFUSED("predict computes as after eval(), and a trainer's step as after train(); leave these out.");
+  template <class FIX_SHARE = USE_to_shared_memory_OF_THE_MODEL>
+  devplace::detail::refusal share_memory() const DEVPLACE_REFUSED(
+      "to<shared_memory>(model), of <devplace/shared_memory.hpp>, makes a model whose parameters other processes "
+      "have.");
   template <class FIX_PARAMETERS = USE_for_each_parameter_OR_parameter_0>
   devplace::detail::refusal parameters() const DEVPLACE_REFUSED(
       "parameters have different types: model.for_each_parameter(f) calls f(name, view) for all, and "

@@ -106,6 +106,9 @@ struct refused_uses {
       "sums are sum(x), and sum(x, axis<0>{}) along an axis; so are mean, max, min, argmax and argmin.");
   template <class... USE_to_cuda_0_OF_x>
   refusal cuda(...) const DEVPLACE_REFUSED("to<cuda<0>>(x), or x.to<cuda<0>>(), makes a tensor on that device.");
+  template <class... USE_to_shared_memory_OF_x>
+  refusal share_memory_(...) const DEVPLACE_REFUSED(
+      "to<shared_memory>(x), of <devplace/shared_memory.hpp>, makes a tensor in memory that other processes have.");
   template <class... USE_transposed_OF_x>
   refusal T(...) const
       DEVPLACE_REFUSED("transposed(x) is the transpose; x.permute(axis<1>{}, axis<0>{}) is of any rank.");
