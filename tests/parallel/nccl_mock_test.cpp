@@ -174,6 +174,28 @@ TEST_CASE("a started reduction over NCCL does not delay the device's later work 
   CHECK(violations().empty());
 }
 
+TEST_CASE("reductions over NCCL that an exception ends are ordered, or aborted if ranks are missing",
+          "[parallel][nccl]") {
+  connected both = connect(two);
+  const buffers<float> values(two, 100);
+  const auto start = [&] {
+    both.mark_ready(0);
+    both.mark_ready(1);
+    both.start_all_reduce(values.span(), 100, reduction::sum);
+  };
+  start();
+  both.abandon();
+  CHECK(nccl::aborted_communicators() == 0);
+  both.all_reduce(values.span(), 100, reduction::sum);  // still usable
+  CHECK(values.values(0)[3] == 52);
+  nccl::hang();
+  start();
+  both.abandon();
+  CHECK(nccl::aborted_communicators() == 2);
+  CHECK_THROWS_AS(start(), dp::communication_error);
+  CHECK(violations().empty());
+}
+
 TEST_CASE("parts of equal size take one call of NCCL, others one for each participant", "[parallel][nccl]") {
   connected both = connect(two);
   const buffers<float> values(two, 100);

@@ -117,12 +117,7 @@ class nccl_communicator {
   }
   void progress() { ranks_->progress(); }
   void finish() { ranks_->finish(); }
-  void abandon() noexcept {
-    try {
-      ranks_->finish();
-    } catch (...) {  // NCCL was aborted
-    }
-  }
+  void abandon() noexcept { ranks_->abandon(); }
   ///@}
 
  private:

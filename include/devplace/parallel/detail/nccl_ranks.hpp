@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -97,13 +98,22 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     settle();
     join();
   }
+  /// The same after an exception, without waiting: what NCCL has not given to the devices yet is aborted.
+  void abandon() noexcept {
+    try {
+      if (in_progress_ && !failed() && !ask(last_)) abort();
+      in_progress_ = false;
+      finish();
+    } catch (...) {  // NCCL was aborted, or a device is lost
+    }
+  }
   /// Asks NCCL for errors, without waiting.
   void progress() {
     if (unordered_ && !failed() && ask(last_)) in_progress_ = false;
   }
 
   void check(int ordinal, double waited) override {
-    if (*last_ == '\0' || failed() || thread_ != std::this_thread::get_id()) return;
+    if (!is_mine() || failed()) return;
     const auto at = std::find(ordinals().begin(), ordinals().end(), ordinal);
     if (at == ordinals().end()) return;
     const lane& here = lanes_[static_cast<std::size_t>(at - ordinals().begin())];
@@ -112,7 +122,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     ask(last_);
     check_time(last_, waited);
   }
-  void end_wait() noexcept override { end_waiting(); }
+  void end_wait() noexcept override {
+    if (is_mine()) end_waiting();
+  }
 
  private:
   /// What a device has for its collectives.
@@ -149,6 +161,9 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     devplace::detail::on_behalf_of_replica<backend::cuda>(k, ordinals().size(), ordinals()[k], f);
   }
 
+  /// Whether this thread made the last collective: others that wait for a device do not speak for the process.
+  bool is_mine() const noexcept { return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+
   /// Enqueues a collective on the devices' streams, after an event of each.
   template <class F, class EventOf>
   void pass_on(const char* nccl_call, const F& enqueue, const EventOf& event_of) {
@@ -159,7 +174,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         const auto on_stream = use_stream(k);
         devplace::detail::follow_event<backend::cuda>(ordinals()[k], event_of(lanes_[k]));
       });
-    thread_ = std::this_thread::get_id();
+    thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     last_ = nccl_call;
     unordered_ = in_progress_ = true;
     issue(nccl_call, [&](std::size_t k, ncclComm_t communicator) {
@@ -192,11 +207,11 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   }
 
   std::vector<lane> lanes_;
-  std::thread::id thread_{};  // of the last collective, which alone may ask the monitor
-  const char* last_ = "";     // the last collective; empty before the first
-  std::size_t used_ = 0;      // marks of each device that start() has used
-  bool in_progress_ = false;  // whether NCCL may not have given the last collective to the devices yet
-  bool unordered_ = false;    // whether the devices' later work is not ordered after it
+  std::atomic<std::thread::id> thread_{};  // of the last collective; the others are this thread's alone
+  const char* last_ = "";                  // the last collective
+  std::size_t used_ = 0;                   // marks of each device that start() has used
+  bool in_progress_ = false;               // whether NCCL may not have given the last collective to the devices yet
+  bool unordered_ = false;                 // whether the devices' later work is not ordered after it
   int exceptions_ = std::uncaught_exceptions();
 };
 
