@@ -4,30 +4,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
+#include <new>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include <devplace/memory/block.hpp>
-#include <devplace/ops/for_each.hpp>
 #include <devplace/parallel/communicator.hpp>
-#include <devplace/parallel/detail/combine_in_order.hpp>
-#include <devplace/parallel/share.hpp>
+#include <devplace/parallel/detail/started_reductions.hpp>
 #include <devplace/parallel/transport.hpp>
 #include <devplace/place/detail/host_memory.hpp>
-#include <devplace/place/error.hpp>
-#include <devplace/place/replica_error.hpp>
 
 namespace devplace::parallel {
-
-/// The order in which an engine adds the participants' elements.
-enum class summation : unsigned char {
-  by_rank,  ///< ((g0 + g1) + g2) + ..., as `direct`
-  by_ring,  ///< what rank r completes, from rank r + 1 on and around, as `ring`
-};
 
 /// The communicator of places of several processes. Each process reduces its slice of the gradients over all
 /// participants and gives it to the others, by the group's transport, in the order in which the engine of one process
@@ -35,271 +22,158 @@ enum class summation : unsigned char {
 /// and S bytes each process receives about 2 S for each of its places.
 ///
 /// Host memory is passed to the transport; devices' buffers go through pinned memory. The calling thread waits for the
-/// devices and for the other processes.
+/// devices and for the other processes. What is started is advanced by progress() as far as devices and other processes
+/// have come, one collective after the other, and to its end by finish(): there is no other thread.
 template <class Backend, summation Order>
 class across_processes {
  public:
   /// For these devices of this process and the processes of a transport; all processes have the same number of devices.
   across_processes(std::span<const int> ordinals, std::shared_ptr<transport> via) try
-      : ordinals_(ordinals.begin(), ordinals.end()),
-        via_(std::move(via)),
-        begins_(processes() + 1),
-        chunks_(static_cast<std::size_t>(size()) + 1),
-        at_(ordinals.size()),
-        staged_(staged ? ordinals.size() : 0) {
-    via_->require_for_tensors();
+      : work_(ordinals, std::move(via)) {
+    work_.via->require_for_tensors();
   } catch (const std::bad_alloc&) {
     devplace::detail::fail_without_memory("a communicator");
   }
 
   /// The participants of all processes, and this process's.
   ///@{
-  int size() const { return via_->size() * local_count(); }
-  int first_rank() const { return via_->ranks().rank * local_count(); }
-  int local_count() const { return static_cast<int>(ordinals_.size()); }
+  int size() const { return static_cast<int>(work_.parts.participants()); }
+  int first_rank() const { return static_cast<int>(work_.parts.process() * work_.parts.local()); }
+  int local_count() const { return static_cast<int>(work_.parts.local()); }
   ///@}
 
   /// Allocates the pinned memory for buffers of up to `count` elements.
   void prepare(std::size_t count, std::size_t element_bytes) {
-    if constexpr (staged)
-      if (size() > 1) reserve(std::min(window(element_bytes), count) * element_bytes);
+    if (size() > 1) work_.host.reserve(std::min(work_.window(element_bytes), count) * element_bytes);
   }
 
   /// The collectives of parallel/communicator.hpp.
   ///@{
   template <class T>
   void all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    check<T>(buffers, op);
-    if (size() == 1) return;
-    order_chunks(count);
-    const announced_call call(*via_, {"all_reduce", count, sizeof(T)});
-    in_windows<T>(count, [&](std::size_t first, std::size_t last) {
-      const bool everywhere = (last - first) * sizeof(T) * ordinals_.size() <= via_->most_everywhere();
-      everywhere ? all_to<T>(process(), last - first) : split_evenly<T>(last - first);
-      std::byte* const part = reduce_part(buffers, first, last, op, everywhere);
-      if (!everywhere) via_->distribute(part, std::span(at_.data(), 1), begins_);
-      put_whole(buffers, first, last);
-    });
+    complete([&] { start_all_reduce(buffers, count, op); });
   }
   template <class T>
   void reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    check<T>(buffers, op);
-    check_root(root);
-    order_chunks(count);
-    const announced_call call(*via_, {"reduce", count, sizeof(T)});
-    in_windows<T>(count, [&](std::size_t first, std::size_t last) {
-      all_to<T>(process_of(root), last - first);
-      const std::byte* const part = reduce_part(buffers, first, last, op);
-      if (process_of(root) == process()) put(buffers, local(root), first, part, last - first);
-    });
+    complete([&] { start_reduce(buffers, count, op, root); });
   }
   template <class T>
   void broadcast(std::span<T* const> buffers, std::size_t count, int root) {
-    check(buffers.size());
-    check_root(root);
-    const announced_call call(*via_, {"broadcast", count, sizeof(T)});
-    in_windows<T>(count, [&](std::size_t first, std::size_t last) {
-      all_to<T>(process_of(root), last - first);
-      const bool here = process_of(root) == process();
-      std::byte* const whole = here ? take(buffers, local(root), first, last) : place(buffers, 0, first);
-      via_->distribute(whole, std::span(&whole, 1), begins_);
-      for (std::size_t k = 0; k != ordinals_.size(); ++k)
-        if (!here || k != local(root)) put(buffers, k, first, whole, last - first);
+    work_.parts.check(buffers.size());
+    work_.parts.check_root(root);
+    in_windows<T>({"broadcast", count, sizeof(T)}, [&](std::size_t first, std::size_t last) {
+      const bool here = work_.parts.process_of(root) == work_.parts.process();
+      const std::size_t from = here ? work_.parts.local_of(root) : 0;
+      work_.parts.all_to(work_.parts.process_of(root), last - first, sizeof(T));
+      std::byte* const whole = work_.host.place(buffers, from, first);
+      if (here) work_.host.fetch(buffers, from, first, last, whole);
+      distribute(whole, 0);
+      for (std::size_t k = 0; k != work_.parts.local(); ++k)
+        if (!here || k != from) work_.host.put(buffers, k, first, whole, last - first);
     });
   }
   template <class T>
   void reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    check<T>(buffers, op);
-    check(begins);
-    std::copy(begins.begin(), begins.end(), chunks_.begin());
-    const announced_call call(*via_, {"reduce_scatter", begins.back(), sizeof(T)});
-    in_windows<T>(begins.back(), [&](std::size_t first, std::size_t last) {
-      split_at<T>(begins, first, last);
-      const std::byte* const part = reduce_part(buffers, first, last, op);
-      for (std::size_t k = 0; k != ordinals_.size(); ++k) {
-        const auto own = clamped(begins, process() * ordinals_.size() + k, first, last);
-        put(buffers, k, own.first, part + ((own.first - first) * sizeof(T) - begins_[process()]),
-            own.second - own.first);
-      }
-    });
+    complete([&] { start_reduce_scatter(buffers, begins, op); });
   }
   template <class T>
   void all_gather(std::span<T* const> buffers, std::span<const std::size_t> begins) {
-    check(buffers.size());
-    check(begins);
-    const announced_call call(*via_, {"all_gather", begins.back(), sizeof(T)});
-    in_windows<T>(begins.back(), [&](std::size_t first, std::size_t last) {
-      split_at<T>(begins, first, last);
-      std::byte* const whole = place(buffers, 0, first);
-      for (std::size_t k = 0; k != ordinals_.size(); ++k) {
-        const auto own = clamped(begins, process() * ordinals_.size() + k, first, last);
-        fetch(buffers, k, own.first, own.second, whole + (own.first - first) * sizeof(T));
+    work_.parts.check(buffers.size());
+    work_.parts.check(begins);
+    in_windows<T>({"all_gather", begins.back(), sizeof(T)}, [&](std::size_t first, std::size_t last) {
+      work_.parts.split_at(begins, first, last, sizeof(T));
+      std::byte* const whole = work_.host.place(buffers, 0, first);
+      for (std::size_t k = 0; k != work_.parts.local(); ++k) {
+        const auto own = work_.parts.own(begins, k, first, last);
+        work_.host.fetch(buffers, k, own.first, own.second, whole + (own.first - first) * sizeof(T));
       }
-      via_->distribute(whole + begins_[process()], std::span(&whole, 1), begins_);
-      for (std::size_t k = 0; k != ordinals_.size(); ++k)
-        put(buffers, k, first, whole, last - first);
+      distribute(whole, work_.parts.own_begin());
+      for (std::size_t k = 0; k != work_.parts.local(); ++k)
+        work_.host.put(buffers, k, first, whole, last - first);
     });
   }
   ///@}
 
- private:
-  /// Whether elements go through pinned memory.
-  static constexpr bool staged = !std::is_same_v<Backend, backend::cpu>;
-  /// Portions are whole cache lines.
-  static constexpr std::size_t line = 16;
-  /// Number of elements that justify a thread.
-  static constexpr std::size_t grain = 16384;
-
-  std::size_t processes() const { return static_cast<std::size_t>(via_->size()); }
-  std::size_t process() const { return static_cast<std::size_t>(via_->ranks().rank); }
-  std::size_t process_of(int rank) const { return static_cast<std::size_t>(rank / local_count()); }
-  std::size_t local(int rank) const { return static_cast<std::size_t>(rank % local_count()); }
-
-  /// The number of elements that the transport takes at a time.
-  std::size_t window(std::size_t element_bytes) const {
-    const std::size_t most = via_->portion() / (element_bytes * ordinals_.size());
-    return std::max(most / line * line, std::size_t{1});
-  }
-  template <class T, class F>
-  void in_windows(std::size_t count, const F& f) {
-    if (size() == 1) return;  // its elements are the result
-    if constexpr (staged) reserve(std::min(window(sizeof(T)), count) * sizeof(T));
-    for (std::size_t first = 0; first < count; first += std::min(window(sizeof(T)), count - first))
-      f(first, first + std::min(window(sizeof(T)), count - first));
-  }
-
-  // How the next call of the transport divides a window, in bytes.
+  /// The further members of an overlapping_communicator.
+  ///@{
+  void mark_ready(std::size_t k) { work_.host.mark(k); }
   template <class T>
-  void split_evenly(std::size_t count) {
-    for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = share_begin(count, processes(), r) * sizeof(T);
+  void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
+    work_.template start<T>(buffers, {.what = kind::all_reduce, .count = count, .op = op});
   }
   template <class T>
-  void all_to(std::size_t process, std::size_t count) {
-    for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = r > process ? count * sizeof(T) : 0;
+  void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
+    work_.parts.check_root(root);
+    work_.template start<T>(buffers, {.what = kind::reduce, .count = count, .op = op, .root = root});
   }
   template <class T>
-  void split_at(std::span<const std::size_t> begins, std::size_t first, std::size_t last) {
-    for (std::size_t r = 0; r != begins_.size(); ++r)
-      begins_[r] = (std::clamp(begins[r * ordinals_.size()], first, last) - first) * sizeof(T);
+  void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
+    work_.parts.check(begins);
+    work_.template start<T>(buffers,
+                            {.what = kind::reduce_scatter, .count = begins.back(), .op = op, .begins = begins});
   }
-  static std::pair<std::size_t, std::size_t> clamped(std::span<const std::size_t> begins, std::size_t rank,
-                                                     std::size_t first, std::size_t last) {
-    return {std::clamp(begins[rank], first, last), std::clamp(begins[rank + 1], first, last)};
+  void progress() { work_.advance(false); }
+  void finish() {
+    work_.advance(true);
+    work_.forget();
+    work_.host.wait();
+    work_.host.join();
   }
-
-  /// The chunks of a ring, one for each participant.
-  void order_chunks(std::size_t count) {
-    for (std::size_t c = 0; c != chunks_.size(); ++c)
-      chunks_[c] = share_begin(count, chunks_.size() - 1, c);
-  }
-
-  /// Reduces this process's part of the elements [first, last) of all participants; `everywhere`: each has all of them.
-  template <class T>
-  std::byte* reduce_part(std::span<T* const> buffers, std::size_t first, std::size_t last, reduction op,
-                         bool everywhere = false) {
-    for (std::size_t k = 0; k != ordinals_.size(); ++k)
-      at_[k] = take(buffers, k, first, last);
-    const transport::collected collected =
-        everywhere ? via_->collect_everywhere(at_, begins_.back()) : via_->collect(at_, begins_);
-    // Elements of the collective, of which the summands begin at the first.
-    const std::size_t begin = first + begins_[process()] / sizeof(T), end = first + begins_[process() + 1] / sizeof(T);
-    const std::size_t n = chunks_.size() - 1;
-    for (std::size_t c = 0; c != n; ++c) {
-      std::size_t from = begin, to = end, start = 0;
-      if constexpr (Order == summation::by_ring) {
-        from = std::clamp(chunks_[c], begin, end);
-        to = std::clamp(chunks_[c + 1], begin, end);
-        start = (c + 1) % n;
-      }
-      detail::with_reduction<T>(op, [&]<reduction Op>() {
-        devplace::detail::for_each_index<backend::cpu>(
-            0, to - from, grain,
-            detail::combine_in_order<T, Op>{collected.summands.data(), collected.summands.size(), start, from - begin,
-                                            collected.result});
-      });
-      if constexpr (Order == summation::by_rank) break;
+  void abandon() noexcept {
+    work_.forget();
+    work_.via->give_up();
+    try {
+      work_.host.wait();
+    } catch (...) {  // a device has failed, which its next use says
     }
-    return collected.result;
+    try {
+      work_.host.join();
+    } catch (...) {
+    }
   }
+  ///@}
 
-  /// Where the host has, or may put, element `first` of buffer k.
-  template <class T>
-  std::byte* place(std::span<T* const> buffers, std::size_t k, std::size_t first) {
-    if constexpr (staged)
-      return static_cast<std::byte*>(staged_[k].data());
-    else
-      return reinterpret_cast<std::byte*>(buffers[k] + first);
-  }
-  /// The elements [first, last) of buffer k in host memory.
-  template <class T>
-  std::byte* take(std::span<T* const> buffers, std::size_t k, std::size_t first, std::size_t last) {
-    std::byte* const here = place(buffers, k, first);
-    if constexpr (staged) fetch(buffers, k, first, last, here);
-    return here;
-  }
-  template <class T>
-  void fetch(std::span<T* const> buffers, std::size_t k, std::size_t first, std::size_t last, std::byte* to) {
-    if (to == reinterpret_cast<std::byte*>(buffers[k] + first)) return;
-    on_device(k, [&](int ordinal) {
-      devplace::detail::copy_out<Backend>(ordinal, to, buffers[k] + first, (last - first) * sizeof(T));
-    });
-  }
-  /// Writes elements from host memory to buffer k.
-  template <class T>
-  void put(std::span<T* const> buffers, std::size_t k, std::size_t first, const std::byte* from, std::size_t count) {
-    if (from == reinterpret_cast<std::byte*>(buffers[k] + first)) return;
-    on_device(k, [&](int ordinal) {
-      devplace::detail::copy_in<Backend>(ordinal, buffers[k] + first, from, count * sizeof(T));
-    });
-  }
-  template <class T>
-  void put_whole(std::span<T* const> buffers, std::size_t first, std::size_t last) {
-    for (std::size_t k = 0; k != ordinals_.size(); ++k)
-      put(buffers, k, first, at_[0], last - first);
-  }
+ private:
+  using work = detail::started_reductions<Backend, Order>;
+  using kind = typename work::kind;
+
+  /// Starts a collective and finishes it, ordered after all earlier work of the devices.
   template <class F>
-  void on_device(std::size_t k, const F& f) {
-    devplace::detail::on_behalf_of_replica<Backend>(k, ordinals_.size(), ordinals_[k], [&] { f(ordinals_[k]); });
+  void complete(const F& start_it) {
+    if (!work_.idle()) finish();
+    for (std::size_t k = 0; k != work_.parts.local(); ++k)
+      mark_ready(k);
+    try {
+      start_it();
+      finish();
+    } catch (...) {
+      abandon();
+      throw;
+    }
   }
 
-  void reserve(std::size_t bytes) {
-    for (auto& block : staged_)
-      if (block.bytes() < bytes) {
-        block = {};
-        block = devplace::detail::allocate<backend::pinned>(0, bytes, memory_purpose::workspace);
+  /// Calls `f(first, last)` for each window of a collective that is never started without being finished.
+  template <class T, class F>
+  void in_windows(const collective_call& what, const F& f) {
+    complete([&] {
+      work_.host.claim();
+      work_.host.follow_mark();
+      const announced_call announced(*work_.via, what);
+      if (size() == 1) return;  // its elements are the result
+      const std::size_t most = work_.window(sizeof(T));
+      work_.host.reserve(std::min(most, what.count) * sizeof(T));
+      for (std::size_t first = 0; first < what.count; first += std::min(most, what.count - first)) {
+        work_.host.wait();  // the devices may still copy the previous window
+        f(first, first + std::min(most, what.count - first));
       }
+    });
+  }
+  void distribute(std::byte* whole, std::size_t own_begin) {
+    work_.host.wait();
+    work_.via->distribute(whole + own_begin, std::span(&whole, 1), work_.parts.begins());
   }
 
-  template <class T>
-  void check(std::span<T* const> buffers, reduction op) const {
-    check(buffers.size());
-    detail::check_reduction<T>(op);
-  }
-  void check(std::size_t buffers) const {
-    if (buffers != ordinals_.size())
-      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                           std::to_string(ordinals_.size()) + " places of this process; give one for each.");
-  }
-  void check(std::span<const std::size_t> begins) const {
-    if (begins.size() != chunks_.size() || !std::is_sorted(begins.begin(), begins.end()))
-      throw argument_error(
-          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
-          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
-  }
-  void check_root(int root) const {
-    if (root < 0 || root >= size())
-      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                           std::to_string(size() - 1) + ".");
-  }
-
-  std::vector<int> ordinals_;
-  std::shared_ptr<transport> via_;
-  std::vector<std::size_t> begins_;  // of the processes' parts of a window, in bytes
-  std::vector<std::size_t> chunks_;  // of the participants, in elements of the collective
-  std::vector<std::byte*> at_;
-  std::vector<devplace::detail::memory_block> staged_;
+  work work_;
 };
 
 }  // namespace devplace::parallel

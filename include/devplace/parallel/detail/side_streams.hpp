@@ -37,29 +37,40 @@ class side_streams {
     ++l.marked;
   }
 
-  /// Calls `enqueue()` while the side streams are the current ones, each ordered after its device's oldest mark that no
-  /// other call has used.
-  template <class F>
-  void run(const F& enqueue) {
+  /// Claims the oldest unclaimed mark of each device for a collective, which will run() after it.
+  void claim() {
     for (const lane& l : lanes_)
-      if (l.marked <= used_)
+      if (l.marked <= claimed_)
         throw argument_error(
             "communicator: a collective was started before mark_ready(k) was called for every participant of this "
             "process; each start needs a mark of each of them.");
+    ++claimed_;
+  }
+
+  /// Calls `f()` while the side streams are the current ones.
+  template <class F>
+  void enqueue(const F& f) {
+    const as_current scope(*this);
+    f();
+  }
+  /// The same after the side streams were ordered after the oldest claimed marks that no other call has used.
+  template <class F>
+  void run(const F& f) {
     const as_current scope(*this);
     for (const lane& l : lanes_)
       if (l.stream != nullptr) devplace::detail::follow_event<Backend>(l.ordinal, l.marks[used_]);
     ++used_;
-    enqueue();
+    f();
   }
 
-  /// Whether a call of run() is being executed.
+  /// Whether a call of run() or enqueue() is being executed.
   bool running() const { return running_; }
 
-  /// Orders the current streams' later work after what run() has enqueued, and forgets all marks.
+  /// Orders the current streams' later work after that of the side streams, and forgets all marks.
   void join() {
     for (lane& l : lanes_)
       l.marked = 0;
+    claimed_ = 0;
     if (std::exchange(used_, 0) == 0) return;
     for (lane& l : lanes_) {
       if (l.stream == nullptr) continue;
@@ -104,7 +115,7 @@ class side_streams {
   };
 
   std::vector<lane> lanes_;
-  std::size_t used_ = 0;  ///< marks of each device that run() has used
+  std::size_t claimed_ = 0, used_ = 0;  ///< marks of each device
   bool running_ = false;
 };
 

@@ -22,15 +22,15 @@ class streamed_collectives {
   void mark_ready(std::size_t k) { streams_.mark(k); }
   template <class T>
   void start_all_reduce(std::span<T* const> buffers, std::size_t count, reduction op) {
-    streams_.run([&] { engine().all_reduce(buffers, count, op); });
+    start([&] { engine().all_reduce(buffers, count, op); });
   }
   template <class T>
   void start_reduce(std::span<T* const> buffers, std::size_t count, reduction op, int root) {
-    streams_.run([&] { engine().reduce(buffers, count, op, root); });
+    start([&] { engine().reduce(buffers, count, op, root); });
   }
   template <class T>
   void start_reduce_scatter(std::span<T* const> buffers, std::span<const std::size_t> begins, reduction op) {
-    streams_.run([&] { engine().reduce_scatter(buffers, begins, op); });
+    start([&] { engine().reduce_scatter(buffers, begins, op); });
   }
   void progress() {}
   void finish() { streams_.join(); }
@@ -57,6 +57,11 @@ class streamed_collectives {
   }
 
  private:
+  template <class F>
+  void start(const F& collective) {
+    streams_.claim();
+    streams_.run(collective);
+  }
   Engine& engine() { return static_cast<Engine&>(*this); }
 
   side_streams<Backend> streams_;

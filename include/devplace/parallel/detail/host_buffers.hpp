@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/parallel/detail/side_streams.hpp>
+#include <devplace/place/replica_error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The buffers of this process's places where the host has them: a window of each at a time, which is copied to pinned
+/// memory and back on side streams of the devices. On the CPU, whose memory is the host's, the buffers themselves.
+template <class Backend>
+class host_buffers {
+ public:
+  static constexpr bool staged = !std::is_same_v<Backend, backend::cpu>;
+
+  explicit host_buffers(std::span<const int> ordinals)
+      : streams_(ordinals), ordinals_(ordinals.begin(), ordinals.end()), at_(ordinals.size()) {
+    if constexpr (staged) {
+      staged_.resize(ordinals.size());
+      for (const int ordinal : ordinals)
+        copied_.push_back(devplace::detail::make_event<Backend>(ordinal));
+    }
+  }
+
+  /// Allocates pinned memory for windows of `bytes`.
+  void reserve(std::size_t bytes) {
+    if constexpr (staged)
+      for (std::size_t k = 0; k != staged_.size(); ++k) {
+        if (staged_[k].bytes() >= bytes) continue;
+        wait(k);
+        staged_[k] = {};
+        staged_[k] = devplace::detail::allocate<backend::pinned>(0, bytes, memory_purpose::workspace);
+      }
+  }
+
+  /// Where the host has, or may put, element `first` of buffer k.
+  template <class T>
+  std::byte* place(std::span<T* const> buffers, std::size_t k, std::size_t first) {
+    if constexpr (staged)
+      return static_cast<std::byte*>(staged_[k].data());
+    else
+      return reinterpret_cast<std::byte*>(buffers[k] + first);
+  }
+  /// place() of all buffers of the last start_fetch().
+  std::span<std::byte* const> at() const { return at_; }
+
+  /// Lets the devices copy the elements [first, last) of all buffers to the host.
+  template <class T>
+  void start_fetch(std::span<T* const> buffers, std::size_t first, std::size_t last) {
+    for (std::size_t k = 0; k != at_.size(); ++k) {
+      at_[k] = place(buffers, k, first);
+      fetch(buffers, k, first, last, at_[k]);
+    }
+  }
+  /// The same of one buffer.
+  template <class T>
+  void fetch(std::span<T* const> buffers, std::size_t k, std::size_t first, std::size_t last, std::byte* to) {
+    copy(k, to, buffers[k] + first, [&](int ordinal) {
+      devplace::detail::copy_out_async<Backend>(ordinal, to, buffers[k] + first, (last - first) * sizeof(T));
+    });
+  }
+  /// Lets a device copy `count` elements to buffer k from memory of place() or, on the CPU, of any.
+  template <class T>
+  void put(std::span<T* const> buffers, std::size_t k, std::size_t first, const std::byte* from, std::size_t count) {
+    copy(k, from, buffers[k] + first, [&](int ordinal) {
+      devplace::detail::copy_in_async<Backend>(ordinal, buffers[k] + first, from, count * sizeof(T));
+    });
+  }
+
+  /// Whether the copies are done; throws a device's failure.
+  bool copied() {
+    if constexpr (staged)
+      for (std::size_t k = 0; k != copied_.size(); ++k)
+        if (!devplace::detail::events_of<Backend>().ready(copied_[k].get(), ordinals_[k])) return false;
+    wait();
+    return true;
+  }
+  /// Returns when they are.
+  void wait() {
+    for (std::size_t k = 0; k != copied_.size(); ++k)
+      wait(k);
+  }
+
+  // The order of the copies and the devices' other work, as side_streams says; on the CPU, what was called has been
+  // executed.
+  void mark(std::size_t k) {
+    if constexpr (staged) streams_.mark(k);
+  }
+  void claim() {
+    if constexpr (staged) streams_.claim();
+  }
+  void follow_mark() {
+    if constexpr (staged) streams_.run([] {});
+  }
+  void join() {
+    if constexpr (staged) streams_.join();
+  }
+
+ private:
+  void wait(std::size_t k) {
+    on_device(k, [&](int ordinal) { devplace::detail::events_of<Backend>().wait(copied_[k].get(), ordinal); });
+  }
+  template <class F>
+  void copy(std::size_t k, const void* here, const void* there, const F& enqueue) {
+    if (here == there) return;
+    if constexpr (staged)
+      on_device(k, [&](int ordinal) {
+        streams_.enqueue([&] {
+          enqueue(ordinal);
+          devplace::detail::record_event<Backend>(copied_[k]);
+        });
+      });
+    else
+      enqueue(ordinals_[k]);
+  }
+  template <class F>
+  void on_device(std::size_t k, const F& f) {
+    devplace::detail::on_behalf_of_replica<Backend>(k, ordinals_.size(), ordinals_[k], [&] { f(ordinals_[k]); });
+  }
+
+  side_streams<Backend> streams_;
+  std::vector<int> ordinals_;
+  std::vector<std::byte*> at_;
+  std::vector<devplace::detail::memory_block> staged_;
+  std::vector<devplace::detail::event_handle> copied_;  ///< recorded after the copies of each device
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/parallel/share.hpp>
+#include <devplace/parallel/transport.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::parallel::detail {
+
+/// The participants of several processes, each of which has the same number of them, and how a collective's elements
+/// are divided: into windows, as many as a transport takes at a time, a window into the processes' parts, and all
+/// elements into chunks, whose order of summation may differ.
+class process_parts {
+ public:
+  process_parts(const process_ranks& ranks, std::size_t local)
+      : ranks_(ranks), local_(local), begins_(processes() + 1), chunks_(participants() + 1) {}
+
+  std::size_t processes() const { return static_cast<std::size_t>(ranks_.size); }
+  std::size_t process() const { return static_cast<std::size_t>(ranks_.rank); }
+  std::size_t local() const { return local_; }
+  std::size_t participants() const { return processes() * local_; }
+  std::size_t process_of(int rank) const { return static_cast<std::size_t>(rank) / local_; }
+  std::size_t local_of(int rank) const { return static_cast<std::size_t>(rank) % local_; }
+
+  /// The number of elements of a window, if a transport takes `portion` bytes.
+  std::size_t window(std::size_t portion, std::size_t element_bytes) const {
+    return std::max(portion / (element_bytes * local_) / line * line, std::size_t{1});
+  }
+
+  // How a window is divided among the processes, in bytes.
+  std::span<const std::size_t> begins() const { return begins_; }
+  std::size_t own_begin() const { return begins_[process()]; }
+  std::size_t own_end() const { return begins_[process() + 1]; }
+  void split_evenly(std::size_t count, std::size_t element_bytes) {
+    for (std::size_t r = 0; r != begins_.size(); ++r)
+      begins_[r] = share_begin(count, processes(), r) * element_bytes;
+  }
+  void all_to(std::size_t process, std::size_t count, std::size_t element_bytes) {
+    for (std::size_t r = 0; r != begins_.size(); ++r)
+      begins_[r] = r > process ? count * element_bytes : 0;
+  }
+  void split_at(std::span<const std::size_t> of_participants, std::size_t first, std::size_t last,
+                std::size_t element_bytes) {
+    for (std::size_t r = 0; r != begins_.size(); ++r)
+      begins_[r] = (std::clamp(of_participants[r * local_], first, last) - first) * element_bytes;
+  }
+  /// The elements of a window that belong to place `k` of this process.
+  std::pair<std::size_t, std::size_t> own(std::span<const std::size_t> of_participants, std::size_t k,
+                                          std::size_t first, std::size_t last) const {
+    const std::size_t rank = process() * local_ + k;
+    return {std::clamp(of_participants[rank], first, last), std::clamp(of_participants[rank + 1], first, last)};
+  }
+
+  // The chunks, one for each participant.
+  std::span<const std::size_t> chunks() const { return chunks_; }
+  void order_chunks(std::size_t count) {
+    for (std::size_t c = 0; c != chunks_.size(); ++c)
+      chunks_[c] = share_begin(count, chunks_.size() - 1, c);
+  }
+  void order_chunks(std::span<const std::size_t> of_participants) {
+    std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());
+  }
+
+  void check(std::size_t buffers) const {
+    if (buffers != local_)
+      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
+                           std::to_string(local_) + " places of this process; give one for each.");
+  }
+  void check(std::span<const std::size_t> of_participants) const {
+    if (of_participants.size() != chunks_.size() || !std::is_sorted(of_participants.begin(), of_participants.end()))
+      throw argument_error(
+          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
+          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
+  }
+  void check_root(int root) const {
+    if (root < 0 || static_cast<std::size_t>(root) >= participants())
+      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
+                           std::to_string(participants() - 1) + ".");
+  }
+
+ private:
+  /// Windows are whole cache lines.
+  static constexpr std::size_t line = 16;
+
+  process_ranks ranks_;
+  std::size_t local_;
+  std::vector<std::size_t> begins_, chunks_;
+};
+
+}  // namespace devplace::parallel::detail

@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <devplace/ops/for_each.hpp>
+#include <devplace/parallel/detail/combine.hpp>
+#include <devplace/parallel/detail/combine_in_order.hpp>
+#include <devplace/parallel/detail/host_buffers.hpp>
+#include <devplace/parallel/detail/process_parts.hpp>
+#include <devplace/parallel/transport.hpp>
+
+namespace devplace::parallel {
+
+/// The order in which an engine adds the participants' elements.
+enum class summation : unsigned char {
+  by_rank,  ///< ((g0 + g1) + g2) + ..., as `direct`
+  by_ring,  ///< what rank r completes, from rank r + 1 on and around, as `ring`
+};
+
+namespace detail {
+
+/// Reductions over the places of several processes that were started, as a queue: the first one goes on, window by
+/// window, when advance() is called; the others wait for it.
+template <class Backend, summation Order>
+class started_reductions {
+ public:
+  enum class kind : unsigned char { all_reduce, reduce, reduce_scatter };
+  /// What a started collective waits for, window by window.
+  enum class stage : unsigned char { queued, window, fetch, collect, distribute };
+
+  struct call {
+    kind what = kind::all_reduce;
+    std::size_t count = 0;
+    reduction op = reduction::sum;
+    int root = 0;
+    std::span<const std::size_t> begins = {};
+    stage at = stage::queued;
+    std::size_t first = 0, last = 0;  ///< elements of the window
+    bool everywhere = false;          ///< whether each process reduces the whole window
+  };
+
+  started_reductions(std::span<const int> ordinals, std::shared_ptr<transport> by)
+      : via(std::move(by)), parts(via->ranks(), ordinals.size()), host(ordinals) {}
+
+  std::shared_ptr<transport> via;
+  process_parts parts;
+  host_buffers<Backend> host;
+
+  std::size_t window(std::size_t element_bytes) const { return parts.window(via->portion(), element_bytes); }
+
+  template <class T>
+  void start(std::span<T* const> buffers, const call& what) {
+    parts.check(buffers.size());
+    check_reduction<T>(what.op);
+    host.claim();
+    if (parts.participants() == 1) return;  // its elements are the result
+    if (started_ == entries_.size()) entries_.emplace_back();
+    entry& e = entries_[started_];
+    e.of = what;
+    e.buffers.assign(buffers.begin(), buffers.end());
+    e.step = &started_reductions::step<T>;
+    ++started_;
+  }
+
+  /// Advances what was started, one collective after the other.
+  void advance(bool waits) {
+    for (; ended_ != started_; ++ended_)
+      if (!(this->*entries_[ended_].step)(entries_[ended_], waits)) return;
+  }
+
+  /// Whether all have ended.
+  bool idle() const { return ended_ == started_; }
+  /// Forgets all of them.
+  void forget() noexcept { started_ = ended_ = 0; }
+
+ private:
+  /// Number of elements that justify a thread.
+  static constexpr std::size_t grain = 16384;
+
+  /// Entries are used again, so that starting a collective does not allocate.
+  struct entry {
+    call of;
+    std::vector<void*> buffers;
+    bool (started_reductions::*step)(entry&, bool waits) = nullptr;  ///< knows the type of the elements
+  };
+
+  /// Advances one collective; returns whether it has ended. For the monitor it is in the call only while it waits.
+  template <class T>
+  bool step(entry& e, bool waits) {
+    call& c = e.of;
+    struct in_call {
+      group_monitor* monitor;
+      bool entered = false;
+      ~in_call() {
+        if (entered) monitor->leave();
+      }
+    };
+    in_call here{via->monitor()};
+    if (c.at == stage::queued) {
+      host.follow_mark();
+      c.what == kind::reduce_scatter ? parts.order_chunks(c.begins) : parts.order_chunks(c.count);
+      c.at = stage::window;
+      if ((here.entered = here.monitor != nullptr)) here.monitor->enter({name(c.what), c.count, sizeof(T)});
+    } else if ((here.entered = here.monitor != nullptr && waits)) {
+      here.monitor->resume();
+    }
+    T* buffers[max_ranks];
+    for (std::size_t k = 0; k != e.buffers.size(); ++k)
+      buffers[k] = static_cast<T*>(e.buffers[k]);
+    return move<T>(c, std::span<T* const>(buffers, e.buffers.size()), waits);
+  }
+
+  static const char* name(kind what) {
+    return what == kind::all_reduce ? "all_reduce" : what == kind::reduce ? "reduce" : "reduce_scatter";
+  }
+
+  template <class T>
+  bool move(call& c, std::span<T* const> buffers, bool waits) {
+    for (;;)
+      switch (c.at) {
+        case stage::queued:
+        case stage::window:
+          if (c.first == c.count) return true;
+          // A device may still copy the previous window from memory that another one will copy to.
+          if (!copied(waits)) return false;
+          c.last = c.first + std::min(window(sizeof(T)), c.count - c.first);
+          divide<T>(c);
+          host.reserve((c.last - c.first) * sizeof(T));
+          host.start_fetch(buffers, c.first, c.last);
+          c.at = stage::fetch;
+          break;
+        case stage::fetch:
+          if (!copied(waits)) return false;
+          c.everywhere ? via->start_collect_everywhere(host.at(), parts.begins().back())
+                       : via->start_collect(host.at(), parts.begins());
+          c.at = stage::collect;
+          break;
+        case stage::collect: {
+          if (!ended(waits)) return false;
+          std::byte* const part = combine<T>(c, via->summands());
+          c.at = stage::distribute;
+          if (c.what == kind::all_reduce) {
+            if (!c.everywhere) via->start_distribute(part, host.at().first(1), parts.begins());
+          } else {
+            put_part(c, buffers, part);
+          }
+          break;
+        }
+        case stage::distribute:
+          if (c.what == kind::all_reduce) {
+            if (!c.everywhere && !ended(waits)) return false;
+            for (std::size_t k = 0; k != parts.local(); ++k)
+              host.put(buffers, k, c.first, host.at()[0], c.last - c.first);
+          }
+          c.first = c.last;
+          c.at = stage::window;
+          break;
+      }
+  }
+  bool copied(bool waits) {
+    if (!waits) return host.copied();
+    host.wait();
+    return true;
+  }
+  bool ended(bool waits) {
+    if (!waits) return via->poll();
+    via->wait();
+    return true;
+  }
+
+  /// Divides a window among the processes.
+  template <class T>
+  void divide(call& c) {
+    const std::size_t n = c.last - c.first;
+    c.everywhere = c.what == kind::all_reduce && n * sizeof(T) * parts.local() <= via->most_everywhere();
+    if (c.what == kind::reduce_scatter)
+      parts.split_at(c.begins, c.first, c.last, sizeof(T));
+    else if (c.what == kind::reduce || c.everywhere)
+      parts.all_to(c.everywhere ? parts.process() : parts.process_of(c.root), n, sizeof(T));
+    else
+      parts.split_evenly(n, sizeof(T));
+  }
+
+  /// Reduces this process's part of a window over all participants.
+  template <class T>
+  std::byte* combine(const call& c, const transport::collected& collected) {
+    // Elements of the collective, of which the summands begin at the first.
+    const std::size_t begin = c.first + parts.own_begin() / sizeof(T), end = c.first + parts.own_end() / sizeof(T);
+    const std::size_t n = parts.participants();
+    for (std::size_t chunk = 0; chunk != n; ++chunk) {
+      std::size_t from = begin, to = end, start = 0;
+      if constexpr (Order == summation::by_ring) {
+        from = std::clamp(parts.chunks()[chunk], begin, end);
+        to = std::clamp(parts.chunks()[chunk + 1], begin, end);
+        start = (chunk + 1) % n;
+      }
+      with_reduction<T>(c.op, [&]<reduction Op>() {
+        devplace::detail::for_each_index<backend::cpu>(
+            0, to - from, grain,
+            combine_in_order<T, Op>{collected.summands.data(), collected.summands.size(), start, from - begin,
+                                    collected.result});
+      });
+      if constexpr (Order == summation::by_rank) break;
+    }
+    return collected.result;
+  }
+
+  /// Gives this process's places what they get of its part of a window.
+  template <class T>
+  void put_part(const call& c, std::span<T* const> buffers, const std::byte* part) {
+    const std::size_t begin = parts.own_begin(), bytes = parts.own_end() - begin;
+    if constexpr (host_buffers<Backend>::staged) {  // the devices copy later from memory that the transport does not
+                                                    // use again
+      std::byte* const kept = host.at()[0] + begin;
+      if (bytes != 0 && part != kept) std::memcpy(kept, part, bytes);
+      part = kept;
+    }
+    if (c.what == kind::reduce) {
+      if (parts.process_of(c.root) == parts.process())
+        host.put(buffers, parts.local_of(c.root), c.first, part, c.last - c.first);
+      return;
+    }
+    for (std::size_t k = 0; k != parts.local(); ++k) {
+      const auto own = parts.own(c.begins, k, c.first, c.last);
+      host.put(buffers, k, own.first, part + ((own.first - c.first) * sizeof(T) - begin), own.second - own.first);
+    }
+  }
+
+  std::vector<entry> entries_;
+  std::size_t started_ = 0, ended_ = 0;  ///< of the entries
+};
+
+}  // namespace detail
+}  // namespace devplace::parallel
