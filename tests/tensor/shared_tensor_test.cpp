@@ -8,14 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -120,19 +122,24 @@ TEST_CASE("memory without a name is common to a process and those that it forks"
 }
 
 TEST_CASE("memory without a name has none in the file system") {
-  const auto files = [] {
-    int count = 0;
-    if (::DIR* const folder = ::opendir("/dev/shm")) {
-      while (const ::dirent* const entry = ::readdir(folder))
-        count += std::string(entry->d_name).find(std::to_string(::getpid())) != std::string::npos ? 1 : 0;
-      ::closedir(folder);
+  const auto file_of = [](const void* data) {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    while (std::getline(maps, line)) {
+      std::uintptr_t first = 0, last = 0;
+      char dash = 0;
+      std::istringstream range(line);
+      range >> std::hex >> first >> dash >> last;
+      const auto address = reinterpret_cast<std::uintptr_t>(data);
+      if (first <= address && address < last) return line.substr(line.find('/'));
     }
-    return count;
+    return std::string("not mapped");
   };
   const matrix x;
-  CHECK(files() == 0);
-  const matrix named = dp::create_shared<matrix>(name_of("counted"));
-  CHECK(files() == 1);
+  CHECK(file_of(x.data()) == "/memfd:devplace (deleted)");
+  const std::string name = name_of("mapped");
+  const matrix named = dp::create_shared<matrix>(name);
+  CHECK(is_there(name));
 }
 
 TEST_CASE("shared memory is counted apart from the cpu's") {

@@ -132,6 +132,7 @@ class exported<tensor<T, Extents, P>> {
   tensor_type value_;
 };
 
+/// `exported out{std::move(x)}`.
 template <class T, class Extents, class P>
 exported(tensor<T, Extents, P>) -> exported<tensor<T, Extents, P>>;
 

@@ -111,12 +111,14 @@ class trainer<model<Net, shared_memory, P>, Loss, Rule, Policy, accumulate<Batch
   using model_type = model<Net, shared_memory, P>;
 
   /// Throws argument_error for invalid options of the loss or the rule.
+  ///@{
   template <detail::configured = detail::configuration>
   trainer(model_type& m, const Loss& loss, const Rule& rule, const Policy& = {}, accumulate<Batches> batches = {})
       : copies(m), base(copies::own(), loss, rule, batches) {}
   template <detail::configured = detail::configuration>
   trainer(model_type& m, const Loss& loss, const Rule& rule, accumulate<Batches> batches)
       : trainer(m, loss, rule, Policy{}, batches) {}
+  ///@}
   /// A temporary model would be destroyed after training: give it a name.
   template <class FIX = KEEP_THE_MODEL_IN_A_VARIABLE, class... Rest>
   trainer(const model_type&&, Rest&&...) = delete;
