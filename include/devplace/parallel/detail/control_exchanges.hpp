@@ -30,12 +30,11 @@ class control_exchanges {
     for (std::size_t r = 0; head.members == 0 && r != processes; ++r)
       now.members.push_back(static_cast<std::int32_t>(r));
     now.given.resize(now.members.size());
-    exchange& one = open_.try_emplace(head.key, now).first->second;
     const auto at = std::find(now.members.begin(), now.members.end(), static_cast<std::int32_t>(rank));
     const auto known = [processes](std::int32_t r) { return r >= 0 && static_cast<std::size_t>(r) < processes; };
-    if (one.members != now.members || at == now.members.end() ||
-        !std::all_of(now.members.begin(), now.members.end(), known))
-      return false;
+    if (at == now.members.end() || !std::all_of(now.members.begin(), now.members.end(), known)) return false;
+    exchange& one = open_.try_emplace(head.key, now).first->second;
+    if (one.members != now.members) return false;
     auto& given = one.given[static_cast<std::size_t>(at - now.members.begin())];
     if (given) return false;
     const std::size_t begin = sizeof head + head.members * sizeof(std::int32_t);
