@@ -45,8 +45,8 @@ T reduced(int participants, std::size_t i, dp::reduction op) {
 /// A buffer on each place of this process, and what is in it.
 template <class Backend, class T>
 struct buffers_on_places {
-  explicit buffers_on_places(std::span<const int> ordinals)
-      : ordinals(ordinals), memory(ordinals.size()), at(ordinals.size()) {}
+  explicit buffers_on_places(std::span<const int> places)
+      : ordinals(places), memory(places.size()), at(places.size()) {}
 
   void fill(int first_participant, std::size_t elements) {
     count = elements;
