@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,8 +16,12 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/parallel/process_group.hpp>
+#include <devplace/parallel/to_batch.hpp>
+#include <devplace/parallel/transport.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
@@ -60,6 +67,32 @@ struct training {
     step(images, labels);
     return mock::calls();
   }
+};
+
+/// Seems to connect two processes, of which the other has what this one has.
+class twin_transport final : public dp::parallel::transport {
+ public:
+  twin_transport() : transport({0, 2, 0, 2}) {}
+  std::string description() const override { return "2 processes, of which one is imagined"; }
+  std::size_t portion() const noexcept override { return 4096; }
+  void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t>) override {
+    summands_[0] = summands_[1] = buffers[0];
+    collected_ = {summands_, buffers[0]};
+  }
+  void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
+                        std::span<const std::size_t> begins) override {
+    std::memmove(buffers[0] + begins[0], part, begins[1]);
+    std::memmove(buffers[0] + begins[1], part, std::min(begins[1], begins[2] - begins[1]));
+  }
+  bool poll() override { return true; }
+  void wait() override {}
+  collected summands() noexcept override { return collected_; }
+  void barrier() override {}
+  std::shared_ptr<transport> split(int, int) override { return nullptr; }
+
+ private:
+  const std::byte* summands_[2] = {};
+  collected collected_{};
 };
 
 /// The calls that name a stream, in short: "work", "copy", "record" or "wait", and products as "product".
@@ -112,6 +145,37 @@ TEST_CASE("copies between devices without access to each other are ordered on th
   };
   check(collective::sharded_all_reduce<collective::direct, each_layer>{});
   check(collective::all_reduce<collective::ring, each_layer>{});
+}
+
+TEST_CASE("over processes a bucket is copied to the host and back beside backward, which the host enqueues first",
+          "[train]") {
+  const dp::process_group group(std::make_shared<twin_transport>());
+  const dp::process_scope scope{group};
+  using across = dp::across<dp::on<dp::cuda<0>>>;
+  using policy = collective::all_reduce<collective::direct, each_layer>;
+  dp::model<net, across> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}, policy{}};
+  const auto images = dp::to_batch<across>(dp::zeros<float, dp::cpu>(dp::extents<dp::dyn, 64>{8}));
+  const auto labels = dp::to_batch<across>(dp::zeros<std::int64_t, dp::cpu>(dp::extents<dp::dyn>{8}));
+  step(images, labels);
+  mock::name_stream(dp::detail::cuda_scope(0).stream(), "own 0");
+  mock::name_stream(dp::detail::cuda_stream_pool::of(0).made(0), "side 0");
+  mock::set_done(false);  // no copy is done before it is waited for
+  for (int i = 0; i != 3; ++i) {
+    mock::clear_calls();
+    step(images, labels);
+    const names& calls = mock::calls();
+    const auto has = [](const char* part) { return [part](const std::string& call) { return contains(call, part); }; };
+    const auto first_wait = std::find_if(calls.begin(), calls.end(), has("cudaEventSynchronize"));
+    CHECK(std::count_if(calls.begin(), first_wait, has("cublasLtMatmul")) == 5);
+    CHECK(std::find_if(first_wait, calls.end(), has("cublasLtMatmul")) == calls.end());
+    // The last layer's bucket is one window of the transport, the first layer's are three: of each to the host and
+    // back. The second bucket's copies begin when the first bucket is done, behind its own mark.
+    CHECK(on_stream(calls, "side 0") == names{"wait", "copy", "record", "copy", "record",  //
+                                              "wait", "copy", "record", "copy", "record", "copy", "record", "copy",
+                                              "record", "copy", "record", "copy", "record", "record"});
+    CHECK(mock::violations().empty());
+  }
 }
 
 TEST_CASE("a lost device ends a step while buckets are reduced", "[train]") {

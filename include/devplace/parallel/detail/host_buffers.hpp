@@ -77,6 +77,7 @@ class host_buffers {
 
   /// Whether the copies are done; throws a device's failure.
   bool copied() {
+    if (!copying_) return true;
     if constexpr (staged)
       for (std::size_t k = 0; k != copied_.size(); ++k)
         if (!devplace::detail::events_of<Backend>().ready(copied_[k].get(), ordinals_[k])) return false;
@@ -85,8 +86,10 @@ class host_buffers {
   }
   /// Returns when they are.
   void wait() {
+    if (!copying_) return;
     for (std::size_t k = 0; k != copied_.size(); ++k)
       wait(k);
+    copying_ = false;
   }
 
   // The order of the copies and the devices' other work, as side_streams says; on the CPU, what was called has been
@@ -111,6 +114,7 @@ class host_buffers {
   template <class F>
   void copy(std::size_t k, const void* here, const void* there, const F& enqueue) {
     if (here == there) return;
+    copying_ = staged;
     if constexpr (staged)
       on_device(k, [&](int ordinal) {
         streams_.enqueue([&] {
@@ -131,6 +135,7 @@ class host_buffers {
   std::vector<std::byte*> at_;
   std::vector<devplace::detail::memory_block> staged_;
   std::vector<devplace::detail::event_handle> copied_;  ///< recorded after the copies of each device
+  bool copying_ = false;                                ///< whether there were copies since the last wait
 };
 
 }  // namespace devplace::parallel::detail
