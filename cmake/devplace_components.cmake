@@ -49,7 +49,7 @@ function(devplace_find_nccl out_library out_include_dir out_version)
   find_library(DEVPLACE_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME ENV NCCL_ROOT ${CUDAToolkit_LIBRARY_DIR}
                PATH_SUFFIXES lib lib64)
   mark_as_advanced(DEVPLACE_NCCL_INCLUDE_DIR DEVPLACE_NCCL_LIBRARY)
-  if(DEVPLACE_NCCL_INCLUDE_DIR AND DEVPLACE_NCCL_LIBRARY)
+  if(EXISTS "${DEVPLACE_NCCL_INCLUDE_DIR}/nccl.h" AND DEVPLACE_NCCL_LIBRARY)
     file(STRINGS ${DEVPLACE_NCCL_INCLUDE_DIR}/nccl.h lines REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) ")
     string(REGEX REPLACE "[^0-9;]" "" numbers "${lines}")
     list(JOIN numbers "." version)
