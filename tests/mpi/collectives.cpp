@@ -98,6 +98,21 @@ void transport_moves_bytes(const dp::process_group& group) {
   collect_and_distribute(via, 1, divisions(size, via.portion())[0]);
   collect_and_distribute(via, 2, divisions(size, 300'001)[0]);
 
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4099}}) {
+    std::vector<std::byte> one(bytes), two(bytes);
+    std::byte* const both[] = {one.data(), two.data()};
+    for (std::size_t i = 0; i != bytes; ++i) {
+      one[i] = pattern(static_cast<std::size_t>(group.rank()), 0, i);
+      two[i] = pattern(static_cast<std::size_t>(group.rank()), 1, i);
+    }
+    const auto all = via.collect_everywhere(both, bytes);
+    CHECK(all.summands.size() == 2 * size);
+    CHECK(all.result == one.data());
+    for (std::size_t q = 0; q != size; ++q)
+      for (std::size_t i = 0; i != bytes; ++i)
+        CHECK(all.summands[2 * q][i] == pattern(q, 0, i) && all.summands[2 * q + 1][i] == pattern(q, 1, i));
+  }
+
   // What is received of others lies in memory that is allocated once, and starts at a cache line.
   std::vector<std::byte> memory(3 * size);
   std::byte* const buffer = memory.data();

@@ -65,25 +65,16 @@ class mpi_transport final : public transport {
   std::size_t portion() const noexcept override { return std::size_t{16} << 20; }
 
   void start_collect(std::span<std::byte* const> buffers, std::span<const std::size_t> begins) override {
-    const std::size_t own = begins[rank()], bytes = begins[rank() + 1] - own;
-    guarded(call_kind::collect, begins, [&] {
-      const std::size_t slot = devplace::detail::aligned(bytes);
-      reserve((processes() - 1) * buffers.size() * slot);
-      auto* received = static_cast<std::byte*>(received_.data());
-      summands_.clear();
-      for (std::size_t from = 0; from != processes(); ++from)
-        for (std::byte* const buffer : buffers) {
-          summands_.push_back(from == rank() ? buffer + own : received);
-          if (from == rank()) continue;
-          messages_.receive(communicator_.get(), tag_, static_cast<int>(from), received, bytes);
-          received += slot;
-        }
-      for (std::size_t to = after(rank()); to != rank(); to = after(to))
-        for (const std::byte* const buffer : buffers)
-          messages_.send(communicator_.get(), tag_, static_cast<int>(to), buffer + begins[to],
-                         begins[to + 1] - begins[to]);
-    });
-    result_ = buffers[0] + own;
+    guarded(call_kind::collect, begins, [&] { start_exchange(buffers, begins.data(), 1); });
+  }
+
+  /// 8 KB for two processes: libraries send larger messages in other ways, which take longer than to wait once more.
+  std::size_t most_everywhere() const noexcept override {
+    return (std::size_t{32} << 10) / (processes() * processes());
+  }
+  void start_collect_everywhere(std::span<std::byte* const> buffers, std::size_t bytes) override {
+    const std::size_t whole[] = {0, bytes};
+    guarded(call_kind::everywhere, whole, [&] { start_exchange(buffers, whole, 0); });
   }
 
   void start_distribute(const std::byte* part, std::span<std::byte* const> buffers,
@@ -191,7 +182,28 @@ class mpi_transport final : public transport {
     kept->push_back(std::move(block));
   }
 
-  enum class call_kind : std::size_t { collect = 1, distribute = 2, together = 3 };
+  /// Sends process r bytes [begins[r * stride], begins[r * stride + 1]) of the buffers, and gets what the others send.
+  void start_exchange(std::span<std::byte* const> buffers, const std::size_t* begins, std::size_t stride) {
+    const auto begin = [&](std::size_t r) { return begins[r * stride]; };
+    const auto size = [&](std::size_t r) { return begins[r * stride + 1] - begins[r * stride]; };
+    const std::size_t slot = devplace::detail::aligned(size(rank()));
+    reserve((processes() - 1) * buffers.size() * slot);
+    auto* received = static_cast<std::byte*>(received_.data());
+    summands_.clear();
+    for (std::size_t from = 0; from != processes(); ++from)
+      for (std::byte* const buffer : buffers) {
+        summands_.push_back(from == rank() ? buffer + begin(rank()) : received);
+        if (from == rank()) continue;
+        messages_.receive(communicator_.get(), tag_, static_cast<int>(from), received, size(rank()));
+        received += slot;
+      }
+    for (std::size_t to = after(rank()); to != rank(); to = after(to))
+      for (const std::byte* const buffer : buffers)
+        messages_.send(communicator_.get(), tag_, static_cast<int>(to), buffer + begin(to), size(to));
+    result_ = buffers[0] + begin(rank());
+  }
+
+  enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, together = 4 };
 
   /// Every MPI has so many. Where a monitor compares what the processes do, messages of different calls do not meet: it
   /// names the culprit, and MPICH would end the program at a message that is too long.
