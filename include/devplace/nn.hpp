@@ -16,6 +16,7 @@
 #include <devplace/nn/kl_div.hpp>
 #include <devplace/nn/l1.hpp>
 #include <devplace/nn/layer.hpp>
+#include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
@@ -26,6 +27,7 @@
 #include <devplace/nn/parameter.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
+#include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/saved.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>

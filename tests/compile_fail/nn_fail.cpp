@@ -14,12 +14,14 @@
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/kl_div.hpp>
 #include <devplace/nn/l1.hpp>
+#include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
+#include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/sigmoid.hpp>
 #include <devplace/nn/smooth_l1.hpp>
@@ -468,6 +470,19 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(BETA_OF_ZERO)  // expect: devplace: softplus's beta must be positive
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::softplus<std::ratio<0>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(FEATURES_OF_A_NORMALIZATION)  // expect: devplace: layer_norm<N> and rms_norm<N> take samples whose last
+                                          // axis
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NO_FEATURES_TO_NORMALIZE)  // expect: devplace: layer_norm<N> and rms_norm<N> need at least one feature
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<0>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(EPSILON_OF_ANOTHER_TYPE)  // expect: devplace: rms_norm takes epsilon as a ratio that is not negative
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::rms_norm<3, double>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NEGATIVE_EPSILON)  // expect: devplace: layer_norm takes epsilon as a ratio that is not negative
+  { dp::model<nn::sequential<nn::linear<6, 3>, nn::layer_norm<3, std::ratio<-1, 9>>>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(DROPOUT_OF_ALL)  // expect: devplace: dropout's probability is at least 0 and below 1
   { dp::model<nn::sequential<nn::linear<6, 3>, nn::dropout<std::ratio<1>>>, on_cpu> wrong{dp::seed{1}}; }

@@ -127,6 +127,25 @@ def make_activations():
         layer(name + "_large", function, {"x": torch.randn(5, 7) * 60})
 
 
+def make_normalizations():
+    torch.manual_seed(7)
+    weight, bias = torch.randn(7), torch.randn(7)
+    x, cube = torch.randn(5, 7) * 3 + 1, torch.randn(5, 3, 7) * 2
+    small = torch.randn(5, 7) * 2**-10
+    for name, values, epsilon in (("", x, 1e-5), ("_axes", cube, 1e-5), ("_epsilon", small, 1e-3)):
+        layer(
+            f"layer_norm{name}",
+            lambda x, weight, bias, epsilon=epsilon: functional.layer_norm(x, (7,), weight, bias, epsilon),
+            {"x": values, "weight": weight, "bias": bias},
+        )
+    for name, values, epsilon in (("", x, None), ("_axes", cube, None), ("_epsilon", small, 1e-3)):
+        layer(
+            f"rms_norm{name}",
+            lambda x, weight, epsilon=epsilon: functional.rms_norm(x, (7,), weight, epsilon),
+            {"x": values, "weight": weight},
+        )
+
+
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
@@ -490,6 +509,9 @@ def make_networks():
     others = three(nn.GELU(approximate="tanh"), nn.LeakyReLU(0.2), nn.Softplus())
     network("gelu_tanh_leaky_relu_softplus", 2, others, functional.mse_loss, products)
 
+    norms = [nn.Linear(16, 16), nn.LayerNorm(16), nn.Tanh(), nn.Linear(16, 16), nn.RMSNorm(16), nn.Linear(16, 4)]
+    network("layer_norm_rms_norm", 8, lambda: norms, functional.mse_loss, products)
+
     def two(*last):
         return lambda: [nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4), *last]
 
@@ -544,6 +566,7 @@ def main():
         shutil.rmtree(ROOT / group, ignore_errors=True)
     make_layers()
     make_activations()
+    make_normalizations()
     make_losses()
     make_more_losses()
     make_optimizers()

@@ -16,11 +16,13 @@
 #include <devplace/nn/gelu.hpp>
 #include <devplace/nn/kl_div.hpp>
 #include <devplace/nn/l1.hpp>
+#include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/leaky_relu.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/mse.hpp>
 #include <devplace/nn/nll.hpp>
+#include <devplace/nn/rms_norm.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/silu.hpp>
 #include <devplace/nn/smooth_l1.hpp>
@@ -148,6 +150,14 @@ void follow_activations() {
   follow_small_network<
       nn::sequential<from, nn::gelu_tanh, from, nn::leaky_relu<std::ratio<1, 5>>, from, nn::softplus<>, last>, Where,
       T>("gelu_tanh_leaky_relu_softplus", 2, nn::mse{}, targets_of<T>(product_of_features));
+}
+
+/// A network with each of the normalisations of rows.
+template <class Where, class T>
+void follow_normalizations() {
+  using from = nn::linear<16, 16>;
+  follow_small_network<nn::sequential<from, nn::layer_norm<16>, nn::tanh, from, nn::rms_norm<16>, nn::linear<16, 4>>,
+                       Where, T>("layer_norm_rms_norm", 8, nn::mse{}, targets_of<T>(product_of_features));
 }
 
 /// A network with each of the losses that a formula of elements or class numbers defines.

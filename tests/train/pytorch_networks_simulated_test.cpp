@@ -13,3 +13,8 @@ TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's 
 TEMPLATE_TEST_CASE("200 steps with each loss follow PyTorch's losses on a simulated device", "[train]", float, double) {
   dp::test::follow_losses<dp::on<dp::cuda<1>>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with layer_norm and rms_norm follow PyTorch's losses on a simulated device", "[train]",
+                   float, double) {
+  dp::test::follow_normalizations<dp::on<dp::cuda<1>>, TestType>();
+}

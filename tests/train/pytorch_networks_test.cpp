@@ -12,3 +12,7 @@ TEMPLATE_TEST_CASE("200 steps of networks with each activation follow PyTorch's 
 TEMPLATE_TEST_CASE("200 steps with each loss follow PyTorch's losses", "[train]", float, double) {
   dp::test::follow_losses<dp::on<dp::cpu>, TestType>();
 }
+
+TEMPLATE_TEST_CASE("200 steps with layer_norm and rms_norm follow PyTorch's losses", "[train]", float, double) {
+  dp::test::follow_normalizations<dp::on<dp::cpu>, TestType>();
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/ops/normalize.hpp>
+
+namespace devplace::detail {
+
+/// The normalisation of a row whose elements a group of threads has.
+template <class T, bool Centred, class Group, class Values>
+DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Values& x, std::size_t n, double epsilon) {
+  T shift = 0, sum = 0;
+  if constexpr (Centred) {
+    T mine = 0;
+    x.each([&mine](std::size_t, T v) { mine += v; });
+    shift = group.all_reduce(mine, add_up{}) / static_cast<T>(n);
+    mine = 0;
+    x.each([&mine, shift](std::size_t, T v) { mine += v - shift; });
+    sum = group.all_reduce(mine, add_up{});
+  }
+  T squares = 0;
+  x.each([&squares, shift](std::size_t, T v) { squares += (v - shift) * (v - shift); });
+  squares = group.all_reduce(squares, add_up{});
+  return {shift, static_cast<double>(sum), static_cast<double>(squares), n, epsilon};
+}
+
+template <class T, bool Centred, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
+  T* const y = p.y + row * p.n;
+  x.each([&](std::size_t c, T v) { y[c] = p.finished(normalized(v), c); });
+}
+
+template <class T, bool Centred, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred>& p, Access access, const Group& group,
+                              std::size_t row, bool exists) {
+  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
+  const T* const dy = p.dy + row * p.n;
+  T* const terms = p.terms + row * p.n;
+  T mean = 0, slope = 0;
+  x.each([&](std::size_t c, T v) {
+    const T product = dy[c] * normalized(v);
+    terms[c] = product;
+    mean += p.weight[c] * dy[c];
+    slope += p.weight[c] * product;
+  });
+  mean = Centred ? group.all_reduce(mean, add_up{}) / static_cast<T>(p.n) : T{0};
+  slope = group.all_reduce(slope, add_up{}) / static_cast<T>(p.n);
+  if (p.dx == nullptr) return;
+  T* const dx = p.dx + row * p.n;
+  x.each(
+      [&](std::size_t c, T v) { dx[c] = normalized.scale * ((p.weight[c] * dy[c] - mean) - normalized(v) * slope); });
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/normalize.hpp>
+#include <devplace/ops/reduce_into.hpp>
+#include <devplace/tensor/copy.hpp>
+
+namespace devplace::nn::detail {
+
+/// Samples that a normalisation of `Features` elements along the last axis takes, as they are.
+template <class In, std::size_t Features>
+struct samples_of_features {
+  static constexpr bool fits = In::rank > 0 && In::static_extent(In::rank == 0 ? 0 : In::rank - 1) == Features;
+  static_assert(
+      fits,
+      "devplace: layer_norm<N> and rms_norm<N> take samples whose last axis has N elements; give the number of "
+      "features that the layer before gives.");
+  using type = In;
+};
+
+/// Normalises along the last axis, and multiplies by `weight`; if Centred, it subtracts the mean before, and adds
+/// `bias`. `Layer` has the static function `epsilon<T>()`. Statistics are computed anew in backward.
+template <class Layer, std::size_t Features, bool Centred>
+struct row_normalization {
+  static_assert(Features > 0, "devplace: layer_norm<N> and rms_norm<N> need at least one feature.");
+  template <class In>
+  using output = typename samples_of_features<In, Features>::type;
+  static constexpr keep keeps = keep::input;
+  template <class In>
+  static constexpr std::size_t scratch = sample_size<In>;
+
+ private:
+  static constexpr auto table() {
+    constexpr parameter weight{"weight", {Features}, init::ones()};
+    if constexpr (Centred)
+      return std::array{weight, parameter{"bias", {Features}, init::zeros()}};
+    else
+      return std::array{weight};
+  }
+
+ public:
+  static constexpr auto parameters = table();
+
+  static void forward(const auto& c) {
+    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
+    const auto x = rows(c.input);
+    const T* bias = nullptr;
+    if constexpr (Centred) bias = raw(c.template parameter<1>());
+    devplace::detail::for_normalized_rows(
+        x, devplace::detail::normalize_row<T, Centred>{raw(c.output), raw(x), raw(c.template parameter<0>()), bias,
+                                                       Features, Layer::template epsilon<T>()});
+  }
+  static void backward(const auto& c) {
+    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
+    const auto x = rows(c.input);
+    const auto dy = rows(c.output_gradient);
+    const auto terms = c.scratch().reshape(extents<dyn, Features>{x.extent(0)});
+    T* const dx = c.needs_input_gradient ? raw(c.input_gradient) : nullptr;
+    devplace::detail::for_normalized_rows(x, devplace::detail::normalize_backward_row<T, Centred>{
+                                                 dx, raw(terms), raw(x), raw(dy), raw(c.template parameter<0>()),
+                                                 Features, Layer::template epsilon<T>()});
+    column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);
+    if constexpr (Centred) column_sum_into(c.template parameter_gradient<1>(), dy, c.accumulate ? 1 : 0);
+  }
+
+ private:
+  static auto raw(const auto& view) { return devplace::detail::raw_data(view); }
+};
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <ratio>
+
+#include <devplace/nn/detail/row_normalization.hpp>
+
+namespace devplace::nn {
+
+/// w (x - mean) / sqrt(variance + epsilon) + b along the last axis, which has `Features` elements: torch.nn.LayerNorm.
+/// `weight` w starts as ones and `bias` b as zeros, both [Features]; epsilon is a std::ratio.
+template <std::size_t Features, class Epsilon = std::ratio<1, 100000>>
+struct layer_norm : detail::row_normalization<layer_norm<Features, Epsilon>, Features, true> {
+  static_assert(
+      detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
+      "devplace: layer_norm takes epsilon as a ratio that is not negative: layer_norm<64, std::ratio<1, 1000>>.");
+
+  /// What is added to the variance.
+  template <class T>
+  static constexpr double epsilon() {
+    return detail::number_of<Epsilon>;
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <devplace/ops/detail/operands.hpp>
+#include <devplace/ops/detail/row_loops.hpp>
+#include <devplace/ops/for_each_row.hpp>
+
+namespace devplace::detail {
+
+// Row functors of normalisations: y = w (x - mean) / sqrt(variance + epsilon) + b if Centred, as in layer normalisation
+// (Ba, Kiros and Hinton 2016), and y = w x / sqrt(mean of x^2 + epsilon) otherwise (Zhang and Sennrich 2019).
+
+/// What maps an element of a row to its normalised value: (x - shift - rest) * scale. The mean is shift + rest, so that
+/// its rounding does not matter where it is large beside the deviations. `sum` and `sum_of_squares` are those of
+/// x - shift.
+template <class T, bool Centred>
+struct row_scale {
+  T shift, rest, scale;
+
+  DEVPLACE_HD row_scale(T shifted_by, double sum, double sum_of_squares, std::size_t n, double epsilon)
+      : shift(shifted_by), rest(0) {
+    const double count = static_cast<double>(n), mean = Centred ? sum / count : 0;
+    rest = static_cast<T>(mean);
+    const double variance = sum_of_squares / count - mean * mean;
+    scale = static_cast<T>(1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon));
+  }
+  DEVPLACE_HD T operator()(T x) const { return Centred ? ((x - shift) - rest) * scale : x * scale; }
+};
+
+template <class T, bool Centred>
+DEVPLACE_HD row_scale<T, Centred> scale_of_row(const T* x, std::size_t n, double epsilon) {
+  T shift = 0;
+  double sum = 0;
+  if constexpr (Centred) {
+    shift = static_cast<T>(row_sum<T>(n, [x](std::size_t c) { return x[c]; }) / static_cast<double>(n));
+    sum = row_sum<T>(n, [x, shift](std::size_t c) { return x[c] - shift; });
+  }
+  const double squares = row_sum<double>(n, [x, shift](std::size_t c) {
+    const auto difference = static_cast<double>(x[c] - shift);
+    return difference * difference;
+  });
+  return {shift, sum, squares, n, epsilon};
+}
+
+template <class T, bool Centred>
+struct normalize_row {
+  T* y;
+  const T* x;
+  const T* weight;
+  const T* bias;  // of Centred alone
+  std::size_t n;
+  double epsilon;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    T* const out = y + row * n;
+    const T* const in = x + row * n;
+    const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] = finished(normalized(in[c]), c);
+  }
+  DEVPLACE_HD T finished(T normalized, std::size_t c) const {
+    if constexpr (Centred)
+      return normalized * weight[c] + bias[c];
+    else
+      return normalized * weight[c];
+  }
+};
+
+/// terms = dy times the normalised x, whose column sums are the weight's gradient; and, unless dx is null, with g = w
+/// dy: dx = scale (g - mean of g - normalised x times the mean of g times it), without the first mean if not Centred.
+template <class T, bool Centred>
+struct normalize_backward_row {
+  T* dx;
+  T* terms;
+  const T* x;
+  const T* dy;
+  const T* weight;
+  std::size_t n;
+  double epsilon;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    const T* const in = x + row * n;
+    const T* const gradient = dy + row * n;
+    T* const products = terms + row * n;
+    const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
+    for (std::size_t c = 0; c < n; ++c)
+      products[c] = gradient[c] * normalized(in[c]);
+    if (dx == nullptr) return;
+    const T* const w = weight;
+    const double count = static_cast<double>(n);
+    T mean = 0;
+    if constexpr (Centred)
+      mean = static_cast<T>(row_sum<T>(n, [w, gradient](std::size_t c) { return w[c] * gradient[c]; }) / count);
+    const T slope = static_cast<T>(row_sum<T>(n, [w, products](std::size_t c) { return w[c] * products[c]; }) / count);
+    T* const out = dx + row * n;
+    for (std::size_t c = 0; c < n; ++c)
+      out[c] = normalized.scale * ((w[c] * gradient[c] - mean) - normalized(in[c]) * slope);
+  }
+};
+
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Runs a row functor above for every row of `x` [rows, n], a view.
+template <class Row, class X>
+void for_normalized_rows(const X& x, const Row& row) {
+  for_each_row<typename X::backend_type>(x.ordinal(), x.extent(0), x.extent(1), row_grain(x.extent(1), 2), row);
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+#include DEVPLACE_CUDA_KERNELS(normalize)

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <ratio>
+#include <vector>
+
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/layer_norm.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/sequential.hpp>
+
+#include "support/layer_fixture.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::compare_with_pytorch_in_both;
+
+TEST_CASE("layer_norm agrees with PyTorch", "[nn]") {
+  using row = dp::extents<5, 7>;
+  using rows = dp::extents<5, 3, 7>;
+  compare_with_pytorch_in_both<nn::sequential<nn::input<7>, nn::layer_norm<7>>, row, row>("layer_norm",
+                                                                                          {"weight", "bias"});
+  compare_with_pytorch_in_both<nn::sequential<nn::input<3, 7>, nn::layer_norm<7>>, rows, rows>("layer_norm_axes",
+                                                                                               {"weight", "bias"});
+  compare_with_pytorch_in_both<nn::sequential<nn::input<7>, nn::layer_norm<7, std::ratio<1, 1000>>>, row, row>(
+      "layer_norm_epsilon", {"weight", "bias"});
+}
+
+TEST_CASE("layer_norm's gradient agrees with differences", "[nn]") {
+  CHECK(nn::check_gradients<nn::sequential<nn::input<3, 5>, nn::layer_norm<5>>>(dp::seed{4}).worst < 1e-6);
+  CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 9>, nn::layer_norm<9>, nn::linear<9, 3>>>(dp::seed{5}).worst <
+        1e-6);
+}
+
+TEST_CASE("layer_norm keeps its digits where the mean is large", "[nn]") {
+  constexpr std::size_t n = 64;
+  std::vector<float> x(n), y(n), weight(n, 1), bias(n, 0);
+  for (std::size_t c = 0; c < n; ++c)
+    x[c] = 1e6F + static_cast<float>(c % 2);
+  dp::detail::normalize_row<float, true>{y.data(), x.data(), weight.data(), bias.data(), n, 0}(0);
+  for (std::size_t c = 0; c < n; ++c)
+    CHECK(y[c] == (c % 2 == 0 ? -1 : 1));
+}
