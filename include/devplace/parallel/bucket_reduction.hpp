@@ -19,8 +19,8 @@ namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 /// Whether a trainer reduces buckets, in elements of type T, while the backward pass goes on: if there are several, so
 /// that some are complete before the last layer is done, and the communicator can.
 template <class Net, class Policy, class T, class Communicator>
-inline constexpr bool reduces_during_backward =
-    detail::network_buckets<Net, T, Policy>::size > 1 && overlapping_communicator<Communicator, T>;
+inline constexpr bool reduces_during_backward = overlapping_communicator<Communicator, T> &&
+                                                (detail::network_buckets<Net, T, Policy>::size > 1);
 
 /// The reduction of a network's buckets while the backward pass goes on: each is started when the pass has written its
 /// last gradient, from the last layer's to the first's. Results are those of reduce_gradients and reduce_shares.
@@ -104,9 +104,12 @@ class bucket_reduction {
 
 /// In place of a bucket_reduction where buckets are reduced after the passes.
 struct no_bucket_reduction {
+  /// As of a bucket_reduction that starts nothing.
+  ///@{
   static constexpr bool active() { return false; }
   static constexpr runtime::nothing_after after(std::size_t) { return {}; }
   static constexpr void finish() {}
+  ///@}
 };
 
 }  // namespace devplace::parallel::inline DEVPLACE_CONFIGURATION
