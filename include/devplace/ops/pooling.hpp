@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
@@ -55,22 +57,23 @@ DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, cons
 /// wins, as in PyTorch.
 template <class T>
 DEVPLACE_HD constexpr bool takes_place(T x, T best) {
-  return x > best || x != x;
+  return (x > best) | (x != x);
 }
 
 /// Calls f(plane, row, begin, end) for the parts of rows of `columns` elements, `rows` in a plane, in [begin, end).
 template <class F>
 void for_each_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
-  for (std::size_t i = begin; i < end;) {
-    const std::size_t row = i / columns, first = i % columns;
+  std::size_t row = begin / columns % rows, plane = begin / columns / rows, first = begin % columns;
+  for (std::size_t i = begin; i < end; first = 0) {
     const std::size_t n = columns - first < end - i ? columns - first : end - i;
-    f(row / rows, row % rows, first, first + n);
+    f(plane, row, first, first + n);
     i += n;
+    if (++row == rows) row = 0, ++plane;
   }
 }
 
-/// Calls f(window, at) for the windows [begin, end) of a row, in which each of the row's windows has tap (i, j) at the
-/// image's element `at`.
+/// Calls f(first, last, at) for each tap of the windows of a row: those of the windows [first, last) within [begin,
+/// end) are in the image, the first at its element `at`, and the others follow at the stride.
 template <class F>
 void for_each_tap_of_row(const pooling_shape& s, std::size_t row, std::size_t begin, std::size_t end, const F& f) {
   for (std::size_t i = 0; i < s.rows.size; ++i) {
@@ -138,16 +141,53 @@ struct max_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
-    for (std::size_t plane = from / s.plane(); plane * s.plane() < until; ++plane) {
-      T* const image = dx + plane * s.plane();
-      const T* windows = dy + plane * s.windows();
-      for (std::size_t row = 0; row < s.rows.out; ++row)
-        for (std::size_t column = 0; column < s.columns.out; ++column)
-          image[largest(x + plane * s.plane(), row, column)] += *windows++;
-    }
+    for_each_row(s.rows.out, s.columns.out, from / s.plane() * s.windows(), until / s.plane() * s.windows(),
+                 [this](std::size_t plane, std::size_t row, std::size_t, std::size_t) {
+                   for (std::size_t begin = 0; begin < s.columns.out; begin += most)
+                     add_row(plane, row, begin, begin + most < s.columns.out ? begin + most : s.columns.out);
+                 });
   }
 
  private:
+  static constexpr std::size_t most = 64;  // windows whose largest elements are found together
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  /// Keeps the larger of best and a tap, and where it is, for each of `count` windows.
+  template <class Step>
+  static void compare(const T* taps, std::uint32_t origin, std::uint32_t count, Step step, T* __restrict best,
+                      std::uint32_t* __restrict found) {
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const T value = taps[k * step];
+      const bool takes = takes_place(value, best[k]) | (found[k] == none);
+      best[k] = takes ? value : best[k];
+      found[k] = takes ? origin + k * step : found[k];
+    }
+  }
+  void add_row(std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) const {
+    const T* const image = x + plane * s.plane();
+    T best[most];
+    std::uint32_t found[most];
+    for (std::size_t k = 0; k < end - begin; ++k)
+      best[k] = -infinity<T>, found[k] = none;
+    for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
+      const T* const taps = image + at;
+      const auto step = static_cast<std::uint32_t>(s.columns.stride), origin = static_cast<std::uint32_t>(at);
+      T* const best_here = best + (first - begin);
+      std::uint32_t* const found_here = found + (first - begin);
+      const auto count = static_cast<std::uint32_t>(last - first);
+      // The constants let compilers read neighbouring elements with one access.
+      if (step == 1)
+        compare(taps, origin, count, std::integral_constant<std::uint32_t, 1>{}, best_here, found_here);
+      else if (step == 2)
+        compare(taps, origin, count, std::integral_constant<std::uint32_t, 2>{}, best_here, found_here);
+      else
+        compare(taps, origin, count, step, best_here, found_here);
+    });
+    const T* const windows = dy + plane * s.windows() + row * s.columns.out;
+    for (std::size_t k = begin; k < end; ++k)
+      dx[plane * s.plane() + found[k - begin]] += windows[k];
+  }
+
   DEVPLACE_HD std::size_t largest(const T* image, std::size_t row, std::size_t column) const {
     T best = -infinity<T>;
     std::size_t found = s.plane();

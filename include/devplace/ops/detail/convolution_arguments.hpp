@@ -22,14 +22,15 @@ struct window_axis {
   ///@{
   constexpr std::size_t first_inside(std::size_t t) const {
     const std::size_t at = t * dilation;
-    const std::size_t first = at >= padding ? 0 : (padding - at + stride - 1) / stride;
+    if (at >= padding) return 0;
+    const std::size_t first = stride == 1 ? padding - at : (padding - at + stride - 1) / stride;
     return first < out ? first : out;
   }
   constexpr std::size_t end_inside(std::size_t t) const {
     const std::size_t at = t * dilation;
+    if ((out - 1) * stride + at < in + padding) return out;
     if (at >= in + padding) return 0;
-    const std::size_t end = (in + padding - at - 1) / stride + 1;
-    return end < out ? end : out;
+    return stride == 1 ? in + padding - at : (in + padding - at - 1) / stride + 1;
   }
   ///@}
 

@@ -87,7 +87,6 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size
   T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
   const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // of a sample
-  const T* const end_of_x = g.x + s.samples * s.groups * s.channels * s.plane();
   const std::size_t depths = (whole + gemm_block_depth - 1) / gemm_block_depth;
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
@@ -106,10 +105,10 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size
         const T* const image = g.x + (sample_of(index) * s.groups + group) * s.channels * s.plane();
         T* const panel = packed_b + (index - first) * tile_columns * depth;
         if (count > lanes) {
-          pack_patches<T, tile_columns>(panel, s, image, end_of_x, q0, count, p0, depth_of_image);
+          pack_patches<T, tile_columns>(panel, s, image, q0, count, p0, depth_of_image);
           if (with_bias) fill_run(panel + depth_of_image * tile_columns, T{1}, tile_columns);
         } else {
-          pack_patches<T, lanes>(panel, s, image, end_of_x, q0, count, p0, depth_of_image);
+          pack_patches<T, lanes>(panel, s, image, q0, count, p0, depth_of_image);
           if (with_bias) fill_run(panel + depth_of_image * lanes, T{1}, lanes);
         }
       }

@@ -8,9 +8,9 @@
 template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(T* __restrict to, const T* __restrict from, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
-  if constexpr (Bytes < 16) {
-    for (std::size_t i = 0; i < n; ++i)
-      to[i] = from[i];
+  if constexpr (Bytes < 16) {  // at most 3; compilers make a call of a loop
+    if (n > 1) to[0] = from[0], to[1] = from[1];
+    if (n % 2 != 0) to[n - 1] = from[n - 1];
   } else {
     using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return copy_run<T, Bytes / 2>(to, from, n);
@@ -50,8 +50,8 @@ template <class T, std::size_t Bytes = vector_bytes>
 [[gnu::always_inline]] DEVPLACE_TARGET inline void fill_run(T* to, T value, std::size_t n) {
   constexpr std::size_t lanes = Bytes / sizeof(T);
   if constexpr (Bytes < 16) {
-    for (std::size_t i = 0; i < n; ++i)
-      to[i] = value;
+    if (n > 1) to[0] = value, to[1] = value;
+    if (n % 2 != 0) to[n - 1] = value;
   } else {
     using loaded = typename vector_of<T, Bytes>::unaligned;
     if (n < lanes) return fill_run<T, Bytes / 2>(to, value, n);
@@ -62,15 +62,15 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Calls run(at, from, n) for the pixels [q0, q0 + count) of the output that tap (row, column) reads in the image: n
-/// pixels from q0 + at on, the first of which reads the image's element `from`. Returns how many pixels these are; the
-/// others read padding.
+/// Calls run(at, from, n) for those of `count` pixels of the output, from row y and column x on, that tap (row, column)
+/// reads in the image: n pixels from number `at` on, the first of which reads the image's element `from`. Returns how
+/// many pixels these are; the others read padding.
 template <class Run>
 [[gnu::always_inline]] DEVPLACE_TARGET inline std::size_t for_each_run(const convolution_shape& s, std::size_t row,
-                                                                       std::size_t column, std::size_t q0,
+                                                                       std::size_t column, std::size_t y, std::size_t x,
                                                                        std::size_t count, const Run& run) {
   const std::size_t low = s.columns.first_inside(column), high = s.columns.end_inside(column);
-  std::size_t y = q0 / s.columns.out, x = q0 % s.columns.out, read = 0;
+  std::size_t read = 0;
   for (std::size_t at = 0; at < count; ++y, x = 0) {
     const std::size_t left = s.columns.out - x, n = left < count - at ? left : count - at;
     const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
@@ -85,79 +85,33 @@ template <class Run>
   return read;
 }
 
-/// A part of a panel's row: elements from `at` on, up to the next part, are read at `from` in channel 0, and `step`
-/// elements further in each following channel.
-template <class T>
-struct row_part {
-  std::size_t at;
-  const T* from;
-  std::size_t step;
-};
-
-/// The parts of a row of Width elements for a tap; zeros, which are in the padding or beyond `count`, are read from
-/// `zeros`. Returns how many they are.
-template <class T, std::size_t Width>
-DEVPLACE_TARGET inline std::size_t parts_of_row(row_part<T> (&parts)[Width], const convolution_shape& s,
-                                                std::size_t tap, const T* plane, const T* zeros, std::size_t q0,
-                                                std::size_t count) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  std::size_t found = 0, end = 0;
-  const auto add = [&](std::size_t to, const T* from, std::size_t step) {
-    for (; end < to; end += lanes, from += step == 0 ? 0 : lanes)
-      parts[found++] = {end, from, step};
-    end = to;
-  };
-  for_each_run(s, tap / s.columns.size, tap % s.columns.size, q0, count,
-               [&](std::size_t at, std::size_t from, std::size_t n) {
-                 add(at, zeros, 0);
-                 add(at + n, plane + from, s.plane());
-               });
-  add(Width, zeros, 0);
-  return found;
-}
-
 /// A panel of patches, [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on. `image`
-/// is the first channel of a group of a sample, `last` the end of the array that contains it. Elements beyond `count`
-/// are zeros.
+/// is the first channel of a group of a sample. Elements beyond `count` are zeros.
 template <class T, std::size_t Width>
-DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const T* image, const T* last,
-                                         std::size_t q0, std::size_t count, std::size_t p0, std::size_t depth) {
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  constexpr T zeros[lanes] = {};
-  const std::size_t taps = s.taps(), plane = s.plane();
+DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const T* image, std::size_t q0,
+                                         std::size_t count, std::size_t p0, std::size_t depth) {
+  struct {
+    std::size_t at, from, n;
+  } runs[Width];
+  const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
+  std::size_t row = 0, column = 0;
   for (std::size_t tap = 0; tap < taps; ++tap) {
-    const std::size_t begin = p0 > tap ? (p0 - tap + taps - 1) / taps : 0;
-    const std::size_t end = p0 + depth > tap ? (p0 + depth - tap + taps - 1) / taps : 0;
-    if (begin >= end) continue;
+    const std::size_t begin = p0 == 0 ? 0 : p0 > tap ? (p0 - tap + taps - 1) / taps : 0;
+    const std::size_t end = p0 + depth == s.depth() ? s.channels
+                            : p0 + depth > tap      ? (p0 + depth - tap + taps - 1) / taps
+                                                    : 0;
+    std::size_t found = 0;
+    const std::size_t read =
+        for_each_run(s, row, column, y, x, count, [&](std::size_t at, std::size_t from, std::size_t n) {
+          runs[found++] = {at, from, n};
+        });
+    if (++column == s.columns.size) column = 0, ++row;
     T* to = target + (begin * taps + tap - p0) * Width;
-    if (s.columns.stride == 1) {
-      row_part<T> parts[Width];
-      const std::size_t found = parts_of_row<T, Width>(parts, s, tap, image, zeros, q0, count);
-      for (std::size_t c = begin; c < end; ++c, to += taps * Width) {
-        // A whole vector is copied where a part begins, and what is too much is overwritten by the next part.
-        for (std::size_t r = 0; r + 1 < found; ++r) {
-          const T* const from = parts[r].from + c * parts[r].step;
-          if (parts[r].step == 0 || static_cast<std::size_t>(last - from) >= lanes) {
-            if (parts[r].at + lanes <= Width) {
-              *reinterpret_cast<loaded*>(to + parts[r].at) = *reinterpret_cast<const loaded*>(from);
-              continue;
-            }
-          }
-          copy_run(to + parts[r].at, from, parts[r + 1].at - parts[r].at);
-        }
-        copy_run(to + parts[found - 1].at, parts[found - 1].from + c * parts[found - 1].step,
-                 Width - parts[found - 1].at);
-      }
-    } else {
-      for (std::size_t c = begin; c < end; ++c, to += taps * Width) {
-        fill_run(to, T{0}, Width);
-        for_each_run(s, tap / s.columns.size, tap % s.columns.size, q0, count,
-                     [&](std::size_t at, std::size_t from, std::size_t n) DEVPLACE_TARGET {
-                       for (std::size_t i = 0; i < n; ++i)
-                         to[at + i] = image[c * plane + from + i * s.columns.stride];
-                     });
-      }
+    const T* plane = image + begin * s.plane();
+    for (std::size_t c = begin; c < end; ++c, to += taps * Width, plane += s.plane()) {
+      if (read != Width) fill_run(to, T{0}, Width);
+      for (std::size_t r = 0; r < found; ++r)
+        copy_strided(to + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
     }
   }
 }
@@ -172,7 +126,7 @@ DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, co
                         DEVPLACE_TARGET { copy_strided(target + at, plane + from, n, s.columns.stride); };
   const std::size_t row = tap / s.columns.size, column = tap % s.columns.size;
   if (s.rows.padding != 0 || s.columns.padding != 0) fill_run(target, T{0}, count);
-  for_each_run(s, row, column, q0, count, copy);
+  for_each_run(s, row, column, q0 / s.columns.out, q0 % s.columns.out, count, copy);
 }
 
 /// The reverse: adds the elements to the image.
@@ -186,5 +140,5 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
     for (std::size_t i = 0; i < n; ++i)
       plane[to + i * s.columns.stride] += source[at + i];
   };
-  for_each_run(s, tap / s.columns.size, tap % s.columns.size, q0, count, add);
+  for_each_run(s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out, q0 % s.columns.out, count, add);
 }

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""devplace's convolutions next to PyTorch's on the CPU, in one run with equal threads.
+
+Arguments: the program bench_nn_conv2d, threads (default 1), rounds (default 9). Both alternate within a round, and the
+median over the rounds is reported. PyTorch is eager, with its default settings.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+BATCH = 64
+LAYERS = {"conv1": (1, 16, 28, 3), "conv2": (16, 32, 14, 3), "conv3": (32, 64, 14, 3), "pointwise": (64, 64, 14, 1)}
+
+
+class Devplace:
+    """The program that times devplace's work; it answers one question at a time."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def seconds(self, question):
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit(f"conv2d.py: the program ended at '{question}' with status {self.process.wait()}.")
+        return float(answer)
+
+
+def seconds(call):
+    """As the program: the mean over about 50 ms, after two calls that are not counted."""
+    call()
+    call()
+    calls, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < 0.05:
+        call()
+        calls += 1
+    return (time.perf_counter() - begin) / calls
+
+
+def layer(name, backward):
+    inputs, outputs, size, kernel = LAYERS[name]
+    conv = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2)
+    x = torch.randn(BATCH, inputs, size, size, requires_grad=inputs > 1)
+    dy = torch.randn(BATCH, outputs, size, size)
+
+    def forward():
+        with torch.no_grad():
+            conv(x)
+
+    def both():
+        conv.zero_grad()
+        x.grad = None
+        conv(x).backward(dy)
+
+    return both if backward else forward
+
+
+def network(rows, train):
+    net = nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 7 * 7, 10),
+    )
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    x, labels = torch.rand(rows, 1, 28, 28), torch.arange(rows) % 10
+
+    def step():
+        optimizer.zero_grad()
+        functional.cross_entropy(net(x), labels).backward()
+        optimizer.step()
+
+    def predict():
+        with torch.no_grad():
+            net(x)
+
+    return step if train else predict
+
+
+def main():
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+    torch.set_num_threads(threads)
+    devplace = Devplace(sys.argv[1])
+    devplace.seconds(f"threads {threads}")
+    items = {f"{kind} {name}": layer(name, kind == "both") for name in LAYERS for kind in ("forward", "both")}
+    items.update({f"{kind} {rows}": network(rows, kind == "step") for rows in (64, 1024) for kind in ("step", "predict")})
+    times = {question: ([], []) for question in items}
+    for _ in range(rounds):
+        for question, call in items.items():
+            times[question][0].append(devplace.seconds(question))
+            times[question][1].append(seconds(call))
+    print(f"{threads} thread(s), batch {BATCH} unless named, median of {rounds} rounds, microseconds; torch {torch.__version__}")
+    for question, (mine, theirs) in times.items():
+        a, b = statistics.median(mine) * 1e6, statistics.median(theirs) * 1e6
+        print(f"{question:18} devplace {a:9.0f}  PyTorch {b:9.0f}  PyTorch / devplace {b / a:5.2f}")
+
+
+if __name__ == "__main__":
+    main()
