@@ -112,8 +112,8 @@ function(devplace_find_components)
         find_package(CUDAToolkit QUIET)
         devplace_find_nccl(libraries include_dirs nccl_version)
         if(NOT libraries)
-          set(missing "no NCCL (nccl.h and libnccl.so). Install libnccl-dev from NVIDIA's repository, or set NCCL_HOME; "
-                      "elsewhere set DEVPLACE_NCCL_INCLUDE_DIR and DEVPLACE_NCCL_LIBRARY.")
+          set(missing "no NCCL (nccl.h and libnccl.so). Install libnccl-dev from NVIDIA's repository, or set NCCL_HOME, "
+                      "or both DEVPLACE_NCCL_INCLUDE_DIR and DEVPLACE_NCCL_LIBRARY.")
         elseif(nccl_version VERSION_LESS 2.27)
           set(missing "NCCL ${nccl_version} is older than 2.27. Install a newer one, or set NCCL_HOME to it.")
         endif()
