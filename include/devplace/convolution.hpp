@@ -7,6 +7,7 @@
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/global_average_pool.hpp>
 #include <devplace/nn/max_pool2d.hpp>
 #include <devplace/nn/upsample.hpp>

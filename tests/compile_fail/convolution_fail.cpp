@@ -3,6 +3,7 @@
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/global_average_pool.hpp>
 #include <devplace/nn/input.hpp>
@@ -81,5 +82,14 @@ int main() {
 #endif
 #if defined(UPSAMPLED_TO_NOTHING)  // expect: devplace: upsample<Factor> repeats pixels one time or more
   { model_of<nn::upsample<0>> wrong{dp::seed{1}}; }
+#endif
+#if defined(TRANSPOSED_CHANNELS)  // expect: position<1.*conv_transpose2d<5.*expects<.*<5.*, 8.*, 8.*receives<.*<3.*, 8
+  { model_of<nn::conv_transpose2d<5, 2, nn::kernel<3>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(TRANSPOSED_GROUPS)  // expect: devplace: the groups of conv_transpose2d do not divide its channels
+  { model_of<nn::conv_transpose2d<3, 4, nn::kernel<3>, nn::groups<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(TRANSPOSED_TO_NOTHING)  // expect: devplace: the padding of conv_transpose2d removes all of its output
+  { model_of<nn::conv_transpose2d<3, 4, nn::kernel<1>, nn::padding<4>>> wrong{dp::seed{1}}; }
 #endif
 }

@@ -42,6 +42,13 @@ def make_convolutions():
     convolution("everything", (2, 4, 9, 11), (2, 2, 2, 5), False, groups=2, stride=(3, 2), padding=(1, 4), dilation=(2, 1))
     convolution("one_axis", (3, 2, 12), (4, 2, 5), function=functional.conv1d, padding=2, stride=2)
 
+    transposed = functional.conv_transpose2d
+    convolution("transposed", (2, 3, 4, 5), (3, 4, 2, 2), function=transposed, groups=1, stride=2)
+    convolution("transposed_padded", (2, 3, 5, 4), (3, 2, 3, 3), function=transposed, groups=1, padding=1)
+    convolution(
+        "transposed_everything", (2, 4, 4, 3), (4, 3, 3, 2), False, transposed, groups=2, stride=(2, 3), padding=(1, 0),
+        dilation=(1, 2)
+    )
 
 def make_poolings():
     torch.manual_seed(12)

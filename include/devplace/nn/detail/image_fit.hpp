@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/nn/detail/window_options.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/tensor/extents.hpp>
 
 namespace devplace::nn::detail {
@@ -19,6 +21,33 @@ template <std::size_t C, std::size_t H, std::size_t W>
 struct image_fit<extents<C, H, W>> {
   using type = extents<C, H, W>;
   using expected = type;
+};
+
+/// The samples that a transposed convolution of `Channels` channels takes where it receives `X`, and the axes of the
+/// convolution back: `in` are the layer's outputs.
+template <class Options, std::size_t Channels, class X>
+struct transposed_fit {
+  /// Of the layer's input, for the option's stride, padding and so on.
+  static constexpr devplace::detail::window_axis axis(std::size_t out, std::size_t reach, std::size_t size,
+                                                      std::size_t stride, std::size_t padding, std::size_t dilation) {
+    const std::size_t whole = (out - 1) * stride + reach;
+    return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
+  }
+  static constexpr std::size_t rank = X::rank;
+  static constexpr std::size_t extent(std::size_t which) {
+    if constexpr (rank == 3)
+      return X::static_extent(which);
+    else
+      return 1;
+  }
+  static constexpr auto rows = axis(extent(1), Options::reach_rows, Options::size.rows, Options::step.rows,
+                                    Options::pad.rows, Options::dilate.rows);
+  static constexpr auto columns = axis(extent(2), Options::reach_columns, Options::size.columns, Options::step.columns,
+                                       Options::pad.columns, Options::dilate.columns);
+  static_assert(rows.in > 0 && columns.in > 0,
+                "devplace: the padding of conv_transpose2d removes all of its output; reduce it.");
+  using type = extents<Channels, extent(1), extent(2)>;
+  using expected = std::conditional_t<rank == 3, type, at_least<type>>;
 };
 
 }  // namespace devplace::nn::detail

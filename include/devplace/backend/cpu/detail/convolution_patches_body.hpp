@@ -62,37 +62,46 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// Calls run(at, from, n) for those of `count` pixels of the output, from row y and column x on, that tap (row, column)
-/// reads in the image: n pixels from number `at` on, the first of which reads the image's element `from`. Returns how
-/// many pixels these are; the others read padding.
-template <class Run>
-[[gnu::always_inline]] DEVPLACE_TARGET inline std::size_t for_each_run(const convolution_shape& s, std::size_t row,
-                                                                       std::size_t column, std::size_t y, std::size_t x,
-                                                                       std::size_t count, const Run& run) {
+/// Pixels of the output that are read from consecutive columns of the image: `n` from number `at` on, the first of
+/// which reads the image's element `from`.
+struct pixel_run {
+  std::size_t at, from, n;
+};
+
+/// The runs among `count` pixels from row y and column x on, as tap (row, column) reads them; the other pixels read
+/// padding. Returns how many runs these are, at most `count`, and adds their pixels to `read`. (An array and no
+/// callback: nvcc drops the attribute of a lambda that selects the instruction set.)
+DEVPLACE_TARGET inline std::size_t find_runs(pixel_run* runs, const convolution_shape& s, std::size_t row,
+                                             std::size_t column, std::size_t y, std::size_t x, std::size_t count,
+                                             std::size_t& read) {
   const std::size_t low = s.columns.first_inside(column), high = s.columns.end_inside(column);
-  std::size_t read = 0;
+  std::size_t found = 0;
   for (std::size_t at = 0; at < count; ++y, x = 0) {
     const std::size_t left = s.columns.out - x, n = left < count - at ? left : count - at;
     const std::size_t begin = x > low ? x : low, end = x + n < high ? x + n : high;
     const std::size_t from = s.rows.padded(y, row);
     if (begin < end && s.rows.inside(from)) {
-      run(at + begin - x, (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
-          end - begin);
+      runs[found++] = {at + begin - x,
+                       (from - s.rows.padding) * s.columns.in + s.columns.padded(begin, column) - s.columns.padding,
+                       end - begin};
       read += end - begin;
     }
     at += n;
   }
-  return read;
+  return found;
 }
+
+/// The most pixels whose element of a patch is unfolded or folded at a time.
+template <class T>
+inline constexpr std::size_t most_unfolded =
+    gemm_block_depth > gemm_block_columns<T> / 2 ? gemm_block_depth : gemm_block_columns<T> / 2;
 
 /// A panel of patches, [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on. `image`
 /// is the first channel of a group of a sample. Elements beyond `count` are zeros.
 template <class T, std::size_t Width>
 DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const T* image, std::size_t q0,
                                          std::size_t count, std::size_t p0, std::size_t depth) {
-  struct {
-    std::size_t at, from, n;
-  } runs[Width];
+  pixel_run runs[Width];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
   std::size_t row = 0, column = 0;
   for (std::size_t tap = 0; tap < taps; ++tap) {
@@ -100,11 +109,8 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
     const std::size_t end = p0 + depth == s.depth() ? s.channels
                             : p0 + depth > tap      ? (p0 + depth - tap + taps - 1) / taps
                                                     : 0;
-    std::size_t found = 0;
-    const std::size_t read =
-        for_each_run(s, row, column, y, x, count, [&](std::size_t at, std::size_t from, std::size_t n) {
-          runs[found++] = {at, from, n};
-        });
+    std::size_t read = 0;
+    const std::size_t found = find_runs(runs, s, row, column, y, x, count, read);
     if (++column == s.columns.size) column = 0, ++row;
     T* to = target + (begin * taps + tap - p0) * Width;
     const T* plane = image + begin * s.plane();
@@ -120,25 +126,35 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
 template <class T>
 DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const T* image, std::size_t p,
                                        std::size_t q0, std::size_t count) {
+  pixel_run runs[most_unfolded<T>];
   const std::size_t tap = p % s.taps();
   const T* const plane = image + p / s.taps() * s.plane();
-  const auto copy = [&](std::size_t at, std::size_t from, std::size_t n)
-                        DEVPLACE_TARGET { copy_strided(target + at, plane + from, n, s.columns.stride); };
-  const std::size_t row = tap / s.columns.size, column = tap % s.columns.size;
-  if (s.rows.padding != 0 || s.columns.padding != 0) fill_run(target, T{0}, count);
-  for_each_run(s, row, column, q0 / s.columns.out, q0 % s.columns.out, count, copy);
+  std::size_t read = 0;
+  const std::size_t found = find_runs(runs, s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out,
+                                      q0 % s.columns.out, count, read);
+  if (read != count) fill_run(target, T{0}, count);
+  for (std::size_t r = 0; r < found; ++r)
+    copy_strided(target + runs[r].at, plane + runs[r].from, runs[r].n, s.columns.stride);
 }
 
 /// The reverse: adds the elements to the image.
 template <class T>
 DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s, T* image, std::size_t p,
                                      std::size_t q0, std::size_t count) {
+  pixel_run runs[most_unfolded<T>];
   const std::size_t tap = p % s.taps();
   T* const plane = image + p / s.taps() * s.plane();
-  const auto add = [&](std::size_t at, std::size_t to, std::size_t n) DEVPLACE_TARGET {
-    if (s.columns.stride == 1) return add_run(plane + to, source + at, n);
-    for (std::size_t i = 0; i < n; ++i)
-      plane[to + i * s.columns.stride] += source[at + i];
-  };
-  for_each_run(s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out, q0 % s.columns.out, count, add);
+  std::size_t read = 0;
+  const std::size_t found = find_runs(runs, s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out,
+                                      q0 % s.columns.out, count, read);
+  for (std::size_t r = 0; r < found; ++r) {
+    T* const to = plane + runs[r].from;
+    const T* const from = source + runs[r].at;
+    if (s.columns.stride == 1) {
+      add_run(to, from, runs[r].n);
+    } else {
+      for (std::size_t i = 0; i < runs[r].n; ++i)
+        to[i * s.columns.stride] += from[i];
+    }
+  }
 }

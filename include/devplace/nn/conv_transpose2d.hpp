@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+
+#include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/detail/window_options.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/convolution.hpp>
+
+namespace devplace::nn {
+
+/// A transposed convolution of `In` channels to `Out`, as torch.nn.ConvTranspose2d: the gradient of a convolution from
+/// `Out` to `In` channels. Samples [In, H, W] become [Out, H', W'] with H' = (H - 1) stride - 2 padding + dilation
+/// (kernel - 1) + 1, and W' likewise. `weight` is [In, Out / groups, kernel rows, kernel columns] and `bias` [Out],
+/// both initialised uniformly in [-1, 1] / sqrt(Out / groups * kernel rows * kernel columns). The options are those of
+/// conv2d.
+template <std::size_t In, std::size_t Out, class... Options>
+struct conv_transpose2d {
+ private:
+  using options = detail::window_options<false, Options...>;
+  static_assert(options::known && options::has_kernel,
+                "devplace: the options of conv_transpose2d are kernel, which it needs, stride, padding, dilation, "
+                "groups<1 or more> and no_bias, each at most once: conv_transpose2d<16, 8, kernel<2>, stride<2>>.");
+  static_assert(options::positive, "devplace: kernel, stride and dilation of conv_transpose2d are 1 or more.");
+  static constexpr std::size_t groups = options::group_number;
+  static constexpr bool divide = In > 0 && Out > 0 && In % groups == 0 && Out % groups == 0;
+  static_assert(divide,
+                "devplace: the groups of conv_transpose2d do not divide its channels: In and Out must be multiples of "
+                "Count in groups<Count>, and not 0.");
+  static constexpr std::size_t fan = Out / groups * options::template taps<2>;
+  static constexpr parameter weight{
+      "weight", {In, Out / groups, options::size.rows, options::size.columns}, init::fan_in_uniform(fan)};
+  static constexpr parameter bias{"bias", {Out}, init::fan_in_uniform(fan)};
+  static constexpr auto table() {
+    if constexpr (options::bias)
+      return std::array{weight, bias};
+    else
+      return std::array{weight};
+  }
+  /// The shape of the convolution from Out to In channels.
+  template <class X>
+  static constexpr devplace::detail::convolution_shape shape_for(std::size_t samples) {
+    return {samples,
+            groups,
+            Out / groups,
+            In / groups,
+            detail::transposed_fit<options, In, X>::rows,
+            detail::transposed_fit<options, In, X>::columns};
+  }
+
+ public:
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::transposed_fit<options, In, X>;
+  template <class X>
+  using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
+  static constexpr keep keeps = keep::input;
+  static constexpr auto parameters = table();
+  template <class X>
+  static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
+
+  template <class Call>
+  static void forward(const Call& c) {
+    using T = typename Call::value_type;
+    devplace::detail::convolution_input_gradient_arguments<T> g{
+        shape_of(c), c.input.data(), c.template parameter<0>().data(), nullptr, c.output.data(), math<Call>};
+    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
+    run<devplace::op::convolution_input_gradient>(c, g);
+  }
+  template <class Call>
+  static void backward(const Call& c) {
+    using namespace devplace::detail;
+    using T = typename Call::value_type;
+    const convolution_shape shape = shape_of(c);
+    const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
+    const T* const dy = c.output_gradient.data();
+    if constexpr (options::bias)
+      run<devplace::op::channel_sums>(c, channel_sums_arguments<T>{shape.samples, Out, shape.plane(), dy,
+                                                                   c.template parameter_gradient<1>().data(), old});
+    run<devplace::op::convolution_weight_gradient>(
+        c,
+        convolution_weight_gradient_arguments<T>{shape, c.input.data(), dy, c.template parameter_gradient<0>().data(),
+                                                 old, c.scratch().data(), math<Call>});
+    if (c.needs_input_gradient)
+      run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, c.template parameter<0>().data(), nullptr,
+                                                                 c.input_gradient.data(), epilogue::none, math<Call>});
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static constexpr devplace::detail::convolution_shape shape_of(const Call& c) {
+    return shape_for<typename Call::sample>(c.batch());
+  }
+  template <class Call>
+  static constexpr devplace::detail::product_math math = devplace::detail::math_of<typename Call::precision_type>;
+
+  template <class Op, class Call, class Arguments>
+  static void run(const Call& c, const Arguments& arguments) {
+    static_assert(std::floating_point<typename Call::value_type>,
+                  "devplace: convolutions compute in float or double; this model's activations have another type.");
+    devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
+  }
+};
+
+}  // namespace devplace::nn
