@@ -112,12 +112,12 @@ void check_activations() {
     using gradient = decltype(distribution);
     return elements<Backend, float>([](auto a) { return map(gradient{}, cast<float>(a == a), a); }, x);
   };
-  using namespace detail::elementary;
-  check("gelu's gradient", slope(gated_gradient<normal>{}),
+  namespace elementary = detail::elementary;
+  check("gelu's gradient", slope(elementary::gated_gradient<elementary::normal>{}),
         {nan, 1, 0, 0.5F, 0.5F, 1.0833154916763306F, -0.08331546932458878F, 1, 0});
-  check("gelu_tanh's gradient", slope(gated_gradient<nearly_normal>{}),
+  check("gelu_tanh's gradient", slope(elementary::gated_gradient<elementary::nearly_normal>{}),
         {nan, 1, 0, 0.5F, 0.5F, 1.0829640626907349F, -0.08296408504247665F, 1, 0});
-  check("silu's gradient", slope(gated_gradient<logistic>{}),
+  check("silu's gradient", slope(elementary::gated_gradient<elementary::logistic>{}),
         {nan, 1, 0, 0.5F, 0.5F, 0.9276705384254456F, 0.07232949137687683F, 1, 0});
 }
 

@@ -71,11 +71,14 @@ struct engine : pass_layout<Net, P> {
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
-  /// input unless `dx` is null. Calls `after` as nothing_after says.
+  /// input unless `dx` is null. Calls `after` for the layers of a chain, as nothing_after says.
   template <class After = nothing_after>
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
                        activation* dx = nullptr, After after = {}) {
-    plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add, after);
+    if constexpr (plan::tells_layers)
+      plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add, after);
+    else
+      plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
   }
 
   /// Sets the gradients to zero, for a place that has no samples of a batch.
