@@ -81,3 +81,19 @@ TEST_CASE("the last NaN of a window is its largest element", "[nn]") {
   CHECK(std::isnan(y[0]));
   CHECK(dx == std::vector<float>{0, 0, 5, 0});
 }
+
+TEST_CASE("a window whose taps are all in the padding gives -infinity, and its gradient goes nowhere", "[nn]") {
+  const std::vector<float> x{3, 4}, dy{5};
+  const dp::detail::pooling_shape s{{1, 1, 1, 1, 0, 1}, {2, 1, 2, 1, 1, 3}};  // reads the columns -1 and 2 of two
+  const auto check = [&](auto backend) {
+    using on = decltype(backend);
+    std::vector<float> y(1), dx(2);
+    dp::detail::for_each_in_planes<on>(0, 1, 1, dp::detail::max_pool_functor<float>{s, x.data(), y.data()});
+    dp::detail::for_each_in_planes<on>(0, 1, 2,
+                                       dp::detail::max_pool_gradient_functor<float>{s, x.data(), dy.data(), dx.data()});
+    CHECK(y[0] == -std::numeric_limits<float>::infinity());
+    CHECK(dx == std::vector<float>{0, 0});
+  };
+  check(dp::backend::cpu{});
+  check(dp::test::simt::backend{});
+}

@@ -185,7 +185,7 @@ struct max_pool_gradient_functor {
     });
     const T* const windows = dy + plane * s.windows() + row * s.columns.out;
     for (std::size_t k = begin; k < end; ++k)
-      dx[plane * s.plane() + found[k - begin]] += windows[k];
+      if (found[k - begin] != none) dx[plane * s.plane() + found[k - begin]] += windows[k];
   }
 
   DEVPLACE_HD std::size_t largest(const T* image, std::size_t row, std::size_t column) const {
