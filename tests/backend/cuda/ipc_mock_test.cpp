@@ -172,6 +172,20 @@ TEST_CASE("the exporter frees the memory when all others have closed it") {
   CHECK(violations().empty());
 }
 
+TEST_CASE("a process that was forked and destroys its copy leaves the memory to the exporter and the others") {
+  std::optional<dp::exported<matrix>> out(std::in_place, numbers());
+  const auto handle = out->handle();
+  const std::string freed = in_another_process([&] {
+    mock::clear_calls();
+    out.reset();
+    return std::to_string(call("cudaFree")) + " " + std::to_string(call("cudaEventDestroy"));
+  });
+  CHECK(freed == "0 0");
+  const std::string read = in_another_process(
+      [&] { return std::to_string(dp::to<dp::on<dp::cpu>>(dp::open_ipc<dp::cuda<1>>(handle))(1, 2)); });
+  CHECK(read == std::to_string(6.0f));
+}
+
 TEST_CASE("what was freed is not opened, nor what is another type, another GPU's or this process's own") {
   std::optional<dp::exported<matrix>> out(std::in_place, numbers());
   const auto handle = out->handle();

@@ -113,8 +113,10 @@ struct implementation<backend::cuda, op::ipc> {
     }
   }
 
+  // A process that was forked has neither the memory nor a lock of its own: what it destroys stays its parent's.
   static void release_exported(const detail::block_record& block) noexcept {
     const std::unique_ptr<exported> owner(static_cast<exported*>(block.owner));
+    if (owner->segment->inherited()) return;
     detail::count_release(detail::counters(backend::cuda{}, block.ordinal), block.bytes, block.purpose);
     wait_for_work(block.ordinal);
     owner->segment->wait_for_others();
@@ -126,6 +128,7 @@ struct implementation<backend::cuda, op::ipc> {
   static void release_opened(const detail::block_record& block) noexcept {
     const std::unique_ptr<std::shared_ptr<detail::named_segment>> segment(
         static_cast<std::shared_ptr<detail::named_segment>*>(block.owner));
+    if ((*segment)->inherited()) return;
     wait_for_work(block.ordinal);
     if (!detail::cuda_device_lost(block.ordinal)) {
       const detail::quiet_cuda_device_guard device(detail::device_map::of_process().visible(block.ordinal));

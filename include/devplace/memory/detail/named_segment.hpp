@@ -120,6 +120,8 @@ class named_segment {
   std::int64_t process() const { return head().process; }
   const extents_type& extents() const { return head().extents; }
   ///@}
+  /// Whether a process asks that was forked from the one that has made or opened it.
+  bool inherited() const { return ::getpid() != user_; }
   const std::string& name() const { return name_; }
   /// The beginning of its data.
   void* data() const { return data_ + head().data_begin; }
@@ -210,6 +212,7 @@ class named_segment {
   }
 
   segment_words words_;
+  ::pid_t user_ = ::getpid();
   std::string name_, path_;
   file_descriptor file_;
   std::byte* data_ = nullptr;
