@@ -116,6 +116,19 @@ TEST_CASE("a model is opened by its name in another process, which changes it") 
   CHECK(equal_parameters(m, dp::model<net, cpu>{dp::seed{5}}));
 }
 
+TEST_CASE("a model with a name needs its memory once, while it is made and while it is opened") {
+  const std::size_t bytes = dp::runtime::network_plan<net>::parameter_elements * sizeof(float);
+  const std::string name = name_of("once");
+  dp::reset_peak_memory<dp::shared_memory>();
+  const model m = dp::create_shared<model>(name, dp::seed{4});
+  CHECK(dp::memory_statistics<dp::shared_memory>().peak == bytes);
+  const model opened = dp::open_shared<model>(name);
+  CHECK(dp::memory_statistics<dp::shared_memory>().peak == 2 * bytes);  // it is counted for each of both
+  const model copied = dp::create_shared<model>(name_of("once.copied"), dp::model<net, cpu>{dp::seed{4}});
+  CHECK(dp::memory_statistics<dp::shared_memory>().peak == 3 * bytes);
+  CHECK(equal_parameters(m, copied));
+}
+
 TEST_CASE("a model of another placement is copied into shared memory with a name") {
   dp::model<net, cpu> own{dp::seed{6}};
   own.parameter<0>()(0, 0) = 42;

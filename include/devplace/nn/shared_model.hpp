@@ -55,32 +55,41 @@ struct shared_form<model<Net, shared_memory, P>> {
   using parameter = typename precision_traits<P>::parameter;
   using plan = runtime::network_plan<Net>;
 
-  static value_type create(std::string_view name, seed start) { return create(name, value_type(start)); }
+  static value_type create(std::string_view name, seed start) { return created(name, model<Net, cpu, P>(start)); }
   template <class From>
   static value_type create(std::string_view name, const model<Net, From, P>& source) {
-    const auto made = to<cpu>(source);
-    const auto& from = made.state().replicas[0];
-    const std::array<std::size_t, 2> counters{made.state().seed, made.state().step};
-    const auto segment = named_segment::create(words_of_create, name, text(), counters,
-                                               aligned(from.parameters.bytes()) + from.buffers.bytes());
-    auto shared = at(segment);
-    runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), made.state());
-    segment->publish();
-    return shared;
+    if constexpr (std::is_same_v<From, cpu>)
+      return created(name, source);
+    else
+      return created(name, to<cpu>(source));
   }
   static value_type open(std::string_view name) {
     return at(named_segment::open(words_of_open, name, [](const named_segment&) { return text(); }));
   }
 
  private:
+  static value_type created(std::string_view name, const model<Net, cpu, P>& source) {
+    const auto& from = source.state().replicas[0];
+    const std::array<std::size_t, 2> counters{source.state().seed, source.state().step};
+    const auto segment = named_segment::create(words_of_create, name, text(), counters,
+                                               aligned(from.parameters.bytes()) + from.buffers.bytes());
+    auto shared = at(segment);
+    runtime::copy_parameters<backend::cpu, backend::cpu>(shared.state(), source.state());
+    segment->publish();
+    return shared;
+  }
   static value_type at(const std::shared_ptr<named_segment>& segment) {
     static constexpr int ordinals[] = {shared_memory_ordinal};
-    auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(
-        ordinals, {plan::parameter_elements, plan::buffer_elements});
-    auto& replica = state->replicas[0];
-    const std::size_t bytes = replica.parameters.bytes();
+    using replica_type = runtime::replica<typename precision_traits<P>::storage>;
+    auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(ordinals, {0, 0});
+    replica_type& replica = state->replicas[0];
+    constexpr std::size_t bytes = plan::parameter_elements * sizeof(parameter);
     replica.parameters = named_segment::part(segment, 0, bytes, memory_purpose::parameters);
-    replica.buffers = named_segment::part(segment, aligned(bytes), replica.buffers.bytes(), memory_purpose::parameters);
+    if constexpr (replica_type::has_working_copy)
+      replica.working_copy = runtime::zeros<typename replica_type::working, backend::cpu>(
+          shared_memory_ordinal, plan::parameter_elements, memory_purpose::parameters);
+    replica.buffers = named_segment::part(segment, aligned(bytes), plan::buffer_elements * sizeof(parameter),
+                                          memory_purpose::parameters);
     state->seed = segment->extents()[0];
     state->step = segment->extents()[1];
     return nn::detail::model_access::adopt<value_type>(std::move(state));
