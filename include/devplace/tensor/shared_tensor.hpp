@@ -116,10 +116,9 @@ constexpr bool can_be_shared() {
 /// extents<3, 4>, on<shared_memory>>>("weights")`. A tensor is made of zeros, with the
 /// extents that follow the name if they are known at run time, or as a copy of a tensor or view that follows it, on any
 /// place; a model is made from a seed, or as a copy of a model on any placement. It is visible to others when that is
-/// done. The name is gone when the last
-/// process that has the memory has destroyed it or has ended. What killed processes leave in /dev/shm is removed by the
-/// next create_shared of any program of this user. Throws argument_error for a name that is in use or not valid, and
-/// out_of_memory if /dev/shm has not enough space.
+/// done. The name is gone when the last process that has the memory has destroyed it or has ended. What killed
+/// processes leave in /dev/shm is removed by the next create_shared of any program of this user. Throws argument_error
+/// for a name that is in use or not valid, and out_of_memory if /dev/shm has not enough space.
 template <class Value, class... Arguments>
 [[nodiscard]] Value create_shared(std::string_view name, Arguments&&... arguments) {
   if constexpr (detail::can_be_shared<Value>())
