@@ -122,8 +122,11 @@ TEST_CASE("a model with a name needs its memory once, while it is made and while
   dp::reset_peak_memory<dp::shared_memory>();
   const model m = dp::create_shared<model>(name, dp::seed{4});
   CHECK(dp::memory_statistics<dp::shared_memory>().peak == bytes);
+  dp::reset_peak_memory<dp::cpu>();
+  const std::size_t own = dp::memory_statistics<dp::cpu>().allocated;
   const model opened = dp::open_shared<model>(name);
   CHECK(dp::memory_statistics<dp::shared_memory>().peak == 2 * bytes);  // it is counted for each of both
+  CHECK(dp::memory_statistics<dp::cpu>().peak < own + bytes);           // sums of losses alone
   const model copied = dp::create_shared<model>(name_of("once.copied"), dp::model<net, cpu>{dp::seed{4}});
   CHECK(dp::memory_statistics<dp::shared_memory>().peak == 3 * bytes);
   CHECK(equal_parameters(m, copied));
