@@ -39,9 +39,9 @@ struct window_axis {
   constexpr window_axis mirror() const { return {out, in, size, 1, (size - 1) * dilation - padding, dilation}; }
 };
 
-/// The extents of a two-dimensional convolution: x [samples, groups * channels, rows.in, columns.in], y [samples,
-/// groups
-/// * outputs, rows.out, columns.out], weight [groups * outputs, channels, rows.size, columns.size], all contiguous.
+/// The extents of a two-dimensional convolution, all contiguous: x [samples, groups * channels, rows.in, columns.in],
+/// weight [groups * outputs, channels, rows.size, columns.size] and y [samples, groups * outputs, rows.out,
+/// columns.out].
 ///
 /// With the patch of an output's position as a column of `depth()` elements, a group of a sample is a matrix product,
 /// y [outputs, pixels] = weight [outputs, depth] patches [depth, pixels]. No backend stores all patches.
