@@ -7,7 +7,8 @@
 
 #include <devplace/nn/detail/image_fit.hpp>
 #include <devplace/nn/layer.hpp>
-#include <devplace/ops/pooling.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/ops/upsample.hpp>
 
 namespace devplace::nn {
 

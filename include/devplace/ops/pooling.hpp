@@ -9,6 +9,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/plane_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 
 // Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time.
@@ -60,18 +61,6 @@ DEVPLACE_HD constexpr bool takes_place(T x, T best) {
   return (x > best) | (x != x);
 }
 
-/// Calls f(plane, row, begin, end) for the parts of rows of `columns` elements, `rows` in a plane, in [begin, end).
-template <class F>
-void for_each_row(std::size_t rows, std::size_t columns, std::size_t begin, std::size_t end, const F& f) {
-  std::size_t row = begin / columns % rows, plane = begin / columns / rows, first = begin % columns;
-  for (std::size_t i = begin; i < end; first = 0) {
-    const std::size_t n = columns - first < end - i ? columns - first : end - i;
-    f(plane, row, first, first + n);
-    i += n;
-    if (++row == rows) row = 0, ++plane;
-  }
-}
-
 /// Calls f(first, last, at) for each tap of the windows of a row: those of the windows [first, last) within [begin,
 /// end) are in the image, the first at its element `at`, and the others follow at the stride.
 template <class F>
@@ -106,17 +95,18 @@ struct max_pool_functor {
     to[i] = best;
   }
   void range(std::size_t from, std::size_t until) const {
-    for_each_row(s.rows.out, s.columns.out, from, until,
-                 [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
-                   const T* const image = x + plane * s.plane();
-                   T* const out = to + plane * s.windows() + row * s.columns.out;
-                   for (std::size_t k = begin; k < end; ++k)
-                     out[k] = -infinity<T>;
-                   for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
-                     for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
-                       out[k] = takes_place(image[at], out[k]) ? image[at] : out[k];
-                   });
-                 });
+    for_each_plane_row(s.rows.out, s.columns.out, from, until,
+                       [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
+                         const T* const image = x + plane * s.plane();
+                         T* const out = to + plane * s.windows() + row * s.columns.out;
+                         for (std::size_t k = begin; k < end; ++k)
+                           out[k] = -infinity<T>;
+                         for_each_tap_of_row(s, row, begin, end,
+                                             [&](std::size_t first, std::size_t last, std::size_t at) {
+                                               for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
+                                                 out[k] = takes_place(image[at], out[k]) ? image[at] : out[k];
+                                             });
+                       });
   }
 };
 
@@ -141,11 +131,11 @@ struct max_pool_gradient_functor {
   void range(std::size_t from, std::size_t until) const {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
-    for_each_row(s.rows.out, s.columns.out, from / s.plane() * s.windows(), until / s.plane() * s.windows(),
-                 [this](std::size_t plane, std::size_t row, std::size_t, std::size_t) {
-                   for (std::size_t begin = 0; begin < s.columns.out; begin += most)
-                     add_row(plane, row, begin, begin + most < s.columns.out ? begin + most : s.columns.out);
-                 });
+    for_each_plane_row(s.rows.out, s.columns.out, from / s.plane() * s.windows(), until / s.plane() * s.windows(),
+                       [this](std::size_t plane, std::size_t row, std::size_t, std::size_t) {
+                         for (std::size_t begin = 0; begin < s.columns.out; begin += most)
+                           add_row(plane, row, begin, begin + most < s.columns.out ? begin + most : s.columns.out);
+                       });
   }
 
  private:
@@ -215,19 +205,20 @@ struct average_pool_functor {
     to[i] = sum / static_cast<T>(s.taps());
   }
   void range(std::size_t from, std::size_t until) const {
-    for_each_row(s.rows.out, s.columns.out, from, until,
-                 [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
-                   const T* const image = x + plane * s.plane();
-                   T* const out = to + plane * s.windows() + row * s.columns.out;
-                   for (std::size_t k = begin; k < end; ++k)
-                     out[k] = T{0};
-                   for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
-                     for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
-                       out[k] += image[at];
-                   });
-                   for (std::size_t k = begin; k < end; ++k)
-                     out[k] /= static_cast<T>(s.taps());
-                 });
+    for_each_plane_row(s.rows.out, s.columns.out, from, until,
+                       [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
+                         const T* const image = x + plane * s.plane();
+                         T* const out = to + plane * s.windows() + row * s.columns.out;
+                         for (std::size_t k = begin; k < end; ++k)
+                           out[k] = T{0};
+                         for_each_tap_of_row(s, row, begin, end,
+                                             [&](std::size_t first, std::size_t last, std::size_t at) {
+                                               for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
+                                                 out[k] += image[at];
+                                             });
+                         for (std::size_t k = begin; k < end; ++k)
+                           out[k] /= static_cast<T>(s.taps());
+                       });
   }
 };
 
@@ -259,46 +250,6 @@ struct average_pool_gradient_functor {
             image[at] += windows[k] / static_cast<T>(s.taps());
         });
       }
-  }
-};
-
-/// to [planes, factor rows, factor columns] = each element of x [planes, rows, columns], factor x factor times.
-template <class T>
-struct upsample_functor {
-  std::size_t columns, factor;
-  const T* x;
-  T* to;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t wide = columns * factor, row = i / wide;
-    to[i] = x[row / factor * columns + i % wide / factor];
-  }
-  void range(std::size_t from, std::size_t until) const {
-    for_each_row(1, columns * factor, from, until,
-                 [this](std::size_t row, std::size_t, std::size_t begin, std::size_t end) {
-                   const T* const source = x + row / factor * columns;
-                   T* const out = to + row * columns * factor;
-                   for (std::size_t k = begin; k < end; ++k)
-                     out[k] = source[k / factor];
-                 });
-  }
-};
-
-/// dx = the gradient of upsample's input.
-template <class T>
-struct upsample_gradient_functor {
-  std::size_t columns, factor;
-  const T* dy;
-  T* dx;
-
-  DEVPLACE_HD void operator()(std::size_t i) const {
-    const std::size_t wide = columns * factor;
-    const T* const first = dy + i / columns * factor * wide + i % columns * factor;
-    T sum{0};
-    for (std::size_t y = 0; y < factor; ++y)
-      for (std::size_t z = 0; z < factor; ++z)
-        sum += first[y * wide + z];
-    dx[i] = sum;
   }
 };
 

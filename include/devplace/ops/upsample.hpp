@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/plane_rows.hpp>
+
+// Functors of layer upsample, for op::for_each. On the CPU `range` computes rows at a time.
+
+namespace devplace::detail {
+
+/// to [planes, factor rows, factor columns] = each element of x [planes, rows, columns], factor x factor times.
+template <class T>
+struct upsample_functor {
+  std::size_t columns, factor;
+  const T* x;
+  T* to;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t wide = columns * factor, row = i / wide;
+    to[i] = x[row / factor * columns + i % wide / factor];
+  }
+  void range(std::size_t from, std::size_t until) const {
+    for_each_plane_row(1, columns * factor, from, until,
+                       [this](std::size_t row, std::size_t, std::size_t begin, std::size_t end) {
+                         const T* const source = x + row / factor * columns;
+                         T* const out = to + row * columns * factor;
+                         for (std::size_t k = begin; k < end; ++k)
+                           out[k] = source[k / factor];
+                       });
+  }
+};
+
+/// dx = the gradient of upsample's input.
+template <class T>
+struct upsample_gradient_functor {
+  std::size_t columns, factor;
+  const T* dy;
+  T* dx;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t wide = columns * factor;
+    const T* const first = dy + i / columns * factor * wide + i % columns * factor;
+    T sum{0};
+    for (std::size_t y = 0; y < factor; ++y)
+      for (std::size_t z = 0; z < factor; ++z)
+        sum += first[y * wide + z];
+    dx[i] = sum;
+  }
+};
+
+}  // namespace devplace::detail
