@@ -16,7 +16,8 @@ namespace devplace {
 
 namespace op {
 
-/// Streams of a backend: `create`, `own`, `synchronize`, `ready`.
+/// Streams of a backend: `create`, `create_without_memory` (on which nothing is allocated or freed), `own`,
+/// `synchronize`, `ready`.
 struct streams {};
 
 }  // namespace op

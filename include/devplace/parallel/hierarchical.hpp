@@ -26,7 +26,7 @@ namespace parallel {
 /// process receives about 2 S, where across_processes receives 2 S for each of its places.
 ///
 /// With two places in each process a sum is (g0 + g1) + (g2 + g3): the bits depend on how many places each process has,
-/// not on threads or buckets, and are those of `direct` if each has one.
+/// not on threads or buckets, and are those of `direct` if each has one. Buckets are reduced after the backward pass.
 template <class Backend>
 class hierarchical {
  public:

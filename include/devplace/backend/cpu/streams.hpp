@@ -10,6 +10,7 @@ namespace devplace {
 template <>
 struct implementation<backend::cpu, op::streams> {
   static detail::stream_handle create(int) { return {}; }
+  static detail::stream_handle create_without_memory(int) { return {}; }
   static detail::stream_handle own(int) { return {}; }
   static void synchronize(int, void*) {}
   static bool ready(int, void*) { return true; }

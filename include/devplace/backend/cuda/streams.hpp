@@ -17,6 +17,7 @@ struct implementation<backend::cuda, op::streams> {
     const detail::cuda_scope device(ordinal);
     return {detail::cuda_stream_pool::of(ordinal).take(ordinal), {ordinal, &release}};
   }
+  static detail::stream_handle create_without_memory(int ordinal) { return create(ordinal); }
   static detail::stream_handle own(int ordinal) {
     const detail::cuda_device_guard device(ordinal);
     return {detail::cuda_queue_of(ordinal, device.visible()).stream, {ordinal, nullptr}};

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <string>
 #include <system_error>
 
 #include <devplace/backend/simulated/device.hpp>
 #include <devplace/backend/simulated/driver.hpp>
+#include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/detail/untold_failure.hpp>
 #include <devplace/place/detail/fork_count.hpp>
 #include <devplace/place/detail/host_memory.hpp>
@@ -38,15 +40,55 @@ class simulated_devices {
     return all.start(ordinal);
   }
 
+  /// What executes this thread's calls for a device: the worker of its current stream, or its own.
+  static simulated_device& current(int ordinal) {
+    simulated_device& own = at(ordinal);
+    void* const scoped = current_stream(ordinal);
+    return scoped == nullptr ? own : *static_cast<simulated_device*>(scoped);
+  }
+
+  /// A further worker of a device, which executes what it is given at the same time as the others, until it is given
+  /// back. Workers are used again and never destroyed, because other devices' work may still refer to them.
+  ///@{
+  static simulated_device& take_worker(int ordinal) {
+    static_cast<void>(at(ordinal));
+    simulated_devices& all = of_process();
+    const std::lock_guard lock(all.mutex_);
+    for (further_worker& one : all.further_)
+      if (one.ordinal == ordinal && !one.taken && one.worker.idle()) {
+        static_cast<void>(one.worker.drain());  // what failed there has failed the device, too
+        one.taken = true;
+        return one.worker;
+      }
+    return *with_thread(ordinal, [&] { return &all.further_.emplace_back(ordinal).worker; });
+  }
+  static void give_worker(const simulated_device& worker) noexcept {
+    simulated_devices& all = of_process();
+    if (all.lost_by_fork()) return;
+    const std::lock_guard lock(all.mutex_);
+    for (further_worker& one : all.further_)
+      if (&one.worker == &worker) one.taken = false;
+  }
+  ///@}
+
   /// Whether this process is a child of fork() and the devices stayed in its parent.
   static bool in_parent() { return of_process().lost_by_fork(); }
 
  private:
+  struct further_worker {
+    explicit further_worker(int of) : ordinal(of), worker(of) {}
+    int ordinal;
+    simulated_device worker;
+    bool taken = true;
+  };
+
   struct stop_at_exit {
     simulated_devices& devices;
     ~stop_at_exit() {
       if (devices.lost_by_fork()) return;
       devices.for_each_started([](int, simulated_device& device) { device.stop(); });
+      for (further_worker& one : devices.further_)
+        one.worker.stop();
       devices.for_each_started([this](int ordinal, const simulated_device& device) {
         report(place_name(backend::cuda{}, ordinal), device.untold_failure([this](const std::exception_ptr& failure) {
           bool told = false;  // the failure is copied to the devices that needed the failed one's results
@@ -90,21 +132,27 @@ class simulated_devices {
     if (!missing.empty()) throw placement_unavailable(missing + ".");
     const std::lock_guard lock(mutex_);
     std::atomic<simulated_device*>& started = started_[index(ordinal)];
-    if (started.load(std::memory_order_relaxed) == nullptr) {
-      try {
-        started.store(new simulated_device(ordinal), std::memory_order_release);
-      } catch (const std::system_error& refusal) {
-        throw error("the operating system refused to start the thread of the simulated device " +
-                    place_name(backend::cuda{}, ordinal) + " (" + refusal.what() +
-                    "). Raise the limit (ulimit -u) or simulate fewer devices.");
-      }
-    }
+    if (started.load(std::memory_order_relaxed) == nullptr)
+      started.store(with_thread(ordinal, [&] { return new simulated_device(ordinal); }), std::memory_order_release);
     return *started.load(std::memory_order_relaxed);
+  }
+
+  /// What `make()` gives, which starts a thread of the device.
+  template <class Make>
+  static simulated_device* with_thread(int ordinal, const Make& make) {
+    try {
+      return make();
+    } catch (const std::system_error& refusal) {
+      throw error("the operating system refused to start a thread of the simulated device " +
+                  place_name(backend::cuda{}, ordinal) + " (" + refusal.what() +
+                  "). Raise the limit (ulimit -u) or simulate fewer devices.");
+    }
   }
 
   const unsigned started_in_ = fork_count();
   std::mutex mutex_;
   std::array<std::atomic<simulated_device*>, counted_ordinals> started_{};
+  std::list<further_worker> further_;
 };
 
 }  // namespace devplace::detail

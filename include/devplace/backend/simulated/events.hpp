@@ -15,30 +15,33 @@ namespace devplace {
 
 namespace detail {
 
-/// A point in the work of a device.
+/// A point in the work of one of a device's workers.
 class simulated_event {
  public:
-  explicit simulated_event(simulated_device& of) : device(of) {}
+  struct point {
+    simulated_device* worker;
+    simulated_device::point at;
+  };
 
-  simulated_device& device;
+  explicit simulated_event(simulated_device& of) : recorded_{&of, {}} {}
 
-  void record() {
+  void record(simulated_device& worker) {
     const std::lock_guard lock(mutex_);
-    point_ = device.now();
+    recorded_ = {&worker, worker.now()};
   }
-  simulated_device::point point() const {
+  point recorded() const {
     const std::lock_guard lock(mutex_);
-    return point_;
+    return recorded_;
   }
 
  private:
   mutable std::mutex mutex_;
-  simulated_device::point point_;
+  point recorded_;
 };
 
 }  // namespace detail
 
-/// Events between simulated devices: their threads wait for each other, and failures propagate.
+/// Events between simulated devices: their workers wait for each other, and failures propagate.
 template <>
 struct implementation<backend::cuda, op::events> {
   static detail::event_handle create(int ordinal) {
@@ -46,20 +49,22 @@ struct implementation<backend::cuda, op::events> {
       return {new detail::simulated_event(detail::simulated_devices::at(ordinal)), {ordinal, &release}};
     });
   }
-  static void record(int, void* state) { of(state).record(); }
+  static void record(int ordinal, void* state) { of(state).record(detail::simulated_devices::current(ordinal)); }
   /// A failed device waits, too, because memory that it then frees may still be in use by others.
   static void follow(int ordinal, void* state) {
-    detail::simulated_device* const device = &detail::simulated_devices::at(ordinal);
-    detail::simulated_device* const before = &of(state).device;
-    device->submit<true, op::events>([device, before, point = of(state).point()] {
-      if (detail::device_failure failed = before->wait_for(point)) device->fail_with(std::move(failed));
+    detail::simulated_device* const worker = &detail::simulated_devices::current(ordinal);
+    worker->submit<true, op::events>([worker, before = of(state).recorded()] {
+      if (detail::device_failure failed = before.worker->wait_for(before.at)) worker->fail_with(std::move(failed));
     });
   }
   static void wait(void* state, int) {
-    if (const detail::device_failure failed = of(state).device.wait_for(of(state).point(), true))
-      std::rethrow_exception(failed.what);
+    const detail::simulated_event::point at = of(state).recorded();
+    if (const detail::device_failure failed = at.worker->wait_for(at.at, true)) std::rethrow_exception(failed.what);
   }
-  static bool ready(void* state, int) { return of(state).device.reached(of(state).point()); }
+  static bool ready(void* state, int) {
+    const detail::simulated_event::point at = of(state).recorded();
+    return at.worker->reached(at.at);
+  }
   static detail::device_failure drain(int ordinal) { return detail::simulated_devices::at(ordinal).drain(); }
   static std::uint64_t failures(int ordinal) { return detail::simulated_devices::at(ordinal).failures(); }
 

@@ -23,7 +23,7 @@ template <class Op>
 struct implementation<backend::cuda, Op> {
   template <class... Arguments>
   static void run(int ordinal, const Arguments&... arguments) {
-    detail::simulated_devices::at(ordinal).submit<false, detail::kernel_of<Op, Arguments...>>(
+    detail::simulated_devices::current(ordinal).submit<false, detail::kernel_of<Op, Arguments...>>(
         [arguments...] { implementation<backend::cpu, Op>::run(0, arguments...); });
   }
 };

@@ -23,7 +23,7 @@ struct implementation<backend::cuda, op::memory> {
     return detail::naming_bad_alloc("memory on a simulated device", [&] { return make(ordinal, bytes, purpose); });
   }
   static void copy(detail::copy_kind, int ordinal, void* to, const void* from, std::size_t bytes) {
-    detail::simulated_devices::at(ordinal).submit<false, op::memory>([=] { std::memmove(to, from, bytes); });
+    detail::simulated_devices::current(ordinal).submit<false, op::memory>([=] { std::memmove(to, from, bytes); });
   }
   static void copy_from_peer(int to_ordinal, void* to, int, const void* from, std::size_t bytes) {
     copy(detail::copy_kind::within, to_ordinal, to, from, bytes);
@@ -33,8 +33,8 @@ struct implementation<backend::cuda, op::memory> {
     return detail::place_name(backend::cuda{}, ordinal) + " cannot reach the memory of " +
            detail::place_name(backend::cuda{}, other);
   }
-  static void wait(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
-  static void synchronize(int ordinal) { wait(ordinal); }
+  static void wait(int ordinal) { detail::simulated_devices::current(ordinal).wait(); }
+  static void synchronize(int ordinal) { detail::simulated_devices::at(ordinal).wait(); }
   static std::size_t trim(int ordinal) {
     return detail::simulated_pool::of_process().trim(ordinal, detail::counters(backend::cuda{}, ordinal));
   }

@@ -15,9 +15,9 @@
 namespace devplace::parallel::detail {
 
 /// A stream for each of several devices, besides the one that is current when these functions are called: what is
-/// enqueued on it runs at the same time as the current stream's work, but after marked points of that. Streams and
-/// events are made when they are first needed. On a backend without concurrent streams, which executes all work in the
-/// order of the calls, there is nothing to order.
+/// enqueued on it runs at the same time as the current stream's work, but after marked points of that. Memory must not
+/// be allocated or freed there. Streams and events are made when they are first needed. On the CPU, which has executed
+/// what was called, there is nothing to order.
 template <class Backend>
 class side_streams {
  public:
@@ -29,7 +29,8 @@ class side_streams {
   /// Marks what device `k` of these has been given so far.
   void mark(std::size_t k) {
     lane& l = lanes_.at(k);
-    if (!std::exchange(l.made, true)) l.stream = devplace::detail::streams_of<Backend>().create(l.ordinal);
+    if (!std::exchange(l.made, true))
+      l.stream = devplace::detail::streams_of<Backend>().create_without_memory(l.ordinal);
     if (l.stream != nullptr) {
       if (l.marked == l.marks.size()) l.marks.push_back(devplace::detail::make_event<Backend>(l.ordinal));
       devplace::detail::record_event<Backend>(l.marks[l.marked]);
