@@ -89,6 +89,12 @@ int main() {
 #if defined(TRANSPOSED_GROUPS)  // expect: devplace: the groups of conv_transpose2d do not divide its channels
   { model_of<nn::conv_transpose2d<3, 4, nn::kernel<3>, nn::groups<2>>> wrong{dp::seed{1}}; }
 #endif
+#if defined(VECTORS_FOR_TRANSPOSED)  // expect: position<2.*at_least<.*<192.*, 2.*, 2.*receives<.*<192
+  {
+    model_of<nn::flatten, nn::conv_transpose2d<192, 2, nn::kernel<2>, nn::stride<2>, nn::padding<1>>> wrong{
+        dp::seed{1}};
+  }
+#endif
 #if defined(TRANSPOSED_TO_NOTHING)  // expect: devplace: the padding of conv_transpose2d removes all of its output
   { model_of<nn::conv_transpose2d<3, 4, nn::kernel<1>, nn::padding<4>>> wrong{dp::seed{1}}; }
 #endif

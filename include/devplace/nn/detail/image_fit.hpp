@@ -34,19 +34,22 @@ struct transposed_fit {
     return {whole > 2 * padding ? whole - 2 * padding : 0, out, size, stride, padding, dilation};
   }
   static constexpr std::size_t rank = X::rank;
-  static constexpr std::size_t extent(std::size_t which) {
+  /// X's, or if it is no image the smallest one of which the padding leaves something.
+  static constexpr std::size_t extent(std::size_t which, std::size_t reach, std::size_t stride, std::size_t padding) {
     if constexpr (rank == 3)
       return X::static_extent(which);
     else
-      return 1;
+      return reach > 2 * padding ? 1 : (2 * padding - reach) / stride + 2;
   }
-  static constexpr auto rows = axis(extent(1), Options::reach_rows, Options::size.rows, Options::step.rows,
+  static constexpr std::size_t height = extent(1, Options::reach_rows, Options::step.rows, Options::pad.rows);
+  static constexpr std::size_t width = extent(2, Options::reach_columns, Options::step.columns, Options::pad.columns);
+  static constexpr auto rows = axis(height, Options::reach_rows, Options::size.rows, Options::step.rows,
                                     Options::pad.rows, Options::dilate.rows);
-  static constexpr auto columns = axis(extent(2), Options::reach_columns, Options::size.columns, Options::step.columns,
+  static constexpr auto columns = axis(width, Options::reach_columns, Options::size.columns, Options::step.columns,
                                        Options::pad.columns, Options::dilate.columns);
   static_assert(rows.in > 0 && columns.in > 0,
                 "devplace: the padding of conv_transpose2d removes all of its output; reduce it.");
-  using type = extents<Channels, extent(1), extent(2)>;
+  using type = extents<Channels, height, width>;
   using expected = std::conditional_t<rank == 3, type, at_least<type>>;
 };
 
