@@ -11,15 +11,14 @@
       "devplace: parallel/nccl.hpp connects CUDA devices, and this file is compiled without component cuda. Link devplace::nccl, which brings it."
 #else
 
-  #include <algorithm>
   #include <cstddef>
   #include <memory>
   #include <span>
-  #include <string>
   #include <string_view>
   #include <type_traits>
 
   #include <devplace/parallel/communicator.hpp>
+  #include <devplace/parallel/detail/check_collective.hpp>
   #include <devplace/parallel/detail/nccl_ranks.hpp>
   #include <devplace/parallel/process_group.hpp>
 
@@ -186,22 +185,11 @@ class nccl_communicator {
     return ncclSuccess;
   }
 
-  void check(std::size_t buffers) const {
-    if (buffers != static_cast<std::size_t>(local_count()))
-      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                           std::to_string(local_count()) + " places of this process; give one for each.");
-  }
+  void check(std::size_t buffers) const { detail::check_buffers(buffers, static_cast<std::size_t>(local_count())); }
   void check(std::span<const std::size_t> begins) const {
-    if (begins.size() != static_cast<std::size_t>(size()) + 1 || !std::is_sorted(begins.begin(), begins.end()))
-      throw argument_error(
-          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
-          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
+    detail::check_boundaries(begins, static_cast<std::size_t>(size()));
   }
-  void check_root(int root) const {
-    if (root < 0 || root >= size())
-      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                           std::to_string(size() - 1) + ".");
-  }
+  void check_root(int root) const { detail::check_root(root, static_cast<std::size_t>(size())); }
 
   std::unique_ptr<detail::nccl_ranks> ranks_;
 };

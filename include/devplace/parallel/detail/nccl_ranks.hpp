@@ -14,6 +14,7 @@
 #include <devplace/memory/detail/device_watch.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/nccl_clique.hpp>
 #include <devplace/place/replica_error.hpp>
 
@@ -67,10 +68,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
   template <class F>
   void start(const char* nccl_call, const collective_call& call, std::size_t elements, const F& enqueue) {
     for (const lane& l : lanes_)
-      if (l.marked <= used_)
-        throw argument_error(
-            "communicator: a collective was started before mark_ready(k) was called for every participant of this "
-            "process; each start needs a mark of each of them.");
+      check_marked(l.marked > used_);
     const std::size_t use = used_++;
     if (elements == 0) return;
     const announced_call announced(via(), call);

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/parallel/transport.hpp>
-#include <devplace/place/error.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -69,22 +68,9 @@ class process_parts {
     std::copy(of_participants.begin(), of_participants.end(), chunks_.begin());
   }
 
-  void check(std::size_t buffers) const {
-    if (buffers != local_)
-      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                           std::to_string(local_) + " places of this process; give one for each.");
-  }
-  void check(std::span<const std::size_t> of_participants) const {
-    if (of_participants.size() != chunks_.size() || !std::is_sorted(of_participants.begin(), of_participants.end()))
-      throw argument_error(
-          "collective: the boundaries of the parts must be ascending numbers, one more than there are participants in "
-          "all processes; the part of rank r is [begins[r], begins[r + 1]).");
-  }
-  void check_root(int root) const {
-    if (root < 0 || static_cast<std::size_t>(root) >= participants())
-      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                           std::to_string(participants() - 1) + ".");
-  }
+  void check(std::size_t buffers) const { check_buffers(buffers, local_); }
+  void check(std::span<const std::size_t> of_participants) const { check_boundaries(of_participants, participants()); }
+  void check_root(int root) const { detail::check_root(root, participants()); }
 
  private:
   /// Windows are whole cache lines.

@@ -10,6 +10,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/event.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 #include <devplace/parallel/detail/combine.hpp>
 #include <devplace/parallel/share.hpp>
 #include <devplace/place/detail/host_memory.hpp>
@@ -100,25 +101,9 @@ class rank_devices {
     copy(to, buffers[index(to)] + range.first, from, buffers, range);
   }
 
-  void check(std::size_t buffers) const {
-    if (buffers != ordinals_.size())
-      throw argument_error("collective: " + std::to_string(buffers) + " buffers were given for " +
-                           std::to_string(ordinals_.size()) + " places; give one for each.");
-  }
-  void check(std::span<const std::size_t> begins) const {
-    bool ascending = begins.size() == ordinals_.size() + 1;
-    for (std::size_t k = 1; ascending && k != begins.size(); ++k)
-      ascending = begins[k - 1] <= begins[k];
-    if (!ascending)
-      throw argument_error(
-          "collective: the boundaries of the parts must be ascending numbers, one more than there are places; the part "
-          "of rank r is [begins[r], begins[r + 1]).");
-  }
-  void check_root(int root) const {
-    if (root < 0 || root >= size())
-      throw argument_error("collective: the root is rank " + std::to_string(root) + "; give one from 0 to " +
-                           std::to_string(size() - 1) + ".");
-  }
+  void check(std::size_t buffers) const { check_buffers(buffers, ordinals_.size()); }
+  void check(std::span<const std::size_t> begins) const { check_boundaries(begins, ordinals_.size()); }
+  void check_root(int root) const { detail::check_root(root, ordinals_.size()); }
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 

@@ -10,7 +10,7 @@
 #include <devplace/memory/detail/current_stream.hpp>
 #include <devplace/memory/event.hpp>
 #include <devplace/memory/stream.hpp>
-#include <devplace/place/error.hpp>
+#include <devplace/parallel/detail/check_collective.hpp>
 
 namespace devplace::parallel::detail {
 
@@ -41,10 +41,7 @@ class side_streams {
   /// Claims the oldest unclaimed mark of each device for a collective, which will run() after it.
   void claim() {
     for (const lane& l : lanes_)
-      if (l.marked <= claimed_)
-        throw argument_error(
-            "communicator: a collective was started before mark_ready(k) was called for every participant of this "
-            "process; each start needs a mark of each of them.");
+      check_marked(l.marked > claimed_);
     ++claimed_;
   }
 
