@@ -56,6 +56,16 @@ inline process_group mpi_group(const char* what, MPI_Comm communicator, const pr
   }));
 }
 
+/// The transport of a group that MPI connects. `what` calls MPI's collectives, for the message.
+inline std::shared_ptr<mpi_transport> mpi_transport_of(const process_group& processes, const char* what) {
+  auto via = std::dynamic_pointer_cast<mpi_transport>(processes.transport());
+  if (via == nullptr)
+    throw argument_error(std::string(what) + ": the group is " + processes.description() +
+                         ", and this engine calls MPI's collectives. Make the group by mpi_session or mpi_processes "
+                         "(devplace/parallel/mpi.hpp), or use collective::direct, which works with every group.");
+  return via;
+}
+
 /// MPI's beginning and end, unless the program has taken care of them.
 class mpi_runtime {
  public:

@@ -111,8 +111,7 @@ class mpi_transport final : public transport {
   }
 
   void barrier() override {
-    start_mpi("MPI_Ibarrier", [](MPI_Comm in, MPI_Request* request) { return MPI_Ibarrier(in, request); });
-    finish_mpi();
+    call_mpi("MPI_Ibarrier", [](MPI_Comm in, MPI_Request* request) { return MPI_Ibarrier(in, request); });
   }
 
   /// Starts a collective of MPI: `start(communicator, &request)`, a call of the function `name`. All processes start
@@ -130,6 +129,12 @@ class mpi_transport final : public transport {
   /// Returns when all that was started is done.
   void finish_mpi() {
     guarded(call_kind::together, {}, [&] { messages_.wait(monitor()); });
+  }
+  /// Starts a collective of MPI, and returns when all that was started is done.
+  template <class Start>
+  void call_mpi(const char* name, const Start& start) {
+    start_mpi(name, start);
+    finish_mpi();
   }
   /// After an exception, before what was started is done: the transport cannot be used any more.
   void abandon_mpi() noexcept {

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <devplace/parallel/detail/ranks.hpp>
+
+namespace devplace::parallel::detail {
+
+/// How many elements of a window each process has, and where its part begins, as arguments of MPI.
+struct mpi_counts {
+  explicit mpi_counts(std::size_t processes) : of(processes), begin(processes) {}
+
+  /// Of the window [first, last); process p's part of all elements begins at begins[p * places]. Returns the part of
+  /// process `own`.
+  element_range divide(std::span<const std::size_t> begins, std::size_t places, std::size_t first, std::size_t last,
+                       std::size_t own) {
+    const auto at = [&](std::size_t process) { return std::clamp(begins[process * places], first, last); };
+    for (std::size_t p = 0; p != of.size(); ++p) {
+      of[p] = static_cast<int>(at(p + 1) - at(p));
+      begin[p] = static_cast<int>(at(p) - first);
+    }
+    return {at(own), at(own + 1)};
+  }
+
+  std::vector<int> of, begin;
+};
+
+}  // namespace devplace::parallel::detail
