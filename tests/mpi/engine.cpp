@@ -4,6 +4,8 @@
 // Run by mpirun with 1 to 3 processes: collective::mpi, whose results are compared with sums of small integers, which
 // every order of summation gives. Its only argument may be a failure.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -220,6 +222,20 @@ void one_skips(const dp::process_group& group) {
   group.barrier();
 }
 
+/// What the processes compute between the start of a collective and its end may take longer than a call may.
+void computes_meanwhile() {
+  const dp::process_group group = dp::mpi_processes(MPI_COMM_WORLD, {.op_timeout = 0.5, .heartbeat = 0.1});
+  const std::array<int, 1> one{0};
+  auto c = dp::collective::mpi{}.connect_across<dp::backend::cpu>(one, group);
+  float value = 1;
+  float* const data = &value;
+  c.start_all_reduce(std::span<float* const>(&data, 1), 1, dp::reduction::sum);
+  ::usleep(1'200'000);
+  c.finish();
+  CHECK(value == static_cast<float>(group.size()));
+  group.barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -240,6 +256,7 @@ int main(int argc, char** argv) {
       }
     }
     a_device_that_is_late(group);
+    computes_meanwhile();
     misuse(group);
     CHECK(!dp::parallel::detail::mpi_takes_cuda_memory());  // of the MPIs that Debian has
     group.barrier();

@@ -194,6 +194,7 @@ class mpi_collectives {
   }
   void progress() requires std::is_same_v<Backend, backend::cpu> { via_->progress_mpi(); }
   void finish() requires std::is_same_v<Backend, backend::cpu> {
+    if (announced_ && via_->monitor() != nullptr) via_->monitor()->resume();
     via_->finish_mpi();
     unfinished_.finish(size());
     forget();
@@ -229,8 +230,9 @@ class mpi_collectives {
     local_.broadcast(std::span<T* const>(parts.data(), buffers.size()), end - begin, 0);
   }
 
+  /// Of a call that is started: until finish() this process computes, and does not wait for others.
   void announce(const collective_call& call) {
-    if (via_->monitor() != nullptr) via_->monitor()->enter(call);
+    const announced_call started(*via_, call);
     announced_ = true;
   }
   void forget() noexcept {
