@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include <devplace/parallel/control_plane.hpp>
+#include <devplace/parallel/detail/part_members.hpp>
 #include <devplace/parallel/transport.hpp>
 
 namespace devplace::parallel::detail {
@@ -56,27 +56,25 @@ class control_transport final : public transport {
   }
 
   std::shared_ptr<transport> split(int color, int key) override {
-    const auto own = static_cast<std::size_t>(ranks().rank);
-    const wish mine{host_, color, key, members_.empty() ? ranks().rank : members_[own]};
+    const wish mine{host_, {color, key, ranks().rank}};
     std::vector<wish> wishes(static_cast<std::size_t>(size()));
     plane_->all_gather(members_, &mine, sizeof mine, wishes.data(), wishes.size() * sizeof mine);
-    std::erase_if(wishes, [color](const wish& other) { return other.color != color; });
-    std::stable_sort(wishes.begin(), wishes.end(), [](const wish& a, const wish& b) { return a.key < b.key; });
-    process_ranks now{0, static_cast<int>(wishes.size()), 0, 0};
+    std::vector<split_wish> of_split;
+    for (const wish& one : wishes)
+      of_split.push_back(one.of_split);
+    const std::vector<int> part = members_of_part(std::move(of_split), color);
+    process_ranks now{0, static_cast<int>(part.size()), 0, 0};
     std::vector<std::int32_t> members;
-    std::vector<int> ranks_here;
-    for (const wish& one : wishes) {
-      if (one.rank == mine.rank) {
+    for (const int rank : part) {
+      const auto r = static_cast<std::size_t>(rank);
+      if (rank == ranks().rank) {
         now.rank = static_cast<int>(members.size());
         now.local_rank = now.local_size;
       }
-      if (one.host == host_) ++now.local_size;
-      members.push_back(one.rank);
-      const auto here = std::find(members_.begin(), members_.end(), one.rank);
-      ranks_here.push_back(members_.empty() ? one.rank : static_cast<int>(here - members_.begin()));
+      if (wishes[r].host == host_) ++now.local_size;
+      members.push_back(members_.empty() ? rank : members_[r]);
     }
-    return std::shared_ptr<transport>(
-        new control_transport(now, *this, monitor_->part(ranks_here), std::move(members)));
+    return std::shared_ptr<transport>(new control_transport(now, *this, monitor_->part(part), std::move(members)));
   }
 
   group_monitor* monitor() noexcept override { return monitor_.get(); }
@@ -84,7 +82,7 @@ class control_transport final : public transport {
  private:
   struct wish {
     std::int64_t host;
-    std::int32_t color, key, rank;
+    split_wish of_split;
   };
 
   /// A part of `whole`.
