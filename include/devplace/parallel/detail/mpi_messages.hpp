@@ -19,9 +19,9 @@ class waiting {
   /// `crowded`: there are more processes than processors.
   explicit waiting(bool crowded) : patience_(crowded ? 5e-6 : 1e-3) {}
 
-  /// None at first: another process that works at the same time needs no longer. Then programs that want this processor
-  /// run; if they take it for long, or nothing arrives for long, this one sleeps, after which it gets the processor
-  /// sooner. Returns whether time was spent.
+  /// At first returns at once, because a process that works at the same time mostly answers at once. Later it lets
+  /// programs that want this processor run; if they take it for long, or nothing arrives for long, this process sleeps,
+  /// after which the system gives it the processor sooner. Returns false if it returned at once.
   bool a_little() {
     const double now = seconds();
     if (began_ == 0) began_ = now;

@@ -42,8 +42,7 @@ inline std::string nccl_remedy(ncclResult_t code, std::string_view last_error) {
       return "A CUDA call inside NCCL failed: NCCL_DEBUG=WARN names it; an earlier error of the GPU is a usual cause.";
     case ncclSystemError:
       return "A call of the system or of the network failed: NCCL_DEBUG=WARN names it. Where a host has several "
-             "network "
-             "interfaces, NCCL_SOCKET_IFNAME names the one that the hosts share.";
+             "network interfaces, NCCL_SOCKET_IFNAME names the one that the hosts share.";
     case ncclInvalidArgument:
     case ncclInvalidUsage:
       return "All processes must be started from the same program, and make the same calls: NCCL_DEBUG=WARN says what "

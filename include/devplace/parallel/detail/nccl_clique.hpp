@@ -63,8 +63,7 @@ class nccl_clique {
     if (failed_)
       throw communication_error(
           "collective::nccl: an earlier collective of this communicator failed, so NCCL's connections are gone. End "
-          "the "
-          "program, or make a new trainer.");
+          "the program, or make a new trainer.");
   }
 
   /// Calls `f(k, communicator)` for each device as one group, which NCCL may still work on afterwards.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <devplace/memory/event.hpp>
+#include <devplace/parallel/detail/control_wire.hpp>
 #include <devplace/parallel/detail/nccl_calls.hpp>
 #include <devplace/parallel/process_group.hpp>
 #include <devplace/place/error.hpp>
@@ -43,10 +44,7 @@ inline std::uint64_t nccl_host() {
       std::fclose(file);
     }
   }
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : name)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  return control_token(name).halves[0];
 }
 
 inline nccl_seat nccl_seat_of(int ordinal) {
