@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <devplace/memory/block.hpp>
@@ -169,6 +171,21 @@ TEMPLATE_TEST_CASE("collectives over processes have the bits of one process with
   compare_all<TestType, dp::backend::cuda>(2, 2);
   compare_all<TestType, dp::backend::cuda>(2, 4);
   compare_all<TestType, dp::backend::cuda>(4, 2);
+}
+
+TEST_CASE("a collective that is not started comes after all earlier work, also after an unused mark", "[parallel]") {
+  CHECK_NOTHROW(in_processes(2, [](const dp::process_group& group) {
+    const int ordinals[] = {group.rank()};
+    auto communicator = collective::direct{}.connect_across<dp::backend::cuda>(ordinals, group);
+    const device_buffers<dp::backend::cuda> buffers(ordinals, values(2, std::vector<float>(100, 1)), 0);
+    communicator.mark_ready(0);
+    dp::detail::simulated_devices::at(ordinals[0]).submit([first = buffers.span()[0]] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      *first = 20;
+    });
+    communicator.all_reduce(buffers.span(), 100, dp::reduction::sum);
+    if (buffers.read(0)[0] != 40 || buffers.read(0)[99] != 2) throw std::logic_error("the sum is of older elements.");
+  }));
 }
 
 TEST_CASE("a communicator over processes names misuse", "[parallel]") {

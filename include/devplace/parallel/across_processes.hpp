@@ -140,7 +140,7 @@ class across_processes {
   /// Starts a collective and finishes it, ordered after all earlier work of the devices.
   template <class F>
   void complete(const F& start_it) {
-    if (!work_.idle()) finish();
+    finish();  // also what was started; marks that are left are older than the devices' latest work
     for (std::size_t k = 0; k != work_.parts.local(); ++k)
       mark_ready(k);
     try {

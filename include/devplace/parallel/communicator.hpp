@@ -59,6 +59,7 @@ concept communicator = requires(C& c, const C& fixed, std::span<T* const> buffer
 ///   begins, op)`: as the functions without `start_`, but of each participant of this process ordered only after its
 ///   oldest mark that no other start has used, and before nothing: the device's later work may run at the same time,
 ///   and must not use the buffers. Does not wait. `begins` must exist until finish().
+///   The other collectives come after all earlier work of the devices as ever; marks before them may be forgotten.
 /// - `progress()`: lets the host do what it can for started collectives without waiting. Called between the layers of
 ///   the backward pass.
 /// - `finish()`: the devices' later work is ordered after all that was started. Marks that no start has used are

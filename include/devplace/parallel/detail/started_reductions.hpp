@@ -76,8 +76,6 @@ class started_reductions {
       if (!(this->*entries_[ended_].step)(entries_[ended_], waits)) return;
   }
 
-  /// Whether all have ended.
-  bool idle() const { return ended_ == started_; }
   /// Forgets all of them.
   void forget() noexcept { started_ = ended_ = 0; }
 
