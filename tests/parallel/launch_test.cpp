@@ -20,7 +20,7 @@
 namespace dp = devplace;
 using Catch::Matchers::ContainsSubstring;
 using dp::test::forked_ranks;
-using dp::test::torchrun;
+using dp::test::start_as_torchrun;
 
 namespace {
 
@@ -39,7 +39,7 @@ TEST_CASE("without a launcher there is one process", "[parallel][launch]") {
 TEST_CASE("launched processes compute together", "[parallel][launch]") {
   for (const int size : {2, 4}) {
     forked_ranks processes;
-    torchrun(processes, size, size, [size] {
+    start_as_torchrun(processes, size, size, [size] {
       const dp::process_group group = dp::launched_processes(dp::test::quick());
       require(group.size() == size);
       require(group.local_rank() == group.rank() && group.local_size() == size);
@@ -66,7 +66,7 @@ TEST_CASE("launched processes compute together", "[parallel][launch]") {
 TEST_CASE("launched processes on several hosts exchange small values", "[parallel][launch]") {
   const int local = GENERATE(1, 2);
   forked_ranks processes;
-  torchrun(processes, 4, local, [local] {
+  start_as_torchrun(processes, 4, local, [local] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     require(group.size() == 4 && group.local_rank() == group.rank() % local && group.local_size() == local);
     require(group.description() ==
@@ -98,7 +98,7 @@ TEST_CASE("launched processes on several hosts exchange small values", "[paralle
 
 TEST_CASE("launched processes on several hosts do not train on CPUs, and are told how they can", "[parallel][launch]") {
   forked_ranks processes;
-  torchrun(processes, 2, 1, [] {
+  start_as_torchrun(processes, 2, 1, [] {
     auto options = dp::test::quick();
     options.failure = dp::on_failure::throw_;
     const dp::process_group group = dp::launched_processes(options);
@@ -116,7 +116,7 @@ TEST_CASE("launched processes on several hosts do not train on CPUs, and are tol
 
 TEST_CASE("launched processes on several hosts must know the host of process 0", "[parallel][launch]") {
   forked_ranks processes;
-  torchrun(processes, 2, 1, [] {
+  start_as_torchrun(processes, 2, 1, [] {
     for (const char* const name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "GROUP_RANK"})
       ::unsetenv(name);
     for (const auto& [to, from] : {std::pair{"OMPI_COMM_WORLD_RANK", "RANK"}, {"OMPI_COMM_WORLD_SIZE", "WORLD_SIZE"}}) {
@@ -139,7 +139,7 @@ TEST_CASE("a failing process ends those of other hosts, in a call of all and in 
   const std::string how = GENERATE("killed", "exits", "throws", "leaves");
   const bool in_part = GENERATE(false, true);
   forked_ranks processes;
-  torchrun(processes, 3, 1, [&] {
+  start_as_torchrun(processes, 3, 1, [&] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     const dp::process_group part = group.split(0);
     group.barrier();
@@ -161,7 +161,7 @@ TEST_CASE("a failing process ends those of other hosts, in a call of all and in 
 TEST_CASE("a launched process that fails ends the others while they wait for it", "[parallel][launch]") {
   const std::string how = GENERATE("killed", "exits", "throws", "leaves out a call", "makes a call more");
   forked_ranks processes;
-  torchrun(processes, 3, 3, [&how] {
+  start_as_torchrun(processes, 3, 3, [&how] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     group.barrier();
     static_cast<void>(group.all_reduce(1.5));
@@ -189,7 +189,7 @@ TEST_CASE("a launched process that fails ends the others while they wait for it"
 TEST_CASE("launched processes may get an exception when one of them fails", "[parallel][launch]") {
   const std::string how = GENERATE("killed", "leaves out a call");
   forked_ranks processes;
-  torchrun(processes, 3, 3, [&how] {
+  start_as_torchrun(processes, 3, 3, [&how] {
     auto options = dp::test::quick();
     options.failure = dp::on_failure::throw_;
     const dp::process_group group = dp::launched_processes(options);

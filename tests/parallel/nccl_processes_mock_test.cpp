@@ -30,7 +30,7 @@ using Catch::Matchers::ContainsSubstring;
 using dp::test::by_direct;
 using dp::test::forked_ranks;
 using dp::test::rank_buffers;
-using dp::test::torchrun;
+using dp::test::start_as_torchrun;
 
 namespace {
 
@@ -97,7 +97,7 @@ template <class F>
 std::vector<std::string> errors_of_two(const F& before) {
   nccl::meet_in_shared_memory();
   forked_ranks processes;
-  torchrun(processes, 2, 2, [&] {
+  start_as_torchrun(processes, 2, 2, [&] {
     const dp::process_group group = dp::launched_processes(throwing());
     before(group.rank());
     static_cast<void>(connect(one, group));
@@ -118,7 +118,8 @@ TEST_CASE("NCCL over processes gives what direct gives in one process", "[parall
   nccl::meet_in_shared_memory();
   cuda::set_devices(size * static_cast<int>(places));
   forked_ranks processes;
-  torchrun(processes, size, size, [places] { compare_with_direct(dp::launched_processes(dp::test::quick()), places); });
+  start_as_torchrun(processes, size, size,
+                    [places] { compare_with_direct(dp::launched_processes(dp::test::quick()), places); });
   check_success(processes);
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("NCCL connects the parts of a split group by themselves", "[parallel][
   nccl::meet_in_shared_memory();
   cuda::set_devices(4);
   forked_ranks processes;
-  torchrun(processes, 4, 4, [] {
+  start_as_torchrun(processes, 4, 4, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     const dp::process_group part = group.split(group.rank() % 2);
     require(part.size() == 2, "another part");
@@ -138,7 +139,7 @@ TEST_CASE("NCCL connects the parts of a split group by themselves", "[parallel][
 TEST_CASE("NCCL connects the GPUs of several hosts that torchrun has started", "[parallel][nccl]") {
   nccl::meet_in_shared_memory();
   forked_ranks processes;
-  torchrun(processes, 4, 2, [] {
+  start_as_torchrun(processes, 4, 2, [] {
     ::setenv("NCCL_HOSTID", std::getenv("GROUP_RANK"), 1);
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     compare_with_direct(group, 1);
@@ -157,7 +158,7 @@ TEST_CASE("two processes may use one GPU as two hosts, which NCCL_HOSTID says th
   ::setenv("DEVPLACE_DEVICE_MAP", "0:0", 1);
   nccl::meet_in_shared_memory();
   forked_ranks processes;
-  torchrun(processes, 2, 2, [] {
+  start_as_torchrun(processes, 2, 2, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     ::setenv("NCCL_HOSTID", group.is_main() ? "a" : "b", 1);
     compare_with_direct(group, 1);
@@ -181,7 +182,7 @@ TEST_CASE("processes with different numbers of places are told so", "[parallel][
   nccl::meet_in_shared_memory();
   cuda::set_devices(4);
   forked_ranks processes;
-  torchrun(processes, 2, 2, [] {
+  start_as_torchrun(processes, 2, 2, [] {
     const dp::process_group group = dp::launched_processes(throwing());
     static_cast<void>(connect(group.is_main() ? one : std::span<const int>(two), group));
   });
@@ -197,7 +198,7 @@ TEST_CASE("a process that fails ends the others, which wait for it in NCCL or fo
   nccl::meet_in_shared_memory();
   cuda::set_devices(3);
   forked_ranks processes;
-  torchrun(processes, 3, 3, [&] {
+  start_as_torchrun(processes, 3, 3, [&] {
     const dp::process_group group = dp::launched_processes(throws ? throwing() : dp::test::quick());
     connected all = connect(one, group);
     const rank_buffers<float> values(one, 100, group.rank());
@@ -226,7 +227,7 @@ TEST_CASE("a process that leaves a collective of NCCL out is named", "[parallel]
   nccl::meet_in_shared_memory();
   cuda::set_devices(3);
   forked_ranks processes;
-  torchrun(processes, 3, 3, [&] {
+  start_as_torchrun(processes, 3, 3, [&] {
     const dp::process_group group = dp::launched_processes(throwing());
     connected all = connect(one, group);
     const rank_buffers<float> values(one, 100, group.rank());

@@ -18,7 +18,7 @@ inline int free_port() {
 
 /// Starts what torchrun --nproc-per-node `local_size` would start. Further hosts are played by this one.
 template <class F>
-void torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
+void start_as_torchrun(forked_ranks& processes, int size, int local_size, const F& f) {
   const std::string job = new_token();
   const int port = size == local_size ? 29500 : free_port() - 1;
   for (int rank = 0; rank != size; ++rank)

@@ -138,7 +138,7 @@ TEST_CASE("a process that fails in a training ends all of them, and is named", "
     if (std::string(one.name) == "stopped") options.heartbeat_timeout = 2;
     forked_ranks ranks;
     const auto start = std::chrono::steady_clock::now();
-    dp::test::torchrun(ranks, processes, processes, [&] {
+    dp::test::start_as_torchrun(ranks, processes, processes, [&] {
       const bool fails = std::getenv("RANK") == std::to_string(one.who);
       train(fails ? one.fail : one.of_others, options);
     });
@@ -162,7 +162,7 @@ TEST_CASE("processes with different models end with the difference", "[parallel]
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   forked_ranks ranks;
-  dp::test::torchrun(ranks, processes, processes, [&] {
+  dp::test::start_as_torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") == std::to_string(culprit))
       train<other_net>(nullptr, dp::test::quick());
     else
@@ -188,7 +188,7 @@ TEST_CASE("a process that is missing at the start is named", "[parallel][launch]
   auto options = dp::test::quick();
   options.init_timeout = 1;
   forked_ranks ranks;
-  dp::test::torchrun(ranks, processes, processes, [&] {
+  dp::test::start_as_torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") != std::to_string(culprit)) train(nullptr, options);
   });
   const auto ends = ranks.wait(30);
@@ -204,7 +204,7 @@ TEST_CASE("a process whose WORLD_SIZE is another is named", "[parallel][launch]"
   auto options = dp::test::quick();
   options.init_timeout = 2;
   forked_ranks ranks;
-  dp::test::torchrun(ranks, processes, processes, [&] {
+  dp::test::start_as_torchrun(ranks, processes, processes, [&] {
     if (std::getenv("RANK") == std::to_string(culprit)) {
       ::setenv("WORLD_SIZE", "5", 1);
       ::setenv("LOCAL_WORLD_SIZE", "5", 1);
@@ -221,7 +221,7 @@ TEST_CASE("a process without samples of its own goes on with empty batches", "[p
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   forked_ranks ranks;
-  dp::test::torchrun(ranks, 2, 2, [] {
+  dp::test::start_as_torchrun(ranks, 2, 2, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     const dp::process_scope scope{group};
     dp::model<net, where> model{dp::seed{1}};
@@ -257,7 +257,7 @@ TEST_CASE("a thousand steps with batches of random sizes keep all processes equa
   const int round = GENERATE(range(0, rounds()));
   INFO("round " << round);
   forked_ranks ranks;
-  dp::test::torchrun(ranks, processes, processes, [] {
+  dp::test::start_as_torchrun(ranks, processes, processes, [] {
     const dp::process_group group = dp::launched_processes(dp::test::quick());
     const dp::process_scope scope{group};
     dp::model<net, where> model{dp::seed{1}};
