@@ -116,6 +116,8 @@ function(devplace_find_components)
                       "or both DEVPLACE_NCCL_INCLUDE_DIR and DEVPLACE_NCCL_LIBRARY.")
         elseif(nccl_version VERSION_LESS 2.27)
           set(missing "NCCL ${nccl_version} is older than 2.27. Install a newer one, or set NCCL_HOME to it.")
+          unset(DEVPLACE_NCCL_INCLUDE_DIR CACHE) # so that the next run searches again
+          unset(DEVPLACE_NCCL_LIBRARY CACHE)
         endif()
         list(APPEND libraries devplace::cuda)
       endif()

@@ -39,6 +39,15 @@ if(DEVPLACE_BUILD_CUDA)
                             EXPECT "the CUDA language is not enabled in this directory")
 endif()
 
+if(TARGET devplace::cuda) # which NCCL needs
+  add_test(
+    NAME "package: older_nccl"
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/older_nccl
+            -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} -P
+            ${CMAKE_CURRENT_SOURCE_DIR}/package/older_nccl.cmake)
+  set_tests_properties("package: older_nccl" PROPERTIES LABELS package TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endif()
+
 # The vcpkg port by running its portfile without vcpkg; the Conan recipe with Conan.
 add_test(
   NAME "package: vcpkg_port"
