@@ -124,7 +124,9 @@ class control_plane final : public group_monitor {
       thread_ = std::make_unique<std::thread>([role = role_.get()] { role->run(); });
     } catch (...) {
       ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw communication_error("the system gives no thread to watch the processes of the group.");
+      throw communication_error(
+          "the system gives no thread to watch the processes of the group. Raise the "
+          "user's limit of threads (ulimit -u), or the container's.");
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }

@@ -29,7 +29,7 @@ class group_monitor : public std::enable_shared_from_this<group_monitor> {
   virtual void enter(const collective_call& call) noexcept = 0;
   virtual void leave() noexcept = 0;
   ///@}
-  /// The process waits in its last call again, which it had left because its devices execute it: until leave().
+  /// Until leave(), the process waits again in its last call, which it had left to do other work meanwhile.
   virtual void resume() noexcept {}
 
   /// Called again and again, from the same thread, while a collective call waits for other processes. Throws

@@ -36,7 +36,8 @@ namespace parallel {
 ///
 /// Of several places in each process the first one's device reduces over them before, and they copy from it afterwards.
 /// A maximum of elements of which one is NaN is what MPI makes of it. The calling thread waits for the devices and for
-/// the other processes; on the CPU, collectives may be started, and go on during calls of progress() and of MPI.
+/// the other processes; on the CPU, collectives may be started, and go on during calls of progress() and of MPI. MPI
+/// cannot cancel them: after a failure it may still use the buffers, so the program must not go on with MPI.
 template <class Backend>
 class mpi_collectives {
  public:

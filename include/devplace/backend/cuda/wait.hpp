@@ -20,7 +20,7 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{1000000000} * now.tv_sec + now.tv_nsec;
 }
 
-/// The monotonic clock in some seconds.
+/// What the monotonic clock will show in so many seconds.
 inline std::int64_t in_seconds(int seconds) {
   return monotonic_nanoseconds() + std::int64_t{1000000000} * seconds;
 }

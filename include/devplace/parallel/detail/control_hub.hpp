@@ -167,7 +167,7 @@ class control_hub final : public control_role {
     all_[r].left = true;
     links_[r].close();
     if (goodbye.failed != 0) {
-      // The process prints its exception before a launcher, which sees this one end, ends it.
+      // A launcher that sees this process end may end the others: the failed one needs time to print its exception.
       if (terminates()) ::poll(nullptr, 0, poll_milliseconds(std::min(0.5, options_.exit_grace)));
       fail(exception_text(all_[r]));
     }

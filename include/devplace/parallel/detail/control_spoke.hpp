@@ -155,7 +155,8 @@ class control_spoke final : public control_role {
       if (terminates()) {
         print_last(who_.rank == 1 ? sentence
                                   : self().name() + " ends, because " + all_[0].name() + " ended or stopped.");
-        // Process 1 kills it, and must not take it for a process that was killed by somebody else. It may be gone, too.
+        // Process 1 kills a process 0 that has stopped. If another process did so first, process 1 would say that
+        // process 0 was killed, not that it had stopped; so the others wait, and kill it if process 1 is gone, too.
         if (stopped && who_.rank != 1) wait_for_end();
         if (stopped) hub_.kill_process();
         end_process();

@@ -116,7 +116,7 @@ class mpi_communicator {
   }
 
   MPI_Comm get() const noexcept { return made_; }
-  /// MPI_Finalize frees it: for whoever cannot know that the others do.
+  /// It is not freed before MPI_Finalize, for where this process cannot know whether the others free it.
   void leave_to_mpi() noexcept { made_ = MPI_COMM_NULL; }
 
  private:

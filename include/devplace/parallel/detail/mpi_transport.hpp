@@ -53,7 +53,8 @@ class mpi_transport final : public transport {
       : transport(places.ranks), messages_(places.crowded) {
     communicator_ = std::move(communicator);
   }
-  /// Whoever cannot know that the others free the communicator, because something failed, leaves it to MPI_Finalize.
+  /// All processes free a communicator together. After a failure this one cannot know whether the others do, and leaves
+  /// it to MPI_Finalize.
   ~mpi_transport() override {
     if (failed_ || std::uncaught_exceptions() != 0) communicator_.leave_to_mpi();
   }
@@ -136,7 +137,8 @@ class mpi_transport final : public transport {
     start_mpi(name, start);
     finish_mpi();
   }
-  /// After an exception, before what was started is done: the transport cannot be used any more.
+  /// After an exception, before what was started is done: the transport cannot be used any more. MPI cannot cancel its
+  /// collectives, so they may still read and write the buffers when the program calls MPI.
   void abandon_mpi() noexcept {
     failed_ = true;
     messages_.abandon();
@@ -210,8 +212,9 @@ class mpi_transport final : public transport {
 
   enum class call_kind : std::size_t { collect = 1, distribute = 2, everywhere = 3, together = 4 };
 
-  /// Every MPI has so many. Where a monitor compares what the processes do, messages of different calls do not meet: it
-  /// names the culprit, and MPICH would end the program at a message that is too long.
+  /// One of the tags 0 to 32767, which every MPI has. With a monitor it depends on the call and its boundaries, so that
+  /// messages of different calls do not meet: the monitor compares the calls and names the culprit, while MPICH would
+  /// end the program at a message that is too long.
   void choose_tag(call_kind kind, std::span<const std::size_t> begins) noexcept {
     if (kind == call_kind::together)
       return;  // has no tag, and one process may ask for progress more often than another
@@ -239,7 +242,10 @@ class mpi_transport final : public transport {
           "process_group: an earlier collective call of this group failed in this process, so the others wait for "
           "something else. End the program.");
     if (open_ || (kind != call_kind::together && !messages_.empty()))
-      throw error("process_group: another call was made before one that was started has ended.");
+      throw error(
+          "process_group: another call was made before one that was started has ended. End that one first, by wait() "
+          "or "
+          "a poll() that returns true.");
     choose_tag(kind, begins);
     or_unusable(f);
     open_ = kind != call_kind::together;

@@ -47,7 +47,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
         take_down();
         return;
       }
-    } catch (...) {  // nobody can be told
+    } catch (...) {  // a destructor cannot report it
     }
     if (!failed()) abort();
   }
@@ -146,7 +146,7 @@ class nccl_ranks final : public nccl_clique, public devplace::detail::device_wat
     auto before = devplace::detail::make_event<backend::cuda>(ordinal);
     return {std::move(owned), std::move(before), devplace::detail::make_event<backend::cuda>(ordinal), {}, 0};
   }
-  /// The stream's work is still executed.
+  /// CUDA destroys the stream when its work is done.
   static void release_stream(void* stream, int ordinal) noexcept {
     if (!devplace::detail::cuda_device_lost(ordinal))
       static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));

@@ -8,12 +8,12 @@
 
 namespace devplace::parallel::detail {
 
-/// The processors on which this process may run: launchers bind each process to others. Processes of a host that are
-/// more than the processors of all of them wait for each other in other ways.
+/// The processors on which this process may run: launchers bind each process to processors of its own. Where a host has
+/// more processes than processors, they let each other run while they wait.
 inline ::cpu_set_t own_processors() noexcept {
   ::cpu_set_t processors = {};
   if (::sched_getaffinity(0, sizeof processors, &processors) != 0)
-    std::memset(&processors, 0xff, sizeof processors);  // more than fit in
+    std::memset(&processors, 0xff, sizeof processors);  // the host has more than the set can name: all
   return processors;
 }
 
