@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
+
 #include "support/loss_fixture.hpp"
 
 namespace dp = devplace;
@@ -29,7 +32,16 @@ TEST_CASE("nn::smooth_l1's gradient agrees with differences", "[nn]") {
 
 TEST_CASE("invalid options of nn::smooth_l1 are errors", "[nn]") {
   const matrix x(dp::dextents<2>(2, 3));
+  const dp::tensor narrow = dp::cast<float>(x);
   CHECK_THROWS_WITH((nn::smooth_l1{.beta = -1}(x, x)), ContainsSubstring("beta is -1"));
   CHECK_THROWS_WITH((nn::smooth_l1{.beta = std::nan("")}(x, x)), ContainsSubstring("at least 0"));
+  CHECK_THROWS_WITH((nn::smooth_l1{.beta = 1e39}(narrow, narrow)),
+                    ContainsSubstring("a finite number of the output's type"));
   CHECK_THROWS_WITH((nn::smooth_l1{.reduce = dp::reduction::max}(x, x)), ContainsSubstring("reduce must be"));
+}
+
+TEST_CASE("nn::smooth_l1 squares differences whose squares are no finite numbers", "[nn]") {
+  const auto x = dp::full<float, on_cpu>(dp::extents<1, 1>{}, 1e30f),
+             y = dp::full<float, on_cpu>(dp::extents<1, 1>{}, 0.0f);
+  CHECK(nn::smooth_l1{.beta = 2e30}(x, y).loss.item() == 2.5e29f);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
+#include <devplace/ops/detail/limits.hpp>
 
 namespace devplace::nn::detail {
 
@@ -16,7 +17,7 @@ struct smooth_difference {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
     const T size = std::fabs(x - t);
-    return size < beta ? size * size / (2 * beta) : size - beta / 2;
+    return size < beta ? size * (size / beta) / 2 : size - beta / 2;
   }
   DEVPLACE_HD T derivative(T x, T t, std::size_t) const {
     const T difference = x - t;
@@ -48,8 +49,10 @@ struct smooth_l1 {
   template <class T, class Backend>
   bound<T> bind(int) const {
     detail::require_mean_or_sum("smooth_l1", reduce);
-    if (!devplace::detail::is_finite(beta) || beta < 0)
-      throw argument_error("smooth_l1: beta is " + std::to_string(beta) + "; it must be finite and at least 0.");
+    constexpr double largest = -static_cast<double>(devplace::detail::lowest_number<T>);
+    if (!devplace::detail::is_finite(beta) || beta < 0 || beta > largest)
+      throw argument_error("smooth_l1: beta is " + std::to_string(beta) +
+                           "; it must be at least 0 and a finite number of the output's type.");
     return {{static_cast<T>(beta)}};
   }
 
