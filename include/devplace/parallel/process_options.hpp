@@ -23,7 +23,7 @@ struct process_options {
   /// How long a collective call may wait for other processes; 0: without end.
   double op_timeout = 300;
   /// How often each process says that it is there, and which collective calls it made. 0, for a group made by MPI: the
-  /// processes are not watched.
+  /// processes are not watched, and the other options have no effect.
   double heartbeat = 0.5;
   /// A process that said nothing for so long is given up, and killed if it is on this host: it was stopped, or its host
   /// is gone. Time in which the watching process itself did not run, as while a laptop is suspended, does not count. 0
