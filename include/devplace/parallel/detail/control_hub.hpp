@@ -54,7 +54,7 @@ class control_hub final : public control_role {
       if (!wrong.empty()) refuse_all(wrong);
       for (std::size_t r = 1; r != links_.size(); ++r)
         if (links_[r].open() && !links_[r].receive())
-          refuse_all(all_[r].name() + " ended before all processes were there.");
+          refuse_all(all_[r].name() + " ended before all processes were there. Its own output may say why.");
     }
     std::vector<control_address> where;
     for (watched_process& one : all_) {

@@ -48,7 +48,9 @@ class control_spoke final : public control_role {
   bool is_welcome(const socket_address& address, const control_hello& hello) {
     if (address.local()) {
       if (!same_user(hub_.fd()))
-        throw communication_error("the socket at which the processes of this job should meet is another user's.");
+        throw communication_error(
+            "the socket at which the processes of this job should meet is another user's. "
+            "Give another MASTER_PORT.");
       hub_.remember_process();
     }
     hub_.send(control_message::hello, hello);
@@ -82,7 +84,9 @@ class control_spoke final : public control_role {
     if (header.type == control_message::refusal) throw communication_error(text_of(body, 0));
     const auto size = static_cast<std::size_t>(who_.size);
     if (header.type != control_message::welcome || body.size() != size * sizeof(control_address))
-      throw communication_error("process 0 at " + where_.text() + " answers what no process 0 of this version does.");
+      throw communication_error("process 0 at " + where_.text() +
+                                " answers what no process 0 of this version does: all processes of a group must be "
+                                "started from the same program.");
     all_.resize(size);
     for (std::size_t r = 0; r != size; ++r) {
       all_[r].rank = static_cast<int>(r);
