@@ -295,7 +295,11 @@ TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[p
     static_cast<void>(allow_descriptors(2));  // of its thread and of the listener
     control_plane plane({job, 0, 2, ""}, {}, options);
   });
-  processes.start([&] { control_plane plane({job, 1, 2, ""}, {}, quick()); });
+  processes.start([&] {
+    auto options = quick();
+    options.init_timeout = 1;
+    control_plane plane({job, 1, 2, ""}, {}, options);
+  });
   const auto ends = processes.wait();
   CHECK(ends[0].text == "");
   CHECK(ends[0].end == "exit 0");

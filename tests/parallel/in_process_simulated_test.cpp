@@ -261,7 +261,7 @@ TEMPLATE_TEST_CASE("misuse of a communicator is named", "[parallel]", direct, ri
   CHECK_THROWS_WITH(engine.all_gather(all.span(), begins{0, 2, 1}),
                     Catch::Matchers::ContainsSubstring("must be ascending numbers"));
   CHECK_THROWS_WITH(engine.all_gather(all.span(), begins{0, 2}),
-                    Catch::Matchers::ContainsSubstring("one more than there are places"));
+                    Catch::Matchers::ContainsSubstring("one more than there are participants"));
   buffers<std::int32_t> integers({0, 1}, {{1, 2}, {3, 4}});
   std::vector<std::uint64_t> calls;
   for (const int ordinal : all.ordinals)
