@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Compiled by nvcc: tests/<area>/.../<thing>_cuda_test.{cpp,cu} (skipped without a device), <thing>_mock_cuda_test.cpp
-# (no device needed: kernels are launched but do not run), every public header, and every example. Label cuda, target
+# (no device needed: kernels are launched but do not run), every public header, and the examples. Label cuda, target
 # devplace_cuda_tests.
 if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
@@ -64,8 +64,10 @@ add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
 
-# The same sources that examples/ compiles as C++. The property that makes a source CUDA is set per directory.
+# The same sources that examples/ compiles as C++, except two without cuda places. The property that makes a source CUDA
+# is set per directory.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+list(FILTER examples EXCLUDE REGEX "/(hogwild|projection)\\.cpp$")
 foreach(example IN LISTS examples)
   get_filename_component(name ${example} NAME_WE)
   add_executable(${name}_as_cuda ${example})
