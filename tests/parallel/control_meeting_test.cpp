@@ -15,6 +15,7 @@
 #include "parallel/control_job.hpp"
 #include "support/catch.hpp"
 #include "support/forked_ranks.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 namespace wire = devplace::parallel::detail;
@@ -288,6 +289,16 @@ TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[p
       throw std::runtime_error("it is not said: " + trouble);
     if (!arrivals.trouble().empty()) throw std::runtime_error("trouble that is over is told");
   });
+  const auto ends = processes.wait();
+  CHECK(ends[0].text == "");
+  CHECK(ends[0].end == "exit 0");
+}
+
+// UndefinedBehaviorSanitizer, which is used together with this one, looks at memory by a pipe, for which there is no
+// descriptor either.
+#if !DEVPLACE_TEST_ADDRESS_SANITIZER
+TEST_CASE("process 0 says that the system gives it no descriptor", "[parallel][control_plane]") {
+  forked_ranks processes;
   const std::string job = new_token();
   processes.start([&] {
     auto options = quick();
@@ -301,11 +312,10 @@ TEST_CASE("process 0 does not spin while the system gives it no descriptor", "[p
     control_plane plane({job, 1, 2, ""}, {}, options);
   });
   const auto ends = processes.wait();
-  CHECK(ends[0].text == "");
-  CHECK(ends[0].end == "exit 0");
-  CHECK_THAT(ends[1].text, ContainsSubstring("got 1 of 2 processes in 0.4 s; missing: rank 1. Process 0 could not take "
+  CHECK_THAT(ends[0].text, ContainsSubstring("got 1 of 2 processes in 0.4 s; missing: rank 1. Process 0 could not take "
                                              "a connection: Too many open files. Raise its limit of open files"));
 }
+#endif
 
 TEST_CASE("addresses that cannot be had are named", "[parallel][control_plane]") {
   CHECK_THROWS_WITH(control_listener({"", 0, 2, ""}, {"192.0.2.1", 0}),
