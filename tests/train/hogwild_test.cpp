@@ -24,6 +24,7 @@
 
 #include "support/catch.hpp"
 #include "support/forked_processes.hpp"
+#include "support/sanitizers.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -148,6 +149,7 @@ TEST_CASE("threads train one model without locks, while another one copies it") 
   CHECK(loss_of() < before / 4);
 }
 
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
 TEST_CASE("processes train one model of the digits to 93 % of the held-out images") {
   using digits_net = nn::sequential<nn::linear<64, 64>, nn::relu, nn::linear<64, 10>>;
   const std::string digits = DEVPLACE_TEST_DATA_DIR "/digits-";
@@ -164,3 +166,4 @@ TEST_CASE("processes train one model of the digits to 93 % of the held-out image
   CHECK(support::failures(trained).empty());
   CHECK(dp::accuracy(m, data.test) > 0.93);
 }
+#endif
