@@ -118,7 +118,7 @@ memory_block allocate(int ordinal, std::size_t bytes, memory_purpose purpose = m
 }
 
 /// The same for elements that lie on place P, which may be memory of another kind than P's processor works in.
-template <class P, class Pages = op::shared_pages>
+template <class P, class Pages = op::shared_pages, configured = configuration>
 memory_block allocate_on(std::size_t bytes, memory_purpose purpose = memory_purpose::tensors) {
   constexpr bool shared = std::is_same_v<P, shared_memory>;
   constexpr bool included = shared && provided<backend::cpu, Pages>;
