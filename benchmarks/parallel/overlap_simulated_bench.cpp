@@ -14,9 +14,6 @@
 //
 //   bench_parallel_overlap_simulated [processes [batch of each [rounds]]]      defaults: 2, 64 and 7
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -42,6 +39,7 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
+#include "support/launched_processes.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -219,21 +217,5 @@ int main(int argc, char** argv) {
   const int processes = argc > 1 ? std::atoi(argv[1]) : 2;
   const std::size_t batch = argc > 2 ? static_cast<std::size_t>(std::atoll(argv[2])) : 64;
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 7;
-  // What torchrun would set.
-  const std::string size = std::to_string(processes);
-  ::setenv("WORLD_SIZE", size.c_str(), 1);
-  ::setenv("LOCAL_WORLD_SIZE", size.c_str(), 1);
-  ::setenv("MASTER_ADDR", "127.0.0.1", 1);
-  ::setenv("DEVPLACE_PORT", std::to_string(20000 + ::getpid() % 10000).c_str(), 1);
-  for (int rank = 0; rank < processes; ++rank) {
-    if (::fork() != 0) continue;
-    ::setenv("RANK", std::to_string(rank).c_str(), 1);
-    ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
-    measure_all(batch, rounds);
-    return 0;
-  }
-  int failed = 0, status = 0;
-  while (::wait(&status) > 0)
-    failed += status != 0;
-  return failed == 0 ? 0 : 1;
+  return dp::bench::in_launched_processes(processes, [&] { measure_all(batch, rounds); });
 }
