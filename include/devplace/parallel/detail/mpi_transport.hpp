@@ -21,15 +21,6 @@
 
 namespace devplace::parallel::detail {
 
-/// Divided by the square of the number of processes: up to how many bytes one exchange of all takes less time than two
-/// of parts. Libraries send larger messages in other ways, which take longer than to wait once more. Measured by
-/// all_reduce_mpi_bench.
-#ifdef OPEN_MPI
-inline constexpr std::size_t small_mpi_messages = std::size_t{48} << 10;
-#else
-inline constexpr std::size_t small_mpi_messages = std::size_t{32} << 10;
-#endif
-
 /// Connects the processes of an MPI communicator, by messages between two of them: sums are computed by the caller, in
 /// the order of the ranks.
 class mpi_transport final : public transport {
