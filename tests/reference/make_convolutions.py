@@ -50,6 +50,7 @@ def make_convolutions():
         dilation=(1, 2)
     )
 
+
 def make_poolings():
     torch.manual_seed(12)
     # Integers from 0 to 3, so that windows have several largest elements.
@@ -64,34 +65,46 @@ def make_poolings():
     case("upsample", lambda x: functional.interpolate(x, scale_factor=2, mode="nearest"), (2, 2, 3, 4))
 
 
-class Network(nn.Sequential):
-    """The network of the training fixture; images are [1, 10, 10]."""
+def images_network():
+    """For images [1, 10, 10]."""
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 6, 3, padding=2, dilation=2, groups=2),
+        nn.Tanh(),
+        nn.AvgPool2d(3, 2, 1),
+        nn.Conv2d(6, 8, 2, stride=2, bias=False),
+        nn.ConvTranspose2d(8, 8, 3, stride=2, padding=1, groups=2),
+        nn.ReLU(),
+        nn.Upsample(scale_factor=2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, 3),
+    )
 
-    def __init__(self):
-        super().__init__(
-            nn.Conv2d(1, 4, 3, padding=1),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Conv2d(4, 6, 3, padding=2, dilation=2, groups=2),
-            nn.Tanh(),
-            nn.AvgPool2d(3, 2, 1),
-            nn.Conv2d(6, 8, 2, stride=2, bias=False),
-            nn.Upsample(scale_factor=2),
-            nn.AdaptiveAvgPool2d(1),
-            nn.Flatten(),
-            nn.Linear(8, 3),
-        )
+
+def series_network():
+    """For series [2, 20]."""
+    return nn.Sequential(
+        nn.Conv1d(2, 6, 5, padding=2),
+        nn.ReLU(),
+        nn.Conv1d(6, 4, 4, stride=2, padding=1, groups=2),
+        nn.Tanh(),
+        nn.Flatten(),
+        nn.Linear(40, 3),
+    )
 
 
-def make_training():
+def make_training(name, make_network, sample):
     torch.manual_seed(13)
-    start = [parameter.detach().clone() for parameter in Network().parameters()]
-    images = torch.randn(4 * BATCH, 1, 10, 10)
+    start = [2 * parameter.detach() for parameter in make_network().parameters()]
+    images = torch.randn(4 * BATCH, *sample)
     labels = torch.randint(0, 3, (4 * BATCH,))
     results = {}
 
     def train(dtype):
-        network = Network().to(dtype)
+        network = make_network().to(dtype)
         with torch.no_grad():
             for parameter, value in zip(network.parameters(), start):
                 parameter.copy_(value)
@@ -109,11 +122,11 @@ def make_training():
         of_end = {f"end{i}": value.detach() for i, value in enumerate(network.parameters())}
         return {"images": images.to(dtype), "losses": results[dtype], **of_start, **of_end}
 
-    record("convolutions/training", train)
-    write("convolutions/training/labels.npy", labels)
+    record(f"convolutions/{name}", train)
+    write(f"convolutions/{name}/labels.npy", labels)
     exact, rounded = results[torch.float64], results[torch.float32]
     print(
-        f"convolutions/training: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
+        f"convolutions/{name}: loss {exact[0]:.3f} to {exact[-1]:.3f}, float32 to float64"
         f" {float(((rounded.double() - exact) / exact).abs().max()):.1e} relative"
     )
 
@@ -124,7 +137,8 @@ def main():
     shutil.rmtree(ROOT / "convolutions", ignore_errors=True)
     make_convolutions()
     make_poolings()
-    make_training()
+    make_training("training", images_network, (1, 10, 10))
+    make_training("training_one_axis", series_network, (2, 20))
     files = list((ROOT / "convolutions").rglob("*.npy"))
     print(f"{len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.2f} MB, torch {torch.__version__}")
 

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes tests/reference/mixed_precision: trainings under PyTorch's autocast, and decisions of its GradScaler."""
+
+import pathlib
+
+import numpy as np
+import torch
+
+root = pathlib.Path(__file__).parent / "mixed_precision"
+STEPS, BATCH, SAMPLES = 200, 32, 128
+BAD_STEPS = (40, 41, 100)  # their first sample has an infinite feature
+
+
+def save(name, array):
+    path = root / f"{name}.npy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, np.ascontiguousarray(array))
+
+
+class Network(torch.nn.Sequential):
+    def __init__(self):
+        super().__init__(
+            torch.nn.Linear(12, 24),
+            torch.nn.ReLU(),
+            torch.nn.Linear(24, 16),
+            torch.nn.Tanh(),
+            torch.nn.LayerNorm(16),
+            torch.nn.Linear(16, 5),
+        )
+
+
+def train(x, labels, start, dtype, rule):
+    model = Network()
+    model.load_state_dict(start)
+    if rule == "sgd":
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.5)
+    else:
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
+    half = dtype == torch.float16
+    scaler = torch.amp.GradScaler("cpu", enabled=half)
+    losses, scales = [], []
+    for step in range(STEPS):
+        first = step % (SAMPLES // BATCH) * BATCH
+        images = x[first : first + BATCH].clone()
+        if half and step in BAD_STEPS:
+            images[0, 0] = float("inf")
+        with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
+            loss = torch.nn.functional.cross_entropy(model(images), labels[first : first + BATCH])
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+        scales.append(scaler.get_scale() if half else 1.0)
+    return losses, scales, model
+
+
+def trainings():
+    torch.manual_seed(12)
+    # Features of 8 bits, so that their rounding is not what is compared.
+    x = torch.randint(-64, 64, (SAMPLES, 12)).float() / 32
+    labels = (x[:, :5] + x[:, 5:10] * x[:, 2:7]).argmax(1)
+    start = Network().state_dict()
+    save("x", x.numpy())
+    save("labels", labels.numpy().astype(np.int64))
+    for number, value in enumerate(start.values()):
+        save(f"start{number}", value.numpy())
+    for rule in ("sgd", "adam"):
+        exact, _, _ = train(x, labels, start, None, rule)
+        save(f"{rule}/float", np.array(exact, np.float64))
+        for name, dtype in (("bf16", torch.bfloat16), ("half", torch.float16)):
+            losses, scales, model = train(x, labels, start, dtype, rule)
+            save(f"{rule}/{name}", np.array(losses, np.float64))
+            if name == "half":
+                save(f"{rule}/scale", np.array(scales, np.float64))
+            differences = [abs(a - b) / b for a, b in zip(losses, exact) if np.isfinite(a)]
+            print(rule, name, "last", losses[-1], "in float", exact[-1], "largest difference", max(differences))
+
+
+def decisions():
+    """Each case: options, and whether a step's gradients were finite, the scale and the tracker after it."""
+    numbers = np.random.default_rng(5)
+    for case, (scale, growth, backoff, interval, rate) in enumerate(
+        ((65536.0, 2.0, 0.5, 7, 0.15), (2.0**125, 2.0, 0.5, 2, 0.0), (3.0, 1.7, 0.3, 3, 0.3))
+    ):
+        parameter = torch.nn.Parameter(torch.zeros(3))
+        optimizer = torch.optim.SGD([parameter], lr=0.1)
+        scaler = torch.amp.GradScaler(
+            "cpu", init_scale=scale, growth_factor=growth, backoff_factor=backoff, growth_interval=interval
+        )
+        rows = []
+        for _ in range(100):
+            finite = numbers.random() >= rate
+            optimizer.zero_grad()
+            scaler.scale(parameter.sum() * (1.0 if finite else float("nan"))).backward()
+            if finite:  # whatever the scale
+                parameter.grad.fill_(1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            rows.append((1.0 if finite else 0.0, scaler.get_scale(), float(scaler._growth_tracker.item())))
+        save(f"decisions/options{case}", np.array((scale, growth, backoff, interval), np.float64))
+        save(f"decisions/steps{case}", np.array(rows, np.float64))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    trainings()
+    decisions()
