@@ -10,6 +10,7 @@
 #   mpi              devplace::mpi             any MPI           DEVPLACE_WITH_MPI
 #   cuda             devplace::cuda            CUDA Toolkit      DEVPLACE_WITH_CUDA
 #   nccl             devplace::nccl            NCCL, and cuda    DEVPLACE_WITH_NCCL
+#   cudnn            devplace::cudnn           cuDNN, and cuda   DEVPLACE_WITH_CUDNN
 #   simulated_cuda   devplace::simulated_cuda  none              DEVPLACE_WITH_SIMULATED_CUDA
 
 include("${CMAKE_CURRENT_LIST_DIR}/devplace_compile_as_cuda.cmake")
@@ -46,7 +47,8 @@ endfunction()
 function(devplace_find_nccl out_library out_include_dir out_version)
   find_path(DEVPLACE_NCCL_INCLUDE_DIR nccl.h HINTS ENV NCCL_HOME ENV NCCL_ROOT ${CUDAToolkit_INCLUDE_DIRS}
             PATH_SUFFIXES include)
-  find_library(DEVPLACE_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME ENV NCCL_ROOT ${CUDAToolkit_LIBRARY_DIR}
+  find_library(DEVPLACE_NCCL_LIBRARY NAMES nccl libnccl.so.2 NAMES_PER_DIR HINTS ENV NCCL_HOME ENV NCCL_ROOT
+               ${CUDAToolkit_LIBRARY_DIR}
                PATH_SUFFIXES lib lib64)
   mark_as_advanced(DEVPLACE_NCCL_INCLUDE_DIR DEVPLACE_NCCL_LIBRARY)
   if(EXISTS "${DEVPLACE_NCCL_INCLUDE_DIR}/nccl.h" AND DEVPLACE_NCCL_LIBRARY)
@@ -55,6 +57,24 @@ function(devplace_find_nccl out_library out_include_dir out_version)
     list(JOIN numbers "." version)
     set(${out_library} ${DEVPLACE_NCCL_LIBRARY} PARENT_SCOPE)
     set(${out_include_dir} ${DEVPLACE_NCCL_INCLUDE_DIR} PARENT_SCOPE)
+    set(${out_version} ${version} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Nor has cuDNN. It comes with some CUDA Toolkits, from NVIDIA's repository (libcudnn9-dev-cuda-13), or from PyPI
+# (nvidia-cudnn-cu13), where CUDNN_ROOT is the folder site-packages/nvidia/cudnn.
+function(devplace_find_cudnn out_library out_include_dir out_version)
+  find_path(DEVPLACE_CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDNN_ROOT} ENV CUDNN_ROOT ENV CUDNN_HOME
+            ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+  find_library(DEVPLACE_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 NAMES_PER_DIR HINTS ${CUDNN_ROOT} ENV CUDNN_ROOT
+               ENV CUDNN_HOME ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
+  mark_as_advanced(DEVPLACE_CUDNN_INCLUDE_DIR DEVPLACE_CUDNN_LIBRARY)
+  if(EXISTS "${DEVPLACE_CUDNN_INCLUDE_DIR}/cudnn_version.h" AND DEVPLACE_CUDNN_LIBRARY)
+    file(STRINGS ${DEVPLACE_CUDNN_INCLUDE_DIR}/cudnn_version.h lines REGEX "^#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) ")
+    string(REGEX REPLACE "[^0-9;]" "" numbers "${lines}")
+    list(JOIN numbers "." version)
+    set(${out_library} ${DEVPLACE_CUDNN_LIBRARY} PARENT_SCOPE)
+    set(${out_include_dir} ${DEVPLACE_CUDNN_INCLUDE_DIR} PARENT_SCOPE)
     set(${out_version} ${version} PARENT_SCOPE)
   endif()
 endfunction()
@@ -121,8 +141,26 @@ function(devplace_find_components)
         endif()
         list(APPEND libraries devplace::cuda)
       endif()
+    elseif(component STREQUAL "cudnn")
+      devplace_find_components(cuda)
+      if(NOT devplace_cuda_FOUND)
+        set(missing "it needs component cuda. ${devplace_cuda_NOT_FOUND_MESSAGE}")
+      else()
+        find_package(CUDAToolkit QUIET)
+        devplace_find_cudnn(libraries include_dirs cudnn_version)
+        if(NOT libraries)
+          set(missing "no cuDNN (cudnn_graph.h and libcudnn.so). Install libcudnn9-dev-cuda-13 from NVIDIA's repository "
+                      "or nvidia-cudnn-cu13 from PyPI and set CUDNN_ROOT to its folder, or set both "
+                      "DEVPLACE_CUDNN_INCLUDE_DIR and DEVPLACE_CUDNN_LIBRARY.")
+        elseif(cudnn_version VERSION_LESS 9)
+          set(missing "cuDNN ${cudnn_version} is older than 9. Install a newer one, or set CUDNN_ROOT to it.")
+          unset(DEVPLACE_CUDNN_INCLUDE_DIR CACHE) # so that the next run searches again
+          unset(DEVPLACE_CUDNN_LIBRARY CACHE)
+        endif()
+        list(APPEND libraries devplace::cuda)
+      endif()
     elseif(NOT component STREQUAL "simulated_cuda")
-      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl and simulated_cuda.")
+      set(missing "it has no component of that name, only cblas, zlib, mpi, cuda, nccl, cudnn and simulated_cuda.")
     endif()
 
     if(missing)

@@ -5,7 +5,7 @@
 # file is the same for others of its folder. A generated source has the includes of all its files first, then each file
 # in its own namespace, so that their helpers may have equal names; the includes in the files then have no effect.
 option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster from nothing, slower after a change" OFF)
-set(DEVPLACE_TEST_UNITY_SIZE 8 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
+set(DEVPLACE_TEST_UNITY_SIZE 12 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
 mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
 
 # devplace_unite_sources(<out> <name> <file>...): the sources to compile in place of the files. A file that has

@@ -133,6 +133,13 @@ inline T opaque(T x) {
   #define DEVPLACE_CBLAS_ENGINE <devplace/backend/none/kernels.hpp>
   #define DEVPLACE_DETAIL_MATRIX_LIBRARY built_in
 #endif
+#if defined(DEVPLACE_WITH_CUDNN) && defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
+  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/cuda/cudnn_convolution.hpp>
+  #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY cudnn
+#else
+  #define DEVPLACE_CUDNN_ENGINE <devplace/backend/none/kernels.hpp>
+  #define DEVPLACE_DETAIL_CONVOLUTION_LIBRARY built_in
+#endif
 #if defined(DEVPLACE_WITH_ZLIB)
   #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
 #else
@@ -255,6 +262,10 @@ __asm__(
   #define DEVPLACE_DETAIL_CUDA_SUPPORT simulated
   #define DEVPLACE_DETAIL_CHECKED false
   #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(simulated_cuda)
+#elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__) && defined(DEVPLACE_WITH_CUDNN)
+  #define DEVPLACE_DETAIL_CUDA_SUPPORT full
+  #define DEVPLACE_DETAIL_CHECKED false
+  #define DEVPLACE_CONFIGURATION DEVPLACE_DETAIL_WITH_LIBRARIES(full_cuda_and_cudnn)
 #elif defined(DEVPLACE_WITH_CUDA) && defined(__CUDACC__)
   #define DEVPLACE_DETAIL_CUDA_SUPPORT full
   #define DEVPLACE_DETAIL_CHECKED false
@@ -282,12 +293,16 @@ enum class cuda_support : unsigned char {
 /// The library that multiplies matrices on the CPU.
 enum class matrix_library : unsigned char { built_in, cblas };
 
+/// The library that convolves on GPUs; built_in unfolds images and multiplies by cuBLASLt.
+enum class convolution_library : unsigned char { built_in, cudnn };
+
 inline namespace DEVPLACE_CONFIGURATION {
 
 /// What this translation unit was compiled with.
 struct configuration {
   static constexpr cuda_support cuda = cuda_support::DEVPLACE_DETAIL_CUDA_SUPPORT;
   static constexpr matrix_library matrix = matrix_library::DEVPLACE_DETAIL_MATRIX_LIBRARY;
+  static constexpr convolution_library convolution = convolution_library::DEVPLACE_DETAIL_CONVOLUTION_LIBRARY;
   /// The memory of simulated devices is out of the host's reach, so that a program that reads it directly fails as
   /// with a GPU.
   static constexpr bool checked = DEVPLACE_DETAIL_CHECKED;
@@ -306,3 +321,4 @@ concept configured = std::same_as<T, configuration>;
 #undef DEVPLACE_DETAIL_SANITIZED
 #undef DEVPLACE_DETAIL_CUDA_SUPPORT
 #undef DEVPLACE_DETAIL_MATRIX_LIBRARY
+#undef DEVPLACE_DETAIL_CONVOLUTION_LIBRARY

@@ -5,12 +5,15 @@
 // Layers, losses, models and optimizers; includes core.hpp.
 #include <devplace/core.hpp>
 #include <devplace/nn/bce_with_logits.hpp>
+#include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/elu.hpp>
 #include <devplace/nn/flatten.hpp>
+#include <devplace/nn/frozen.hpp>
 #include <devplace/nn/gelu.hpp>
 #include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/identity.hpp>
 #include <devplace/nn/init.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/kl_div.hpp>
@@ -18,11 +21,13 @@
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/leaky_relu.hpp>
+#include <devplace/nn/learning_rate_times.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/parameter.hpp>
 #include <devplace/nn/relu.hpp>
@@ -36,11 +41,13 @@
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_losses.hpp>
+#include <devplace/nn/sum_of.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/nn/to.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/adamw.hpp>
 #include <devplace/optim/clip.hpp>
+#include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/rmsprop.hpp>

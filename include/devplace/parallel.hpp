@@ -25,3 +25,4 @@
 #include <devplace/parallel/step_traffic.hpp>
 #include <devplace/parallel/synchronize.hpp>
 #include <devplace/parallel/to_batch.hpp>
+#include <devplace/parallel/wire.hpp>

@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <ratio>
+
 #include <devplace/nn/avg_pool2d.hpp>
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/flatten.hpp>
 #include <devplace/nn/global_average_pool.hpp>
+#include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/max_pool2d.hpp>
@@ -49,6 +53,29 @@ int main() {
 #if defined(VECTORS_FOR_A_POOLING)  // expect: position<2.*global_average_pool.*at_least<.*receives<.*<192|is not a
                                     // layer
   { model_of<nn::flatten, nn::global_average_pool> wrong{dp::seed{1}}; }
+#endif
+#if defined(CHANNELS_OF_BATCH_NORM)  // expect: position<2.*batch_norm<5.*expects<.*<5.*, 6.*, 6.*receives<.*<4.*, 6.*,
+                                     // 6
+  { model_of<fitting, nn::batch_norm<5>> wrong{dp::seed{1}}; }
+#endif
+#if defined(CHANNELS_OF_GROUP_NORM)  // expect: position<2.*group_norm<2.*expects<.*<6.*, 6.*, 6.*receives<.*<4.*, 6.*,
+                                     // 6
+  { model_of<fitting, nn::group_norm<2, 6>> wrong{dp::seed{1}}; }
+#endif
+#if defined(GROUPS_OF_SEVERAL_SIZES)  // expect: devplace: group_norm<Groups, Channels> divides the channels into groups
+  { model_of<fitting, nn::group_norm<3, 4>> wrong{dp::seed{1}}; }
+#endif
+#if defined(EPSILON_OF_GROUP_NORM)  // expect: devplace: group_norm takes epsilon as a ratio that is not negative
+  { model_of<fitting, nn::group_norm<2, 4, std::ratio<-1, 9>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(MOMENTUM_ABOVE_ONE)  // expect: devplace: batch_norm takes the momentum, the new statistics' share
+  { model_of<fitting, nn::batch_norm<4, nn::of_each_place, std::ratio<2>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(MOMENTUM_IN_PLACE_OF_SAMPLES)  // expect: devplace: batch_norm's second argument says whose samples
+  { model_of<fitting, nn::batch_norm<4, std::ratio<1, 10>>> wrong{dp::seed{1}}; }
+#endif
+#if defined(EPSILON_OF_BATCH_NORM)  // expect: devplace: batch_norm takes epsilon as a ratio that is not negative
+  { model_of<fitting, nn::batch_norm<4, nn::of_each_place, std::ratio<1, 10>, std::ratio<-1, 9>>> wrong{dp::seed{1}}; }
 #endif
 #if defined(GROUPS_DO_NOT_DIVIDE)  // expect: devplace: the groups of a convolution do not divide its channels
   { model_of<nn::conv2d<3, 4, nn::kernel<3>, nn::groups<2>>> wrong{dp::seed{1}}; }

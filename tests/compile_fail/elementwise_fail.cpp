@@ -69,7 +69,8 @@ void expressions(matrix& a, const matrix& constant, dp::tensor<double, dp::exten
 #if defined(FRACTION_BESIDE_INTEGERS)  // expect: devplace: elementwise: a floating-point number cannot stand beside
   auto c = 2.5 * integers;
 #endif
-#if defined(EXP_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take float or double
+#if defined(EXP_OF_INTEGERS)  // expect: devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point
+                              // elements
   auto c = dp::exp(integers);
 #endif
 #if defined(CONDITION_OF_FLOATS)  // expect: devplace: where: the condition must have uint8 elements

@@ -5,6 +5,7 @@
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/io/npy.hpp>
+#include <devplace/io/safetensors.hpp>
 
 namespace dp = devplace;
 
@@ -37,6 +38,12 @@ void files(const matrix& x) {
 #endif
 #if defined(IDX_OF_INDICES)  // expect: devplace: read_idx: the file's element type and extents are the template
   auto a = dp::read_idx<std::int64_t, dp::extents<dp::dyn>>("images");
+#endif
+#if defined(SAFETENSORS_WITHOUT_TYPES)  // expect: devplace: safetensors_file: the tensor's element type and extents are
+  auto a = dp::safetensors_file("x.safetensors").read("weight");
+#endif
+#if defined(SAFETENSORS_OF_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
+  dp::write_safetensors("x.safetensors", {{"column", x.select(dp::axis<1>{}, 0)}});
 #endif
 #if defined(WRITE_BEFORE_ITS_NAME)  // expect: devplace: write_npy: the arguments are the file's name and a tensor
   dp::write_npy(x, "x.npy");

@@ -7,17 +7,22 @@
 #include <vector>
 
 #include <devplace/nn/bce_with_logits.hpp>
+#include <devplace/nn/concat_of.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/dropout.hpp>
 #include <devplace/nn/elu.hpp>
+#include <devplace/nn/frozen.hpp>
 #include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/identity.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/kl_div.hpp>
 #include <devplace/nn/l1.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/leaky_relu.hpp>
+#include <devplace/nn/learning_rate_times.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
@@ -27,6 +32,8 @@
 #include <devplace/nn/smooth_l1.hpp>
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/softplus.hpp>
+#include <devplace/nn/sum_of.hpp>
+#include <devplace/optim/decay_of_matrices.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -58,6 +65,13 @@ struct twice_without_a_call {
   using output = In;
   static auto forward(const auto& x) { return 2.0f * x; }
   static auto backward(const auto& g) { return g * 2.0f; }
+};
+
+struct rule_of_one_group {
+  static constexpr std::size_t state_arenas = 0;
+  void validate() const {}
+  template <class Backend, class T>
+  void step(const dp::optim::step_arguments<T>&) const {}
 };
 
 struct without_initialisation {
@@ -103,6 +117,20 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
   auto [loss, gradient] = nn::cross_entropy{}(output, y);
   dp::optimizer optimizer{model, dp::optim::sgd{}};
   optimizer.step(model, dp::synchronize(model.backward(std::move(saved), gradient)));
+#if defined(SCALER_IN_BF16)  // expect: LOSSES_ARE_SCALED_IN_mixed_half_ONLY|devplace: trainer: this precision has no
+                             // loss scaling
+  dp::model<net, on_cpu, dp::mixed<dp::bf16>> short_model{dp::seed{1}};
+  dp::trainer unscaled{short_model, nn::cross_entropy{}, dp::optim::sgd{}};
+  unscaled.scaler();
+#endif
+#if defined(RULE_THAT_CANNOT_SKIP_IN_HALF)  // expect: devplace: trainer: in mixed<half> steps are skipped
+  dp::model<net, on_cpu, dp::mixed<dp::half>> half_model{dp::seed{1}};
+  dp::trainer cannot_skip{half_model, nn::cross_entropy{}, rule_of_one_group{}};
+#endif
+#if defined(BATCH_OF_BF16)  // expect: devplace: the batch's element type is not the model's
+  dp::model<net, on_cpu, dp::mixed<dp::bf16>> takes_float{dp::seed{1}};
+  takes_float.predict(dp::tensor<dp::bf16, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
+#endif
 #if defined(SOFTMAX_BEFORE_CROSS_ENTROPY)  // expect: devplace: trainer: cross_entropy and bce_with_logits take logits
   dp::model<nn::sequential<nn::linear<6, 3>, nn::sequential<nn::relu, nn::softmax>>, on_cpu> twice{dp::seed{1}};
   dp::trainer wrong{twice, nn::cross_entropy{}, dp::optim::sgd{}};
@@ -158,6 +186,94 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(RESIDUAL_CHANGES_EXTENTS)  // expect: devplace: residual adds its layers' result to its input
   { dp::model<nn::residual<nn::linear<4, 5>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PROJECTION_OF_ANOTHER_SHAPE)  // expect: path<.*position<1.*gives<.*<9.*gives<.*<8
+  {
+    using block = nn::residual<nn::projected_by<nn::linear<6, 8>>, nn::linear<6, 4>, nn::linear<4, 9>>;
+    dp::model<nn::sequential<nn::linear<3, 6>, block>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(MISFIT_IN_A_PROJECTION)  // expect: path<.*position<1.*shortcut.*position<0.*linear<7
+  {
+    using block = nn::residual<nn::projected_by<nn::linear<7, 8>>, nn::linear<6, 8>>;
+    dp::model<nn::sequential<nn::linear<3, 6>, block>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(SUMMANDS_OF_OTHER_EXTENTS)  // expect: devplace: sum_of adds its branches' outputs, so all must have the
+                                        // same
+  { dp::model<nn::sum_of<nn::linear<4, 5>, nn::linear<4, 6>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(PARTS_OF_OTHER_EXTENTS)  // expect: devplace: concat_of joins its branches' outputs along one axis
+  {
+    using joined = nn::concat_of<dp::axis<2>, nn::identity, nn::sequential<nn::flatten, nn::linear<12, 4>>>;
+    dp::model<nn::sequential<nn::input<3, 4>, joined>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(MISFIT_IN_A_BRANCH)  // expect: path<.*position<1.*branch<1.*position<2.*linear<7.*expects<.*7.*receives<.*8
+  {
+    using main = nn::sequential<nn::linear<6, 8>, nn::relu, nn::linear<7, 6>>;
+    dp::model<nn::sequential<nn::linear<3, 6>, nn::sum_of<nn::identity, main>>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(TWO_LAYERS_OF_ONE_NAME)  // expect: devplace: named: two layers of one network have the same name
+  {
+    using fc = nn::named<"fc", nn::linear<4, 4>>;
+    dp::model<nn::sequential<fc, nn::relu, fc>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(NAME_THAT_IS_A_POSITION)  // expect: devplace: named: two layers of one network have the same name
+  { dp::model<nn::sequential<nn::linear<4, 4>, nn::named<"0", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NAME_OF_THE_SHORTCUT)  // expect: devplace: residual: one of its layers has the name of its shortcut
+  {
+    using fc = nn::named<"fc", nn::linear<4, 4>>;
+    dp::model<nn::residual<nn::projected_by<fc>, fc>, on_cpu> wrong{dp::seed{1}};
+  }
+#endif
+#if defined(EMPTY_NAME)  // expect: devplace: named: names of parameters are the names of layers joined by dots
+  { dp::model<nn::named<"", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(NAME_WITH_A_DOT)  // expect: devplace: named: names of parameters are the names of layers joined by dots
+  { dp::model<nn::named<"layer1.fc", nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(TWO_NAMES_OF_ONE_LAYER)  // expect: devplace: named: the layer has a name already
+  { dp::model<nn::named<"a", nn::named<"b", nn::linear<4, 4>>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(EVERYTHING_IS_FROZEN)  // expect: devplace: optimizer: all parameters of this network are frozen
+  {
+    dp::model<nn::frozen<net>, on_cpu> still{dp::seed{1}};
+    dp::trainer wrong{still, nn::cross_entropy{}, dp::optim::sgd{}};
+  }
+#endif
+#if defined(GRADIENT_OF_A_FROZEN_PARAMETER)  // expect: devplace: gradients: this parameter is frozen
+  {
+    dp::model<nn::sequential<nn::frozen<nn::linear<6, 8>>, nn::linear<8, 3>>, on_cpu> model{dp::seed{1}};
+    auto pass = model.forward(x);
+    auto loss = nn::cross_entropy{}(pass.output, y);
+    auto gradients = model.backward(std::move(pass.saved), loss.gradient);
+    static_cast<void>(gradients.local<0>());
+  }
+#endif
+#if defined(RATE_FACTOR_THAT_IS_NO_RATIO)  // expect: devplace: learning_rate_times: its first argument is a factor
+  { dp::model<nn::learning_rate_times<double, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(RATE_FACTOR_OF_ZERO)  // expect: devplace: learning_rate_times: the factor must be above 0
+  { dp::model<nn::learning_rate_times<std::ratio<0>, nn::linear<4, 4>>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(RULE_WITHOUT_GROUPS)  // expect: devplace: optimizer: parts of the network have learning rates of their own
+  {
+    dp::model<nn::learning_rate_times<std::ratio<1, 2>, net>, on_cpu> part{dp::seed{1}};
+    dp::trainer wrong{part, nn::cross_entropy{}, rule_of_one_group{}};
+  }
+#endif
+#if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay
+  { dp::optim::decay_of_matrices wrong{rule_of_one_group{}}; }
+#endif
+#if defined(BRANCH_THAT_IS_NO_LAYER)  // expect: devplace: a type in this network is not a layer
+  { dp::model<nn::sum_of<nn::linear<4, 5>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }
+#endif
+#if defined(BRANCHES_OF_OTHER_ELEMENTS)  // expect: devplace: the branches of a sum_of or concat_of take the same input
+  { dp::model<nn::sum_of<takes_integers, nn::identity>, on_cpu> wrong{dp::seed{1}}; }
 #endif
 #if defined(PRECISION_OF_A_MODEL)  // expect: devplace: model: its arguments are a network, where it lies, and
   { dp::model<net, on_cpu, std::int32_t> wrong{dp::seed{1}}; }
@@ -233,12 +349,6 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #if defined(ELEMENTS_OF_ITS_OWN_IN_A_RESIDUAL)  // expect: devplace: residual adds .* so its first layer must take
                                                 // activations
   { dp::model<nn::residual<takes_integers>, on_cpu> wrong{dp::seed{1}}; }
-#endif
-#if defined(PRODUCT_IN_MIXED_PRECISION)  // expect: devplace: matmul: the elements must be float or double
-  {
-    dp::model<net, on_cpu, dp::mixed<dp::bf16>> mixed{dp::seed{1}};
-    mixed.predict(dp::tensor<dp::bf16, dp::extents<2, 6>, on_cpu>{dp::extents<2, 6>{}});
-  }
 #endif
 #if defined(SAVED_TWICE)  // expect: SAVED_IS_USED_UP_BY_backward|devplace: backward: it uses up what forward saved
   model.backward(saved, gradient);

@@ -120,7 +120,14 @@ void operations(matrix& a, const labels& classes) {
     dp::matmul_into(b, b, b, dp::matmul_options<dp::tf32>{});
   }
 #endif
-#if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float or double
+#if defined(MATMUL_OF_HALF_INTO_BF16)  // expect: devplace: matmul: the result's element type is not
+  {
+    const dp::tensor<dp::half, dp::extents<3, 3>, on_cpu> x(dp::extents<3, 3>{});
+    dp::tensor<dp::bf16, dp::extents<3, 3>, on_cpu> y(dp::extents<3, 3>{});
+    dp::matmul_into(y, x, x);
+  }
+#endif
+#if defined(MATMUL_INTEGERS)  // expect: devplace: matmul: the elements must be float, double, bf16 or half
   {
     const dp::tensor<std::int32_t, dp::extents<1, 1>, on_cpu> b{{1}};
     dp::matmul(b, b);
@@ -189,7 +196,7 @@ void operations(matrix& a, const labels& classes) {
 #if defined(SUM_WITHOUT_A_PLACE)  // expect: devplace: this operation makes a tensor, which needs a place in its type
   dp::sum(a.view().erased());
 #endif
-#if defined(SOFTMAX_OF_INTEGERS)  // expect: devplace: softmax: the elements must be float or double
+#if defined(SOFTMAX_OF_INTEGERS)  // expect: devplace: softmax: the elements must be floating-point numbers
   dp::softmax(classes);
 #endif
 #if defined(SOFTMAX_EXTENTS)  // expect: devplace: softmax: result and operands must have the same extents

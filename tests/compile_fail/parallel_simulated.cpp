@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
@@ -54,6 +55,9 @@ void work(dp::model<net, where>& model, const samples<where>& copies, const labe
 #endif
 #if defined(UNSHARDED_BATCH_IN_FORWARD)  // expect: devplace: the batch does not lie where.*scatter.*broadcast<Where>
   model.forward(first);
+#endif
+#if defined(FORWARD_OVER_ALL_PLACES)  // expect: devplace: forward: a layer of the network, such as batch_norm
+  dp::model<nn::sequential<net, nn::batch_norm<3, nn::over_all_places>>, where>{dp::seed{1}}.forward(split);
 #endif
 #if defined(REPLICATED_BATCH_IN_A_TRAINER)  // expect: devplace: the batch does not lie where.*every place would do the
                                             // same

@@ -8,6 +8,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/wire.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace dp = devplace;
@@ -34,6 +35,12 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
+#if defined(SHARES_IN_16_BITS)  // expect: devplace: collective::wire is an engine of all_reduce and
+                                // reduce_and_broadcast
+  dp::trainer rounded{model, nn::cross_entropy{}, dp::optim::sgd{},
+                      dp::collective::sharded_all_reduce<dp::collective::wire<dp::bf16>>{}};
+  rounded(x, y);
+#endif
 #if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial
   optimizer.step(model, std::move(partial));
 #endif

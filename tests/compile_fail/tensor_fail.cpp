@@ -141,7 +141,7 @@ void tensors(matrix& a, const matrix& constant, on_device& d) {
 #if defined(UNIFORM_INTEGERS)  // expect: devplace: random: uniform and normal numbers are float or double
   dp::uniform_into(dp::zeros<std::int64_t, on_cpu>(dp::extents<2>{}), dp::seed{1}, 0, 0, 9);
 #endif
-#if defined(ELEMENT_TYPE_OF_HALF)  // expect: devplace: the first argument of tensor is its element type
+#if defined(ELEMENT_TYPE_OF_HALF)  // expect: std::uint8_t or, for storage, bf16 and half
   { dp::tensor<_Float16, dp::extents<2>, on_cpu> half(dp::extents<2>{}); }
 #endif
 #if defined(TENSOR_ARGUMENTS_SWAPPED)  // expect: devplace: the second argument of tensor is its extents

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/io/parameters.hpp>
 #include <devplace/parallel/launch.hpp>
 
 #include "support/catch.hpp"
 #include "support/labelled_samples.hpp"
+#include "support/replicas.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_processes.hpp"
 
@@ -50,7 +52,7 @@ TEST_CASE("docs: training over processes", "[docs]") {
     const dp::image_set &train, &test;
   } const data{train_images, test_images};
   const support::temporary_folder folder;
-  const std::string file = folder.file("weight.npy");
+  const std::string file = folder.file("model.safetensors");
   in_processes(2, [&](const dp::process_group& processes) {
     const dp::process_scope scope{processes};
     const int epochs = 2;
@@ -72,21 +74,13 @@ TEST_CASE("docs: training over processes", "[docs]") {
     require(slowest == 1.5 && seed == 42 && losses == std::vector<double>(2, loss), "other results.");
     require(right >= 0 && processes.all_gather(right)[1] == right, "other accuracies.");
 
-    const auto on_one = dp::to<dp::cpu>(model);  // every process has the same parameters
-    if (processes.is_main()) dp::write_npy(file, on_one.parameter<0>());
-    processes.barrier();  // the others go on when the file is there
+    if (processes.is_main()) dp::save_parameters(model, file);  // every process has the same parameters
+    processes.barrier();                                        // the others go on when the file is there
 
-    const auto saved = dp::read_npy<float, dp::extents<16, 6>>(file);
-    require(saved(3, 4) == on_one.parameter<0>()(3, 4), "the file has other numbers.");
-
-    dp::model<net, where> same{dp::seed{1}};
-    if (processes.is_main()) {
-      auto loaded = dp::to<dp::cpu>(same);
-      dp::copy(loaded.parameter<0>(), dp::read_npy<float, dp::extents<16, 6>>(file));
-      same.assign(loaded);
-    }
+    dp::model<net, where> same{dp::seed{2}};
+    if (processes.is_main()) dp::load_parameters(same, file);
     dp::broadcast_parameters(same);  // every process gets what the first one has
-    require(dp::to<dp::cpu>(same).parameter<0>()(3, 4) == saved(3, 4), "other parameters were loaded.");
+    require(dp::test::parameters_of(same) == dp::test::parameters_of(model), "other parameters were loaded.");
   });
 }
 

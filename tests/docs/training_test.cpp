@@ -4,12 +4,14 @@
 // The code that docs/training.md quotes, and that docs/cuda.md quotes on precision.
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <devplace/all.hpp>
+#include <devplace/io/parameters.hpp>
 #include <devplace/sorting.hpp>
 
 #include "support/catch.hpp"
@@ -114,16 +116,14 @@ TEST_CASE("docs/cuda.md: precision of products", "[docs]") {
 
 TEST_CASE("docs/training.md: parameters in files", "[docs]") {
   const support::temporary_folder temporary;
-  const std::string folder = temporary.path();
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(temporary.path());
   dp::model<net, where> model{dp::seed{1}};
   dp::model<net, where> same{dp::seed{2}};
 
-  model.for_each_parameter(
-      [&](const std::string& name, auto values) { dp::write_npy(folder + "/" + name + ".npy", values); });
-  same.for_each_parameter([&](const std::string& name, auto values) {
-    using extents = typename decltype(values)::extents_type;
-    dp::copy(values, dp::read_npy<float, extents>(folder + "/" + name + ".npy"));
-  });
+  dp::save_parameters(model, "mnist.safetensors");
+  dp::load_parameters(same, "mnist.safetensors");
 
+  std::filesystem::current_path(before);
   CHECK(same.parameter<2>()(9, 31) == model.parameter<2>()(9, 31));
 }

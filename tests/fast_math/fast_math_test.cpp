@@ -136,3 +136,29 @@ TEST_CASE("NaN and infinities are printed under -ffast-math, NaN without sign", 
   std::snprintf(text, sizeof text, "%g", dp::runtime::loss_from<double>(nothing, nothing, dp::reduction::mean));
   CHECK(std::string(text) == "nan");
 }
+
+TEST_CASE("conversions to bf16 and half keep NaN, infinities, ties and subnormal results with -ffast-math",
+          "[fast_math]") {
+  const auto of_bits = [](std::uint32_t bits) {
+    volatile std::uint32_t hidden = bits;
+    return std::bit_cast<float>(hidden);
+  };
+  CHECK(dp::half(of_bits(0x7fc00000)).bits() == 0x7e00);
+  CHECK(dp::half(of_bits(0xff800001)).bits() == 0xfe00);
+  CHECK(dp::half(of_bits(0xff800000)).bits() == 0xfc00);
+  CHECK(dp::half(of_bits(0x47800000)).bits() == 0x7c00);
+  CHECK(dp::half(of_bits(0x33800000)).bits() == 1);       // 2^-24
+  CHECK(dp::half(of_bits(0x33000001)).bits() == 1);       // above 2^-25
+  CHECK(dp::half(of_bits(0x3f801000)).bits() == 0x3c00);  // a tie
+  CHECK(dp::bf16(of_bits(0x7f800001)).bits() == 0x7fc0);
+  CHECK(dp::bf16(of_bits(0xff800000)).bits() == 0xff80);
+  CHECK(dp::bf16(of_bits(0x00018000)).bits() == 2);  // subnormal, a tie
+  volatile double tiny = 0x1p-133, above_tie = 1 + 0x1p-8 + 0x1p-40;
+  CHECK(dp::bf16(double{tiny}).bits() == 1);
+  CHECK(dp::bf16(double{above_tie}).bits() == 0x3f81);
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto h = dp::half::from_bits(static_cast<std::uint16_t>(bits));
+    const bool nan = (bits & 0x7fff) > 0x7c00;
+    if (dp::half(static_cast<float>(h)).bits() != (nan ? bits | 0x200 : bits)) CHECK(bits == 0x10000);
+  }
+}

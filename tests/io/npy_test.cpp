@@ -87,6 +87,16 @@ TEST_CASE("read_npy reads what NumPy wrote", "[io]") {
     CHECK(x(1) == 1);
     CHECK(x(2) == 255);
   }
+  SECTION("half, which is written as it was read") {
+    const std::string file =
+        numpy_file("{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }", bytes("\x00\x3e\xff\xfb\x01\x00"));
+    const auto x = dp::read_npy<dp::half, dp::extents<3>>(folder.write("x.npy", file));
+    CHECK(x(0) == 1.5f);
+    CHECK(x(1) == -65504.0f);
+    CHECK(x(2) == 0x1p-24f);
+    dp::write_npy(folder.file("y.npy"), x);
+    CHECK(support::contents(folder.file("y.npy")) == file);
+  }
   SECTION("an int64 scalar") {
     const std::string file = numpy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (), }",
                                         bytes("\xfb\xff\xff\xff\xff\xff\xff\xff"));
@@ -198,8 +208,8 @@ TEST_CASE("read_npy names what it found and what it expected", "[io]") {
                ContainsSubstring("is in Fortran order") && ContainsSubstring("np.ascontiguousarray"));
     CHECK_THAT(failure_of_dict("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"),
                ContainsSubstring("holds elements of type '|O'"));
-    CHECK_THAT(failure_of_dict("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}"),
-               ContainsSubstring("holds elements of type '<f2'"));
+    CHECK_THAT(failure_of_dict("{'descr': '<V2', 'fortran_order': False, 'shape': (2,)}"),
+               ContainsSubstring("holds elements of type '<V2'"));
     CHECK_THAT(failure_of_dict("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"),
                ContainsSubstring("holds a structured array"));
     CHECK_THAT(failure(numpy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "12345678")),
@@ -254,6 +264,7 @@ TEST_CASE("read_npy reads big-endian elements", "[io]") {
   CHECK(first(double{}, ">f8", bytes("\xbf\xf8\x00\x00\x00\x00\x00\x00")) == -1.5);
   CHECK(first(std::int32_t{}, ">i4", bytes("\x01\x02\x03\x04")) == 0x01020304);
   CHECK(first(std::int64_t{}, ">i8", bytes("\x01\x02\x03\x04\x05\x06\x07\x08")) == 0x0102030405060708);
+  CHECK(first(dp::half{}, ">f2", bytes("\x3e\x00")) == 1.5f);
   CHECK(first(std::uint8_t{}, ">u1", bytes("\x09")) == 9);
 }
 
@@ -268,7 +279,7 @@ TEST_CASE("read_npy gives advice for the element type that it found", "[io]") {
            std::pair{">u2", "Convert the integers with .astype('<i4') before np.save."},
            std::pair{"<u4", "Convert the integers with .astype('<i8') before np.save."},
            std::pair{"<u8", "Convert the integers, if they are below 2**63, with .astype('<i8') before np.save."},
-           std::pair{"<f2", "Convert the half-precision numbers with .astype('<f4') before np.save."},
+           std::pair{"<V2", "convert them with .astype('<f4') before np.save, read float and use cast<bf16>(x)."},
            std::pair{"<f16", "Convert the numbers with .astype('<f8') before np.save."},
            std::pair{"<c8", "Save array.real and array.imag as two files."},
            std::pair{"<M8[ns]", "Convert the times with .astype('<i8') before np.save."},

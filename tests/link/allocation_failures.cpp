@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <devplace/all.hpp>
+#include <devplace/io/parameters.hpp>
 #include <devplace/sorting.hpp>
 
 #include "support/failing_allocations.hpp"
@@ -71,6 +72,14 @@ void use_files() {
   const auto x = dp::full<float, dp::cpu>(dp::extents<3, 4>{}, 2.0f);
   dp::write_npy(file_name, x);
   static_cast<void>(dp::read_npy<float, dp::extents<dp::dyn, 4>>(file_name));
+}
+
+void use_files_of_parameters() {
+  dp::model<net, dp::cuda<1>> model{dp::seed{3}};
+  dp::save_parameters(model, file_name);
+  dp::load_parameters(model, file_name);
+  const dp::safetensors_file file(file_name);
+  static_cast<void>(file.read<float, dp::dextents<2>>(file.tensors().front().name));
 }
 
 std::string mnist_folder;
@@ -249,14 +258,15 @@ int main() {
   mnist_folder = folder.path();
   write_mnist();
   using two = dp::replicated<0, 1>;
-  const int wrong =
-      sweep("cpu", train<dp::cpu>) + sweep("two devices", train<two>) +
-      sweep("ring", train<two, dp::collective::ring_all_reduce>) +
-      sweep("scatter and gather", train<two, dp::collective::scatter_gather>) +
-      sweep("shares", train<two, dp::collective::sharded_all_reduce<>>) +
-      sweep("loader on cpu", load_and_count<dp::cpu, 0>) + sweep("loader with workers", load_and_count<dp::cpu, 2>) +
-      sweep("loader on two devices", load_and_count<two, 1>) + sweep("files", use_files) + sweep("MNIST", use_mnist) +
-      sweep("collectives", use_collectives) + sweep("reduce_scatter", reduce_and_scatter) +
-      sweep("models", use_models) + sweep("operations", use_operations);
+  const int wrong = sweep("cpu", train<dp::cpu>) + sweep("two devices", train<two>) +
+                    sweep("ring", train<two, dp::collective::ring_all_reduce>) +
+                    sweep("scatter and gather", train<two, dp::collective::scatter_gather>) +
+                    sweep("shares", train<two, dp::collective::sharded_all_reduce<>>) +
+                    sweep("loader on cpu", load_and_count<dp::cpu, 0>) +
+                    sweep("loader with workers", load_and_count<dp::cpu, 2>) +
+                    sweep("loader on two devices", load_and_count<two, 1>) + sweep("files", use_files) +
+                    sweep("files of parameters", use_files_of_parameters) + sweep("MNIST", use_mnist) +
+                    sweep("collectives", use_collectives) + sweep("reduce_scatter", reduce_and_scatter) +
+                    sweep("models", use_models) + sweep("operations", use_operations);
   return wrong == 0 ? 0 : 1;
 }

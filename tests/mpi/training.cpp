@@ -8,17 +8,22 @@
 #include <cstddef>
 #include <vector>
 
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/mpi.hpp>
 #include <devplace/parallel/mpi_collectives.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "mpi/check.hpp"
+#include "support/random_values.hpp"
 #include "support/replicas.hpp"
 #include "support/training_data.hpp"
 
@@ -61,6 +66,23 @@ void train_by_mpi(const dp::process_group& processes, const std::vector<float>& 
   if (processes.size() <= 2) CHECK(whole == expected);
 }
 
+/// The statistics of batch_norm over all places are sums of integers, so MPI's own reductions give the bits of one
+/// process too, and so do the parameters, whose gradients they are.
+template <class Where, class Policy>
+std::vector<float> train_normalized() {
+  using joint = nn::batch_norm<3, nn::over_all_places>;
+  dp::model<nn::sequential<nn::input<3, 5>, joint, nn::relu, joint>, Where> model{dp::seed{9}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F}, Policy{}};
+  for (const unsigned rows : std::vector<unsigned>{7, 1, 64, 2}) {
+    const auto x = dp::test::random_values<float>(dp::extents<dp::dyn, 3, 5>{rows}, rows);
+    step(dp::to_batch<Where>(x), dp::to_batch<Where>(dp::test::random_values<float>(x.extents(), rows + 1)));
+  }
+  const auto& r = model.state().replicas[0];
+  std::vector<float> bits(r.parameter_data(), r.parameter_data() + r.parameters.bytes() / sizeof(float));
+  bits.insert(bits.end(), r.buffer_data(), r.buffer_data() + r.buffers.bytes() / sizeof(float));
+  return bits;
+}
+
 /// As a solver has it: of the first processes, without the last one, which writes files, say.
 MPI_Comm solvers() {
   int rank = 0, size = 0;
@@ -89,6 +111,9 @@ int run(int argc, char** argv) {
   CHECK(parameters == train_in_one_process(session.processes().size()));
   CHECK(train<dp::across<dp::on<dp::cuda<0>>>>() == parameters);
   train_by_mpi(session.processes(), parameters);
+  using by_mpi = dp::collective::all_reduce<dp::collective::mpi>;
+  const auto normalized = train_normalized<dp::on<dp::cpu>, dp::collective::all_reduce<>>();
+  CHECK((train_normalized<dp::across<dp::on<dp::cpu>>, by_mpi>()) == normalized);
   train_beside_a_solver();
   return 0;
 }

@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A network of convolutions and poolings trains as in PyTorch, step by step, on each kind of place.
+// Networks of convolutions and poolings train as in PyTorch, step by step, that of images on each kind of place.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <devplace/nn/avg_pool2d.hpp>
+#include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/flatten.hpp>
 #include <devplace/nn/global_average_pool.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
@@ -33,24 +37,30 @@ namespace nn = devplace::nn;
 
 namespace {
 
-using net = nn::sequential<nn::input<1, 10, 10>, nn::conv2d<1, 4, nn::kernel<3>, nn::padding<1>>, nn::relu,
-                           nn::max_pool2d<nn::kernel<2>>,
-                           nn::conv2d<4, 6, nn::kernel<3>, nn::padding<2>, nn::dilation<2>, nn::groups<2>>, nn::tanh,
-                           nn::avg_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>,
-                           nn::conv2d<6, 8, nn::kernel<2>, nn::stride<2>, nn::no_bias>, nn::upsample<2>,
-                           nn::global_average_pool, nn::linear<8, 3>>;
+using images_net =
+    nn::sequential<nn::input<1, 10, 10>, nn::conv2d<1, 4, nn::kernel<3>, nn::padding<1>>, nn::relu,
+                   nn::max_pool2d<nn::kernel<2>>,
+                   nn::conv2d<4, 6, nn::kernel<3>, nn::padding<2>, nn::dilation<2>, nn::groups<2>>, nn::tanh,
+                   nn::avg_pool2d<nn::kernel<3>, nn::stride<2>, nn::padding<1>>,
+                   nn::conv2d<6, 8, nn::kernel<2>, nn::stride<2>, nn::no_bias>,
+                   nn::conv_transpose2d<8, 8, nn::kernel<3>, nn::stride<2>, nn::padding<1>, nn::groups<2>>, nn::relu,
+                   nn::upsample<2>, nn::global_average_pool, nn::linear<8, 3>>;
 
-template <class Where, class T>
-void train_as_pytorch(double tolerance) {
+using series_net = nn::sequential<nn::input<2, 20>, nn::conv1d<2, 6, nn::kernel<5>, nn::padding<2>>, nn::relu,
+                                  nn::conv1d<6, 4, nn::kernel<4>, nn::stride<2>, nn::padding<1>, nn::groups<2>>,
+                                  nn::tanh, nn::flatten, nn::linear<40, 3>>;
+
+template <class Net, class Images, class Where, class T>
+void train_as_pytorch(const std::string& name, double tolerance) {
   constexpr std::size_t steps = 200, batch = 8;
-  const std::string folder = std::string("convolutions/training/") + (std::is_same_v<T, float> ? "f32/" : "f64/");
-  const auto images = dp::read_npy<T, dp::extents<dp::dyn, 1, 10, 10>>(dp::test::reference_path(folder + "images.npy"));
-  const auto labels =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("convolutions/training/labels.npy"));
+  const std::string folder = "convolutions/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const auto images = dp::read_npy<T, Images>(dp::test::reference_path(folder + "images.npy"));
+  const auto labels = dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(
+      dp::test::reference_path("convolutions/" + name + "/labels.npy"));
   const auto losses = dp::read_npy<T, dp::extents<dp::dyn>>(dp::test::reference_path(folder + "losses.npy"));
   REQUIRE(losses.size() == steps);
 
-  dp::model<net, dp::on<dp::cpu>, T> start{dp::seed{1}};
+  dp::model<Net, dp::on<dp::cpu>, T> start{dp::seed{1}};
   std::size_t index = 0;
   const auto read = [&](const char* kind, auto parameter) {
     using extents_type = typename decltype(parameter)::extents_type;
@@ -67,7 +77,7 @@ void train_as_pytorch(double tolerance) {
     REQUIRE(static_cast<double>(loss.item()) ==
             Catch::Approx(static_cast<double>(losses(i))).epsilon(tolerance).margin(tolerance));
   }
-  index = 0;
+  const std::size_t parameters = std::exchange(index, 0);
   const auto after = dp::to<dp::on<dp::cpu>>(model);
   after.for_each_parameter([&](const std::string&, auto found) {
     const auto expected = read("end", found);
@@ -75,14 +85,29 @@ void train_as_pytorch(double tolerance) {
       REQUIRE(static_cast<double>(found.data()[i]) ==
               Catch::Approx(static_cast<double>(expected.data()[i])).margin(10 * tolerance));
   });
-  CHECK(index == 7);
+  CHECK(index == parameters);
+}
+
+template <class Where, class T>
+void train_on_images(double tolerance) {
+  train_as_pytorch<images_net, dp::extents<dp::dyn, 1, 10, 10>, Where, T>("training", tolerance);
+}
+
+template <class T>
+void train_on_series(double tolerance) {
+  train_as_pytorch<series_net, dp::extents<dp::dyn, 2, 20>, dp::on<dp::cpu>, T>("training_one_axis", tolerance);
 }
 
 }  // namespace
 
-TEST_CASE("200 steps of a network of convolutions agree with PyTorch", "[nn]") {
-  train_as_pytorch<dp::on<dp::cpu>, float>(1e-4);
-  train_as_pytorch<dp::on<dp::cpu>, double>(1e-9);
-  train_as_pytorch<dp::on<dp::cuda<0>>, double>(1e-9);
-  train_as_pytorch<dp::replicated<0, 1, 2>, double>(1e-9);
+TEST_CASE("200 steps of a network of two-dimensional convolutions agree with PyTorch", "[nn]") {
+  train_on_images<dp::on<dp::cpu>, float>(1e-4);
+  train_on_images<dp::on<dp::cpu>, double>(1e-9);
+  train_on_images<dp::on<dp::cuda<0>>, double>(1e-9);
+  train_on_images<dp::replicated<0, 1, 2>, double>(1e-9);
+}
+
+TEST_CASE("200 steps of a network of one-dimensional convolutions agree with PyTorch", "[nn]") {
+  train_on_series<float>(1e-4);
+  train_on_series<double>(1e-9);
 }

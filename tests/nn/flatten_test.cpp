@@ -20,8 +20,8 @@ TEST_CASE("flatten agrees with PyTorch", "[nn]") {
 TEST_CASE("flatten takes no memory inside a network", "[nn]") {
   using with = nn::sequential<nn::input<3, 4>, nn::flatten, nn::linear<12, 2>>;
   using without = nn::linear<12, 2>;
-  STATIC_REQUIRE(dp::runtime::network_plan<with>::saved_bytes(64, nn::mode::train, {4, 4}) ==
-                 dp::runtime::network_plan<nn::sequential<without>>::saved_bytes(64, nn::mode::train, {4, 4}));
+  STATIC_REQUIRE(dp::runtime::network_plan<with>::saved_bytes(64, nn::mode::train, {4, 4, 4}) ==
+                 dp::runtime::network_plan<nn::sequential<without>>::saved_bytes(64, nn::mode::train, {4, 4, 4}));
   CHECK(nn::check_gradients<with>(dp::seed{1}).worst < 1e-7);
 }
 

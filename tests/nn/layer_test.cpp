@@ -130,7 +130,7 @@ TEST_CASE("a layer can save numbers of its own for backward", "[nn]") {
 TEST_CASE("a layer that works in place but changes the size gets memory of its own", "[nn]") {
   using last = nn::sequential<nn::linear<4, 4096>, shrinking>;
   using inside = nn::sequential<nn::linear<4, 40>, shrinking, nn::linear<1, 3>, nn::relu>;
-  STATIC_REQUIRE(dp::runtime::network_plan<last>::saved_bytes(2, nn::mode::train, {4, 4}) == 2 * 4096 * 4);
+  STATIC_REQUIRE(dp::runtime::network_plan<last>::saved_bytes(2, nn::mode::train, {4, 4, 4}) == 2 * 4096 * 4);
   CHECK(nn::check_gradients<inside>(dp::seed{4}).worst < 1e-7);
   CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 40>, shrinking>>(dp::seed{5}).worst < 1e-7);
 }

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 
+#include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/flatten.hpp>
+#include <devplace/nn/group_norm.hpp>
 #include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
@@ -31,8 +33,9 @@ using dp::test::random_values;
 namespace {
 
 template <class Last>
-using net = nn::sequential<nn::input<2, 3>, nn::flatten, nn::linear<6, 9>, nn::tanh, nn::residual<nn::linear<9, 9>>,
-                           nn::linear<9, 7>, nn::sigmoid, nn::linear<7, 5>, Last>;
+using net =
+    nn::sequential<nn::input<2, 3>, nn::batch_norm<2>, nn::flatten, nn::linear<6, 9>, nn::group_norm<3, 9>, nn::tanh,
+                   nn::residual<nn::linear<9, 9>>, nn::linear<9, 7>, nn::sigmoid, nn::linear<7, 5>, Last>;
 
 }  // namespace
 

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/sequential.hpp>
 
@@ -26,7 +28,7 @@ std::vector<float> gradients_of(std::size_t batch) {
   const auto state = nn::detail::drawn_state<Net, float, dp::backend::cpu>(place, 3);
   dp::runtime::require_gradients<dp::backend::cpu>(*state);
   const auto& r = state->replicas.front();
-  std::vector<float> x(batch * 6), dy(batch * outputs), dx(x.size());
+  std::vector<float> x(batch * typename run::input_extents{}.size()), dy(batch * outputs), dx(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(i * 37 % 23) / 8 - 1;
   for (std::size_t i = 0; i < dy.size(); ++i)
@@ -52,6 +54,15 @@ TEST_CASE("a fused relu has bitwise the gradients of a separate one", "[nn]") {
   CHECK(gradients_of<at_the_end>(3) == gradients_of<also_in_two>(3));
   STATIC_REQUIRE(nn::linear<6, 5>::absorbs<nn::relu>);
   STATIC_REQUIRE(!nn::linear<6, 5>::absorbs<separate_relu>);
+}
+
+TEST_CASE("linear maps the last axis of samples of several", "[nn]") {
+  using of_tokens = nn::sequential<nn::input<2, 7, 3>, nn::linear<3, 5>, nn::relu, nn::linear<5, 4, false>>;
+  using of_vectors = nn::sequential<nn::input<3>, nn::linear<3, 5>, nn::relu, nn::linear<5, 4, false>>;
+  STATIC_REQUIRE(std::is_same_v<nn::network_output_t<of_tokens>, dp::extents<2, 7, 4>>);
+  CHECK(gradients_of<of_tokens>(5) == gradients_of<of_vectors>(70));
+  dp::test::compare_with_pytorch<nn::sequential<nn::input<3, 4>, nn::linear<4, 5>>, double, dp::extents<2, 3, 4>,
+                                 dp::extents<2, 3, 5>>("attention/linear_axes", {"weight", "bias"});
 }
 
 namespace {
@@ -100,6 +111,7 @@ std::vector<dp::detail::product_math> products_of() {
   dp::runtime::pass<Precision> p;
   p.batch = 2, p.mode = nn::mode::train;
   p.parameters = p.buffers = part(0);
+  p.master_parameters = p.parameters;
   p.saved = reinterpret_cast<std::byte*>(part(1));
   p.scratch = reinterpret_cast<std::byte*>(part(2));
   noted.clear();

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -9,11 +11,14 @@
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/nll.hpp>
+#include <devplace/ops/creation.hpp>
 
 #include "support/layer_fixture.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
+using Catch::Matchers::ContainsSubstring;
 
 static_assert(nn::loss<nn::cross_entropy> && nn::loss<nn::mse>);
 
@@ -93,4 +98,30 @@ TEST_CASE("nn::mse is the mean over elements, and its gradient the sum's", "[nn]
   CHECK(gradient.gradient(1, 1) == -8);
   CHECK(gradient.sums(1) == 4);
   CHECK((nn::mse{.reduce = dp::reduction::sum}(y, t).loss.item()) == 29);
+}
+
+TEST_CASE("losses of class numbers take a label for each token of a sample", "[nn]") {
+  dp::tensor<double, dp::extents<2, 3, 4>, dp::on<dp::cpu>> logits;
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    logits.data()[i] = static_cast<double>(i * 7 % 5) - 2;
+  const dp::tensor<std::int32_t, dp::extents<2, 3>, dp::on<dp::cpu>> labels{{3, -100, 0}, {1, 2, -100}};
+  const auto check = [&](const auto& how) {
+    const auto [loss, gradient] = how(logits, labels);
+    const auto rows = logits.reshape(dp::extents<6, 4>{});
+    const auto [row_loss, row_gradient] = how(rows, labels.reshape(dp::extents<6>{}));
+    CHECK(loss.item() == row_loss.item());
+    STATIC_REQUIRE(std::is_same_v<decltype(gradient.gradient), decltype(logits)>);
+    CHECK(std::equal(row_gradient.gradient.data(), row_gradient.gradient.data() + 24, gradient.gradient.data()));
+    CHECK(gradient.sums(1) == 4);
+  };
+  check(nn::cross_entropy{.label_smoothing = 0.1});
+  check(nn::nll{});
+  // Few labels, and as many as rows in another order of axes.
+  for (const dp::dextents<2> sizes : {dp::dextents<2>{2, 2}, dp::dextents<2>{3, 2}}) {
+    const auto wrong = dp::full<std::int32_t, dp::cpu>(sizes, 0);
+    CHECK_THROWS_AS(nn::cross_entropy{}(logits, wrong), dp::shape_error);
+    CHECK_THROWS_AS(nn::nll{}(logits, wrong), dp::shape_error);
+  }
+  const auto turned = dp::full<std::int32_t, dp::cpu>(dp::dextents<2>{3, 2}, 0);
+  CHECK_THROWS_WITH(nn::cross_entropy{}(logits, turned), ContainsSubstring("is 2x3x4 and labels are 3x2;"));
 }

@@ -18,6 +18,12 @@ TEST_CASE("residual agrees with PyTorch", "[nn]") {
                                          dp::extents<5, 6>>("residual", {"weight0", "bias0", "weight1", "bias1"});
 }
 
+TEST_CASE("residual with a projection agrees with PyTorch", "[nn]") {
+  dp::test::compare_with_pytorch_in_both<
+      nn::residual<nn::projected_by<nn::linear<6, 3>>, nn::linear<6, 8>, nn::relu, nn::linear<8, 3>>, dp::extents<5, 6>,
+      dp::extents<5, 3>>("branches/projected", {"w0", "b0", "w1", "b1", "ws", "bs"});
+}
+
 TEST_CASE("residual's gradients agree with differences, inside other layers too", "[nn]") {
   using block = nn::residual<nn::linear<4, 6>, nn::tanh, nn::linear<6, 4>>;
   CHECK(nn::check_gradients<block>(dp::seed{1}).worst < 1e-7);

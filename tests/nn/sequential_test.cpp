@@ -63,5 +63,5 @@ TEST_CASE("sequential's sizes are known at compile time", "[nn]") {
   STATIC_REQUIRE(plan::parameters == 203530);
   STATIC_REQUIRE(std::is_same_v<plan::output, dp::extents<10>>);
   // relu works in place on the product: backward needs one activation of 256, none for the relu.
-  STATIC_REQUIRE(plan::saved_bytes(64, nn::mode::train, {4, 4}) == 64 * 256 * 4);
+  STATIC_REQUIRE(plan::saved_bytes(64, nn::mode::train, {4, 4, 4}) == 64 * 256 * 4);
 }

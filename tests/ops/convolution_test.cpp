@@ -61,8 +61,10 @@ std::vector<T> all_results(const dp::detail::convolution_shape& s, cpu_isa isa, 
   on_cpu<dp::op::convolution_weight_gradient>::run(
       0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), T{0}, scratch.data()},
       isa);
-  on_cpu<dp::op::channel_sums>::run(
-      0, dp::detail::channel_sums_arguments<T>{s.samples, size.outputs, s.pixels(), dy.data(), db.data(), T{0}}, isa);
+  on_cpu<dp::op::convolution_bias_gradient>::run(0,
+                                                 dp::detail::convolution_bias_gradient_arguments<T>{
+                                                     s.samples, size.outputs, s.pixels(), dy.data(), db.data(), T{0}},
+                                                 isa);
   std::vector<T> all;
   for (std::vector<T>* part : {&y, &dx, &dw, &db, &scratch}) {
     for (std::size_t i = part->size() - guard; i < part->size(); ++i)
@@ -114,6 +116,7 @@ TEST_CASE("the bits of a convolution do not depend on the number of threads", "[
   const dp::detail::convolution_shape shapes[] = {{40, 1, 8, 16, axis, axis},
                                                   {1, 1, 40, 65, axis, axis},
                                                   {9, 3, 16, 20, axis, axis},
+                                                  {9, 2, 16, 5, axis, axis},
                                                   {5, 1, 70, 150, small, small}};
   for (const auto& s : shapes) {
     const sizes size(s);
@@ -136,7 +139,8 @@ TEST_CASE("the bits of a convolution do not depend on the number of threads", "[
 }
 
 TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {
-  const auto s = dp::test::convolution_shapes()[3];
+  const auto shapes = dp::test::convolution_shapes();
+  const auto& s = shapes[GENERATE_COPY(std::size_t{2}, std::size_t{3}, shapes.size() - 1)];
   const sizes size(s);
   const auto x = integers<float>(size.x, 1), weight = integers<float>(size.weights, 2),
              bias = integers<float>(size.outputs, 3), dy = integers<float>(size.y, 4);
@@ -163,8 +167,9 @@ TEST_CASE("a convolution's relu, and what is added to its gradients", "[ops]") {
 
   std::vector<float> sums(size.outputs, 5), zero(size.x), with_bias(size.x);
   const auto channels = integers<float>(s.groups * s.channels, 5);
-  on_cpu<dp::op::channel_sums>::run(
-      0, dp::detail::channel_sums_arguments<float>{s.samples, size.outputs, s.pixels(), dy.data(), sums.data(), 2});
+  on_cpu<dp::op::convolution_bias_gradient>::run(
+      0, dp::detail::convolution_bias_gradient_arguments<float>{s.samples, size.outputs, s.pixels(), dy.data(),
+                                                                sums.data(), 2});
   for (std::size_t i = 0; i < size.y; ++i)
     sums[i / s.pixels() % size.outputs] -= dy[i];
   CHECK(sums == std::vector<float>(size.outputs, 10));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <devplace/ops/matrix_engine.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -283,10 +284,16 @@ TEST_CASE("DEVPLACE_CPU_ISA lowers the instruction set and nothing else", "[ops]
   CHECK(choose_isa("generic", cpu_isa::avx512) == cpu_isa::generic);
   CHECK(choose_isa("avx2", cpu_isa::avx512) == cpu_isa::avx2);
   CHECK(choose_isa("avx512", cpu_isa::avx512) == cpu_isa::avx512);
+  CHECK(choose_isa("avx512", cpu_isa::amx) == cpu_isa::avx512);
+  CHECK(choose_isa("avx512_bf16", cpu_isa::amx) == cpu_isa::avx512_bf16);
+  CHECK(choose_isa("amx", cpu_isa::amx) == cpu_isa::amx);
+  CHECK_THROWS_WITH(choose_isa("amx", cpu_isa::avx512_bf16),
+                    Catch::Matchers::ContainsSubstring("supports avx512_bf16 at most"));
   CHECK_THROWS_WITH(choose_isa("avx512", cpu_isa::avx2), Catch::Matchers::ContainsSubstring("supports avx2 at most"));
   for (const char* text : {"AVX2", "sse", "avx512 ", "avx"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(choose_isa(text, cpu_isa::avx512), Catch::Matchers::ContainsSubstring("generic, avx2 or avx512"));
+    CHECK_THROWS_WITH(choose_isa(text, cpu_isa::avx512),
+                      Catch::Matchers::ContainsSubstring("generic, avx2, avx512, avx512_bf16 or amx"));
   }
 }
 
@@ -295,9 +302,10 @@ TEST_CASE("the engine says what it is", "[ops][matrix_engine]") {
 #if defined(DEVPLACE_WITH_CBLAS)
   CHECK_THAT(name, Catch::Matchers::StartsWith("cblas"));
 #else
-  CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::current_isa()));
+  CHECK(name == std::string("built-in ") + dp::detail::name_of(dp::detail::short_product_isa()));
 #endif
   CHECK(std::string(dp::detail::gemm_builtin::name()).rfind("built-in ", 0) == 0);
+  CHECK(dp::detail::current_isa() == std::min(dp::detail::short_product_isa(), cpu_isa::avx512));
 }
 
 TEST_CASE("after preparation the built-in engine allocates nothing", "[ops][matrix_engine]") {

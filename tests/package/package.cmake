@@ -39,13 +39,15 @@ if(DEVPLACE_BUILD_CUDA)
                             EXPECT "the CUDA language is not enabled in this directory")
 endif()
 
-if(TARGET devplace::cuda) # which NCCL needs
-  add_test(
-    NAME "package: older_nccl"
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/older_nccl
-            -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} -P
-            ${CMAKE_CURRENT_SOURCE_DIR}/package/older_nccl.cmake)
-  set_tests_properties("package: older_nccl" PROPERTIES LABELS package TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+if(TARGET devplace::cuda) # which NCCL and cuDNN need
+  foreach(library IN ITEMS nccl cudnn)
+    add_test(
+      NAME "package: older_${library}"
+      COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package/older_${library}
+              -DGENERATOR=${CMAKE_GENERATOR} -DCOMPILER=${CMAKE_CXX_COMPILER} -P
+              ${CMAKE_CURRENT_SOURCE_DIR}/package/older_${library}.cmake)
+    set_tests_properties("package: older_${library}" PROPERTIES LABELS package TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+  endforeach()
 endif()
 
 # The vcpkg port by running its portfile without vcpkg; the Conan recipe with Conan.

@@ -9,6 +9,7 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/step_traffic.hpp>
+#include <devplace/parallel/wire.hpp>
 
 #include "support/catch.hpp"
 
@@ -27,6 +28,10 @@ using traffic = dp::step_traffic<dp::model<mnist, Where, T>, Policy>;
 using two = dp::replicated<0, 1>;
 using four = dp::replicated<3, 1, 0, 2>;
 using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
+
+// 16 bits for each gradient, and the sums as they are.
+using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>>;
+static_assert(traffic<four, in_bf16>{}.bytes == 2 * 3 * (parameters * 2 + 16 * 4));
 
 // Each of n places receives the others' summands of its slice, and the others' slices: 2 (n - 1) S in total.
 using all_reduce = collective::all_reduce<>;
@@ -55,6 +60,16 @@ static_assert(traffic<four, sharded>{}.gradients == 3 * (gradients + 16) * 4);
 static_assert(traffic<four, sharded>{}.parameters == 3 * parameters * 4);
 // A step that clips makes the gradients whole.
 static_assert(traffic<four, sharded>{}.clipping == 3 * parameters * 4 && traffic<four, all_reduce>{}.clipping == 0);
+
+// In mixed<half> every step does, to find gradients that are not finite, and the place that updates sends the scale of
+// the losses (24 bytes) with the parameters.
+using in_half = dp::mixed<dp::half>;
+static_assert(traffic<four, sharded, in_half>{}.bytes ==
+              traffic<four, sharded>{}.bytes + traffic<four, sharded>{}.clipping);
+static_assert(traffic<four, sharded, in_half>{}.gradients == 2 * 3 * gradients * 4 &&
+              traffic<four, sharded, in_half>{}.clipping == 0);
+static_assert(traffic<four, scatter_gather, in_half>{}.bytes == traffic<four, scatter_gather>{}.bytes + 3 * 24);
+static_assert(traffic<four, all_reduce, in_half>{}.bytes == traffic<four, all_reduce>{}.bytes);
 
 // Across processes the number of participants is an argument; the rest is the same.
 template <std::size_t Participants, class Policy>

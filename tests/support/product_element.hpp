@@ -11,8 +11,8 @@ namespace devplace::test {
 
 /// Oracle: element (i, j) of the result of `g`, by definition and in double, for a C with the former contents `c`.
 /// `magnitude` receives the sum of absolute values of the summands, to which rounding errors are proportional.
-template <class T>
-double product_element(const detail::gemm_arguments<T>& g, const T* c, std::size_t i, std::size_t j,
+template <class T, class Result>
+double product_element(const detail::gemm_arguments<T, Result>& g, const Result* c, std::size_t i, std::size_t j,
                        double& magnitude) {
   double sum = 0, absolute = 0;
   for (std::size_t p = 0; p < g.k; ++p) {
@@ -22,9 +22,9 @@ double product_element(const detail::gemm_arguments<T>& g, const T* c, std::size
     absolute += std::abs(product);
   }
   const double alpha = g.alpha, beta = g.beta;
-  double x = g.alpha == T{0} ? 0 : alpha * sum;
+  double x = g.alpha == 0 ? 0 : alpha * sum;
   magnitude = std::abs(alpha) * absolute;
-  if (g.beta != T{0}) {
+  if (g.beta != 0) {
     x += beta * static_cast<double>(c[i * g.ldc + j]);
     magnitude += std::abs(beta * static_cast<double>(c[i * g.ldc + j]));
   }

@@ -9,13 +9,16 @@
 
 namespace dp = devplace;
 
-TEST_CASE("element types are six, two of them for parameters", "[tensor]") {
+TEST_CASE("element types are seven, two of them for parameters", "[tensor]") {
   STATIC_REQUIRE(dp::element<float>);
   STATIC_REQUIRE(dp::element<double>);
   STATIC_REQUIRE(dp::element<std::int32_t>);
   STATIC_REQUIRE(dp::element<std::int64_t>);
   STATIC_REQUIRE(dp::element<std::uint8_t>);
   STATIC_REQUIRE(dp::element<dp::bf16>);
+  STATIC_REQUIRE(dp::element<dp::half>);
+  STATIC_REQUIRE(dp::short_element<dp::half>);
+  STATIC_REQUIRE(!dp::short_element<float>);
   STATIC_REQUIRE(!dp::element<bool>);
   STATIC_REQUIRE(!dp::element<const float>);
   STATIC_REQUIRE(dp::floating_element<double>);
@@ -25,4 +28,5 @@ TEST_CASE("element types are six, two of them for parameters", "[tensor]") {
   CHECK(std::string(dp::dtype_name<std::int64_t>()) == "int64");
   CHECK(std::string(dp::dtype_name<std::uint8_t>()) == "uint8");
   CHECK(std::string(dp::dtype_name<dp::bf16>()) == "bf16");
+  CHECK(std::string(dp::dtype_name<dp::half>()) == "half");
 }

@@ -20,9 +20,11 @@ TEST_CASE("precisions are float, double and tf32, whose elements are float", "[t
   STATIC_REQUIRE(!dp::element<dp::tf32>);
 }
 
-TEST_CASE("a mixed precision has bf16 where layers compute and float where an optimizer does", "[tensor]") {
+TEST_CASE("a mixed precision has a short type where layers compute and float where an optimizer does", "[tensor]") {
   using mixed = dp::precision_traits<dp::mixed<dp::bf16>>;
   STATIC_REQUIRE(dp::precision<dp::mixed<dp::bf16>>);
+  STATIC_REQUIRE(dp::precision<dp::mixed<dp::half>>);
+  STATIC_REQUIRE(std::same_as<dp::element_of_t<dp::mixed<dp::half>>, dp::half>);
   STATIC_REQUIRE(!dp::precision<dp::bf16>);
   STATIC_REQUIRE(std::same_as<mixed::parameter, float>);
   STATIC_REQUIRE(std::same_as<mixed::working, dp::bf16>);

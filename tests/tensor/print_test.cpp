@@ -308,6 +308,7 @@ TEST_CASE("a scalar is printed with all its digits", "[tensor][print]") {
   CHECK(elements<float>({8388608.5f}, dp::extents<>{}) == "8.388608e+06");
   CHECK(elements<float>({16777216.0f}, dp::extents<>{}) == "1.6777216e+07");
   CHECK(elements<dp::bf16>({dp::bf16(1.01)}, dp::extents<>{}) == "1.0078125");
+  CHECK(elements<dp::half>({dp::half(1.01), dp::half(65504)}, dp::extents<2>{}) == "[1.0097656e+00 6.5504000e+04]");
 }
 
 TEST_CASE("expressions, extents and placements are printed", "[tensor][print]") {

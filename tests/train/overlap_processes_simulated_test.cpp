@@ -63,24 +63,19 @@ std::vector<std::vector<float>> train() {
   return found;
 }
 
-/// Of processes whose transport takes a few cache lines at a time, so that each bucket has several windows.
-template <template <class, class> class Policy, class Engine, class Buckets>
-void check_policy() {
-  for (const int processes : {1, 2, 3, 4})
-    in_processes(
-        processes,
-        [&](const dp::process_group& group) {
-          const dp::process_scope scope{group};
-          const auto check = [&]<class Where>(std::type_identity<Where>) {
-            if (train<Where, Policy<Engine, Buckets>>() != train<Where, Policy<after_backward<Engine>, Buckets>>())
-              throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits on " +
-                                     dp::placement_name<Where>());
-          };
-          check(std::type_identity<dp::across<dp::on<dp::cpu>>>{});
-          if (processes == 2) check(std::type_identity<dp::across<dp::replicated<0, 1>>>{});
-          if (processes == 3) check(std::type_identity<dp::across<dp::on<dp::cuda<2>>>>{});
-        },
-        600);
+/// As each of several processes, whose transport takes a few cache lines at a time, so that each bucket has several
+/// windows.
+template <class Where, template <class, class> class Policy, class Engine, class Buckets>
+void check_policy(int processes) {
+  in_processes(
+      processes,
+      [&](const dp::process_group& group) {
+        const dp::process_scope scope{group};
+        if (train<Where, Policy<Engine, Buckets>>() != train<Where, Policy<after_backward<Engine>, Buckets>>())
+          throw std::logic_error("rank " + std::to_string(group.rank()) + " has other bits on " +
+                                 dp::placement_name<Where>());
+      },
+      600);
 }
 
 /// What a process does in backward at a layer of its network, which has this number.
@@ -173,11 +168,20 @@ struct training_of {
 
 TEST_CASE("over processes, buckets that are reduced during backward have the bits of those reduced after it",
           "[train]") {
-  CHECK_NOTHROW(check_policy<collective::all_reduce, collective::direct, each_parameter>());
-  CHECK_NOTHROW(check_policy<collective::all_reduce, collective::ring, each_layer>());
-  CHECK_NOTHROW(check_policy<collective::reduce_and_broadcast, collective::direct, each_layer>());
-  CHECK_NOTHROW(check_policy<collective::sharded_all_reduce, collective::direct, each_layer>());
-  CHECK_NOTHROW(check_policy<collective::sharded_all_reduce, collective::ring, each_parameter>());
+  using namespace devplace::collective;
+  using process = dp::across<dp::on<dp::cpu>>;
+  using one_device = dp::across<dp::on<dp::cuda<2>>>;
+  using two_devices = dp::across<dp::replicated<0, 1>>;
+  for (const int processes : {1, 2, 3, 4}) {
+    CHECK_NOTHROW(check_policy<process, all_reduce, direct, each_parameter>(processes));
+    CHECK_NOTHROW(check_policy<process, all_reduce, ring, each_layer>(processes));
+    CHECK_NOTHROW(check_policy<process, reduce_and_broadcast, direct, each_layer>(processes));
+    CHECK_NOTHROW(check_policy<process, sharded_all_reduce, ring, each_parameter>(processes));
+  }
+  CHECK_NOTHROW(check_policy<two_devices, all_reduce, ring, each_parameter>(2));
+  CHECK_NOTHROW(check_policy<two_devices, sharded_all_reduce, direct, each_layer>(2));
+  CHECK_NOTHROW(check_policy<one_device, reduce_and_broadcast, direct, each_parameter>(3));
+  CHECK_NOTHROW(check_policy<one_device, sharded_all_reduce, direct, each_layer>(3));
 }
 
 TEST_CASE("a bucket is reduced before the backward pass ends, by progress between its layers", "[train]") {

@@ -125,31 +125,35 @@ std::size_t state_on() {
 }  // namespace
 
 TEST_CASE("sharded_all_reduce has the bits of all_reduce, for both engines and any number of places", "[train]") {
-  check_places<net, float, collective::direct, collective::buckets<>, 1, 2, 3, 4, 9>(adam);
-  check_places<net, float, collective::ring, collective::buckets<>, 2, 3, 4, 9>(adam);
+  check_places<net, float, collective::direct, collective::buckets<>, 1, 3, 9>(adam);
+  check_places<net, float, collective::ring, collective::buckets<>, 2, 4>(adam);
 }
 
 TEST_CASE("sharded_all_reduce has the bits of all_reduce in several buckets", "[train]") {
-  check_places<net, float, collective::direct, each_parameter, 3, 4>(adam);
-  check_places<net, float, collective::ring, each_parameter, 3, 4>(adam);
+  check_places<net, float, collective::direct, each_parameter, 4>(adam);
+  check_places<net, float, collective::ring, each_parameter, 3>(adam);
   check_places<net, double, collective::ring, each_layer, 3>(adam);
 }
 
 TEST_CASE("places without a share follow the others", "[train]") {
-  check_places<tiny, float, collective::direct, collective::buckets<>, 2, 3, 4, 8>(adam);
-  check_places<tiny, float, collective::ring, each_parameter, 2, 3, 4>(adam);
+  check_places<tiny, float, collective::direct, collective::buckets<>, 8>(adam);
+  check_places<tiny, float, collective::ring, each_parameter, 4>(adam);
 }
 
 TEST_CASE("every rule has the bits of all_reduce in shares", "[train]") {
-  const auto check = [](const auto& rule) {
+  const auto check_in_float = [](const auto& rule) {
     check_places<net, float, collective::direct, collective::buckets<>, 3>(rule);
+  };
+  const auto check_in_double = [](const auto& rule) {
     check_places<net, double, collective::ring, each_parameter, 4>(rule);
   };
-  check(dp::optim::sgd{.learning_rate = 0.1});
-  check(dp::optim::sgd{.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true});
-  check(dp::optim::adamw{.learning_rate = 0.01});
-  check(dp::optim::rmsprop{.learning_rate = 0.01, .momentum = 0.5});
-  check(decreasing{});
+  check_in_float(dp::optim::sgd{.learning_rate = 0.1});
+  const dp::optim::sgd nesterov{.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true};
+  check_in_float(nesterov);
+  check_in_double(nesterov);
+  check_in_double(dp::optim::adamw{.learning_rate = 0.01});
+  check_in_float(dp::optim::rmsprop{.learning_rate = 0.01, .momentum = 0.5});
+  check_in_double(decreasing{});
 }
 
 TEST_CASE("on one place there is nothing to share", "[train]") {

@@ -64,12 +64,15 @@ names forward_and_adding_backward() {
 }
 
 /// The distinguishing part of a kernel's name: "for_each_kernel<tail_functor<float> >" becomes "tail_functor",
-/// "reduce_kernel<true, element_source<float>, sum<float> >" becomes "sum", "dropout_kernel<float>" is unchanged.
+/// "reduce_kernel<true, element_source<float>, sum<float> >" becomes "sum", "dropout_kernel<float>" "dropout_kernel".
+/// Conversions are called after the type of their results.
 std::string head(const std::string& name) {
+  if (const std::size_t convert = name.find("convert<"); convert != std::string::npos)
+    return name.substr(convert, name.find('>', convert) + 1 - convert);
   const auto word_at = [&name](std::size_t at) { return name.substr(at, name.find_first_of("<,> ", at) - at); };
   for (std::size_t at = name.find('<') + 1; at != 0; at = name.find(' ', at) + 1) {
     const std::string word = word_at(at);
-    if (word == "float" || word == "double") break;
+    if (word == "float" || word == "double" || word == "bf16") break;
     const bool says_little = word == "true" || word == "false" || word == "element_source" ||
                              word.find_first_not_of("0123456789u") == std::string::npos;
     if (!says_little) return word;
@@ -405,4 +408,34 @@ TEST_CASE("cuBLASLt's heuristics are queried only in the first step with a batch
   for (int i = 0; i < 3; ++i)
     step(batch.images, batch.labels);
   CHECK(lt::calls() == std::vector<std::string>(15, "cublasLtMatmul"));
+}
+
+TEST_CASE("a step in mixed<bf16> converts samples, outputs and their gradient, and its update writes both copies",
+          "[train]") {
+  dp::model<net, dp::on<dp::cuda<0>>, dp::mixed<dp::bf16>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64);
+  step(batch.images, batch.labels);
+  names expected = forward_and_backward + names{"adam_formula"};
+  expected.insert(expected.begin(), "convert<bf16>");
+  const auto loss = std::find(expected.begin(), expected.end(), "cross_entropy_row");
+  expected.insert(expected.insert(loss, "convert<float>") + 3, "convert<bf16>");  // the loss computes in float
+  for (int i = 0; i < 5; ++i) {
+    mock::clear_calls();
+    const std::size_t first = lt::products().size();
+    step(batch.images, batch.labels);
+    INFO("step " << i);
+    CHECK(launched_on(0) == expected);
+    CHECK(only_launches());
+    CHECK(all_on_their_streams());
+    CHECK_THAT(mock::launches().back().name, Catch::Matchers::EndsWith("bf16> >"));  // what the update writes as well
+    std::vector<cudaDataType_t> results;
+    for (std::size_t p = first; p < lt::products().size(); ++p) {
+      CHECK(lt::products()[p].operand_type == CUDA_R_16BF);
+      CHECK(lt::products()[p].compute == CUBLAS_COMPUTE_32F);
+      results.push_back(lt::products()[p].type);
+    }
+    // Activations in bf16, gradients of weights in float.
+    CHECK(results == std::vector<cudaDataType_t>{CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUDA_R_16BF, CUDA_R_32F});
+  }
 }

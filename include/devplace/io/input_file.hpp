@@ -69,18 +69,18 @@ class input_file final : public byte_source {
   ~input_file() { ::close(file_); }
 
   std::size_t read(void* to, std::size_t bytes) override {
-    std::size_t used = 0;
-    while (used < bytes) {
-      const ssize_t got = ::read(file_, static_cast<char*>(to) + used, bytes - used);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0)
-        throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be read: " + std::strerror(errno) +
-                         ". Give the path of a readable file.");
-      if (got == 0) break;
-      used += static_cast<std::size_t>(got);
-    }
+    const std::size_t used =
+        repeated(to, bytes, [&](char* at, std::size_t left, std::size_t) { return ::read(file_, at, left); });
     if (rest_.exact) rest_.most -= std::min<std::uint64_t>(rest_.most, used);
     return used;
+  }
+
+  /// Reads `bytes` bytes of a regular file from `offset` on, fewer only at its end; returns their number. Does not move
+  /// where read() goes on. Several threads may call it at once. Throws file_error.
+  std::size_t read_at(std::uint64_t offset, void* to, std::size_t bytes) const {
+    return repeated(to, bytes, [&](char* at, std::size_t left, std::size_t used) {
+      return ::pread(file_, at, left, static_cast<off_t>(offset + used));
+    });
   }
 
   rest following() const override { return rest_; }
@@ -92,6 +92,22 @@ class input_file final : public byte_source {
   }
 
  private:
+  /// Calls `read_some(to, bytes left, bytes read)` until all is read or the file ends.
+  template <class ReadSome>
+  std::size_t repeated(void* to, std::size_t bytes, ReadSome&& read_some) const {
+    std::size_t used = 0;
+    while (used < bytes) {
+      const ssize_t got = read_some(static_cast<char*>(to) + used, bytes - used, used);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0)
+        throw file_error(operation_ + ": " + in_quotes(path_) + " cannot be read: " + std::strerror(errno) +
+                         ". Give the path of a readable file.");
+      if (got == 0) break;
+      used += static_cast<std::size_t>(got);
+    }
+    return used;
+  }
+
   std::string path_;
   std::string operation_;
   int file_ = -1;

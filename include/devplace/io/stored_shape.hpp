@@ -26,11 +26,9 @@ struct stored_type {
   std::string_view npy;  ///< its `descr` as np.save writes it
   unsigned char idx;     ///< its code in IDX files; 0: none
 };
-inline constexpr stored_type stored_types[] = {{"float", 4, "<f4", 0x0d},
-                                               {"double", 8, "<f8", 0x0e},
-                                               {"int32", 4, "<i4", 0x0c},
-                                               {"int64", 8, "<i8", 0},
-                                               {"uint8", 1, "|u1", 0x08}};
+inline constexpr stored_type stored_types[] = {{"float", 4, "<f4", 0x0d}, {"double", 8, "<f8", 0x0e},
+                                               {"half", 2, "<f2", 0},     {"int32", 4, "<i4", 0x0c},
+                                               {"int64", 8, "<i8", 0},    {"uint8", 1, "|u1", 0x08}};
 
 template <element T>
 constexpr const stored_type* stored_type_of() {

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include <devplace/nn/detail/image_fit.hpp>
+#include <devplace/nn/detail/widened.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/convolution.hpp>
@@ -59,36 +60,44 @@ struct conv_transpose2d {
   using takes = detail::transposed_fit<options, In, X>;
   template <class X>
   using output = extents<Out, takes<X>::rows.in, takes<X>::columns.in>;
-  static constexpr keep keeps = keep::input;
+  static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
+  static constexpr bool widens = true;
 
   template <class Call>
   static void forward(const Call& c) {
-    using T = typename Call::value_type;
+    using T = typename Call::accumulator_type;
+    T* const result = detail::destination(c, c.output, c.widened_output());
     devplace::detail::convolution_input_gradient_arguments<T> g{
-        shape_of(c), c.input.data(), c.template parameter<0>().data(), nullptr, c.output.data(), math<Call>};
-    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
+        shape_of(c), detail::widened(c, c.input, c.widened_input()), detail::exact_parameter<0>(c), nullptr, result,
+        math<Call>};
+    if constexpr (options::bias) g.bias = detail::exact_parameter<1>(c);
     run<devplace::op::convolution_input_gradient>(c, g);
+    detail::round_into(c, c.output, result);
   }
   template <class Call>
   static void backward(const Call& c) {
     using namespace devplace::detail;
-    using T = typename Call::value_type;
+    using T = typename Call::accumulator_type;
     const convolution_shape shape = shape_of(c);
     const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
-    const T* const dy = c.output_gradient.data();
-    if constexpr (options::bias)
-      run<devplace::op::channel_sums>(c, channel_sums_arguments<T>{shape.samples, Out, shape.plane(), dy,
-                                                                   c.template parameter_gradient<1>().data(), old});
-    run<devplace::op::convolution_weight_gradient>(
-        c,
-        convolution_weight_gradient_arguments<T>{shape, c.input.data(), dy, c.template parameter_gradient<0>().data(),
-                                                 old, c.scratch().data(), math<Call>});
-    if (c.needs_input_gradient)
-      run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, c.template parameter<0>().data(), nullptr,
-                                                                 c.input_gradient.data(), epilogue::none, math<Call>});
+    const T* const dy = nn::detail::widened(c, c.output_gradient, c.widened_output());
+    if constexpr (options::bias && Call::needs_parameter_gradients)
+      run<devplace::op::convolution_bias_gradient>(
+          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.plane(), dy,
+                                                    c.template parameter_gradient<1>().data(), old});
+    if constexpr (Call::needs_parameter_gradients)
+      run<devplace::op::convolution_weight_gradient>(
+          c, convolution_weight_gradient_arguments<T>{shape, nn::detail::widened(c, c.input, c.widened_input()), dy,
+                                                      c.template parameter_gradient<0>().data(), old,
+                                                      c.scratch().data(), math<Call>});
+    if (!c.needs_input_gradient) return;
+    T* const dx = nn::detail::destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
+    run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, nn::detail::exact_parameter<0>(c), nullptr,
+                                                               dx, epilogue::none, math<Call>});
+    nn::detail::round_into(c, c.input_gradient, dx);
   }
   ///@}
 
@@ -102,8 +111,6 @@ struct conv_transpose2d {
 
   template <class Op, class Call, class Arguments>
   static void run(const Call& c, const Arguments& arguments) {
-    static_assert(std::floating_point<typename Call::value_type>,
-                  "devplace: convolutions compute in float or double; this model's activations have another type.");
     devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
   }
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <devplace/nn/detail/placed_weights.hpp>
+#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
@@ -14,7 +15,9 @@
 namespace devplace::nn {
 
 /// Cross-entropy between logits [batch, classes] and labels [batch] (int64, int32 or uint8), with the options of
-/// torch.nn.CrossEntropyLoss. The gradient is that of the sum; the optimizer divides if `reduce` is the mean.
+/// torch.nn.CrossEntropyLoss; or between logits [batch, ..., classes] and labels [batch, ...], such as those of tokens,
+/// as PyTorch's of both flattened to rows. The gradient is that of the sum; the optimizer divides if `reduce` is the
+/// mean.
 struct cross_entropy {
   /// A trainer refuses networks that end in softmax, and targets that are not integers.
   ///@{
@@ -22,8 +25,8 @@ struct cross_entropy {
   static constexpr bool takes_class_numbers = true;
   ///@}
 
-  std::int64_t ignore_index = -100;        ///< samples with this label are ignored
-  double label_smoothing = 0;              ///< share of each sample's weight that is spread over all classes
+  std::int64_t ignore_index = -100;        ///< rows with this label are ignored
+  double label_smoothing = 0;              ///< share of each row's weight that is spread over all classes
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
@@ -38,20 +41,28 @@ struct cross_entropy {
   /// The options on one place, with class weights in its memory.
   template <class T>
   struct bound {
-    cross_entropy_options<T> options;   ///< the options of the operation
-    detail::placed_weights<T> weights;  ///< the class weights
+    static constexpr bool of_last_axis = true;  ///< each row of the logits has a loss
+    cross_entropy_options<T> options;           ///< the options of the operation
+    detail::placed_weights<T> weights;          ///< the class weights
 
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
-    /// unless there is a class weight for each class, or none.
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws shape_error
+    /// unless there is a label for each row, argument_error unless there is a class weight for each class, or none.
     template <class Sums, class Gradient, class Rows, class Logits, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Logits& logits,
               const Labels& labels) const {
-      if (weights.count != 0 && weights.count != logits.extent(1))
+      const std::size_t classes = logits.extent(Logits::rank - 1);
+      if (weights.count != 0 && weights.count != classes)
         throw argument_error("cross_entropy: class_weights has " + std::to_string(weights.count) +
-                             " values and the logits have " + std::to_string(logits.extent(1)) +
+                             " values and the logits have " + std::to_string(classes) +
                              " classes; give one weight for each class.");
-      cross_entropy_into(sums, gradient, rows, logits, labels, options);
+      if constexpr (Logits::rank > 2 && Labels::rank + 1 == Logits::rank) {
+        detail::require_label_of_each_row("cross_entropy", logits, labels);
+        cross_entropy_into(sums, detail::rows(gradient), rows, detail::rows(logits),
+                           labels.reshape(extents<dyn>{labels.size()}), options);
+      } else {
+        cross_entropy_into(sums, gradient, rows, logits, labels, options);
+      }
     }
   };
 

@@ -27,18 +27,17 @@ struct global_average_pool {
   template <class Call>
   static void forward(const Call& c) {
     using T = typename Call::value_type;
-    using reducer = devplace::detail::sum_reducer<T>;
+    using reducer = devplace::detail::mean_reducer<T>;
     devplace::detail::reduce<typename Call::backend_type>(
         c.ordinal(), devplace::detail::reduction_plan<devplace::detail::element_source<T>, reducer>{
-                         c.output.size(), pixels<Call>, 1, {c.input.data()}, reducer{c.output.data(), T{0}}});
-    detail::flat(c.output) = detail::flat(c.output) / static_cast<T>(pixels<Call>);
+                         c.output.size(), pixels<Call>, 1, {c.input.data()}, reducer{c.output.data(), pixels<Call>}});
   }
   template <class Call>
   static void backward(const Call& c) {
-    using T = typename Call::value_type;
     const std::size_t means = c.output_gradient.size();
     const auto each = c.output_gradient.reshape(extents<dyn, 1>{means});
-    c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}) = each / static_cast<T>(pixels<Call>);
+    detail::assign_rounded(c.input_gradient.reshape(extents<dyn, dyn>{means, pixels<Call>}),
+                           detail::computed(each) / static_cast<typename Call::accumulator_type>(pixels<Call>));
   }
   ///@}
 

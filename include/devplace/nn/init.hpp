@@ -17,6 +17,8 @@ struct initialization {
   distribution kind = distribution::constant;  ///< the distribution
   double center = 0;                           ///< the constant, the interval's middle, or the mean
   double spread = 0;                           ///< half the interval's length, or the standard deviation
+  std::size_t first_zero = 0;                  ///< the first of the elements that are 0 instead
+  std::size_t zeros = 0;                       ///< their number
 
   /// Whether both are the same.
   friend constexpr bool operator==(const initialization&, const initialization&) = default;
@@ -87,6 +89,13 @@ constexpr initialization xavier_uniform(std::size_t fan_in, std::size_t fan_out,
 /// The same variance, normally distributed.
 constexpr initialization xavier_normal(std::size_t fan_in, std::size_t fan_out, double gain = 1) {
   return normal(0, gain * detail::constant_sqrt(2 / static_cast<double>(fan_in + fan_out)));
+}
+
+/// Another initialisation, of all but `count` elements from `first` on, which are 0.
+constexpr initialization with_zeros(initialization of_others, std::size_t first, std::size_t count) {
+  of_others.first_zero = first;
+  of_others.zeros = count;
+  return of_others;
 }
 
 }  // namespace init

@@ -31,12 +31,21 @@ using runtime::random_key;
 /// and may have
 ///
 /// - `static constexpr nn::keep keeps`: what backward reads of `c.input` and `c.output` (default: both);
+/// - `static constexpr nn::keep frozen_keeps`: the same in nn::frozen, for a backward that leaves out what it does for
+///   its parameters' gradients `if constexpr (!c.needs_parameter_gradients)`; without it, they go to scratch memory;
 /// - `static constexpr bool in_place`: forward may overwrite its input, backward its output's gradient (used if both
 ///   have the same number of elements);
 /// - `static constexpr std::array parameters{nn::parameter{...}}`, read by `c.template parameter<I>()`;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
 ///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
+/// - `template <class In> static constexpr std::size_t statistics`: numbers (double in double precision, else float)
+/// that
+///   forward leaves for backward for the whole batch in `c.statistics()`;
+/// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
+///   places: how often a pass over each place's part stops, so that integers that the places left, at most that many
+///   each, by `c.reduce(numbers, count, op)` are reduced over the places. forward and backward are called meetings + 1
+///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
 /// - `using input_element = std::int32_t`: the element type of a first layer's input if it is not the
 ///   activations' type, such as indices or bytes. The input then has no gradient.
@@ -70,6 +79,24 @@ constexpr keep keeps_of() {
 constexpr bool includes(keep kept, keep part) {
   return (static_cast<unsigned>(kept) & static_cast<unsigned>(part)) != 0;
 }
+
+/// A layer in nn::named.
+template <class Layer>
+concept has_name = requires {
+  typename Layer::layer_name;
+};
+
+/// Whether a layer's parameters are not trained; nn::frozen makes such layers.
+template <class Layer>
+inline constexpr bool is_frozen = requires {
+  requires Layer::is_frozen;
+};
+
+/// Whether backward leaves the parameters' gradients out where they are not needed.
+template <class Layer>
+inline constexpr bool leaves_gradients_out = requires {
+  Layer::frozen_keeps;
+};
 
 template <class Layer>
 constexpr bool in_place_of() {
@@ -131,6 +158,41 @@ constexpr std::size_t scratch_per_sample() {
   else
     return 0;
 }
+
+/// Bytes of a layer's copies of its input and its output in float, if it makes them (nn/detail/widened.hpp).
+template <class Layer, class Sample>
+constexpr std::size_t widened_bytes(std::size_t batch, std::size_t activation, std::size_t accumulator) {
+  if constexpr (requires { requires Layer::widens; })
+    return activation == accumulator ? 0 : padded_bytes(sample_size<Sample> * batch * accumulator);
+  else
+    return 0;
+}
+
+template <class Layer, class In>
+constexpr std::size_t statistics_per_pass() {
+  if constexpr (requires { Layer::template statistics<In>; })
+    return Layer::template statistics<In>;
+  else
+    return 0;
+}
+
+/// How often the passes of a layer meet those of other places, and the most numbers that are then reduced.
+///@{
+template <class Layer>
+constexpr std::size_t meetings_of() {
+  if constexpr (requires { Layer::meetings; })
+    return Layer::meetings;
+  else
+    return 0;
+}
+template <class Layer>
+constexpr std::size_t meeting_numbers_of() {
+  if constexpr (requires { Layer::meeting_numbers; })
+    return Layer::meeting_numbers;
+  else
+    return 0;
+}
+///@}
 
 /// Offset of entry `index` of a table in an arena, where each is padded; by default the number of elements of all.
 template <std::size_t N>

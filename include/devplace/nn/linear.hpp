@@ -6,6 +6,9 @@
 #include <concepts>
 #include <cstddef>
 
+#include <devplace/nn/detail/computed.hpp>
+#include <devplace/nn/detail/last_axis.hpp>
+#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/ops/elementwise.hpp>
@@ -14,17 +17,20 @@
 
 namespace devplace::nn {
 
-/// y = x W^T + b for x of [batch, In]: `weight` is [Out, In] and `bias` [Out], both initialised uniformly in [-1, 1] /
-/// sqrt(In), as in torch.nn.Linear. Both sizes are needed. A relu after it is fused into the same pass.
+/// y = x W^T + b for x of [batch, In], or of [batch, ..., In], of which it maps the last axis: `weight` is [Out, In]
+/// and `bias` [Out], both initialised uniformly in [-1, 1] / sqrt(In), as in torch.nn.Linear. Both sizes are needed. A
+/// relu after it is fused into the same pass.
 template <std::size_t In, std::size_t Out = 0, bool Bias = true>
 struct linear {
   static_assert(In > 0, "devplace: linear<In, Out> needs at least one input and one output.");
-  /// Members that layer_for requires.
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
   ///@{
   using input_extents = extents<In>;
-  template <class>
-  using output = extents<Out>;
-  static constexpr keep keeps = keep::input;
+  template <class X>
+  using takes = detail::last_axis<X, In>;
+  template <class X>
+  using output = typename takes<X>::template with<Out>;
+  static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   ///@}
 
  private:
@@ -56,25 +62,25 @@ struct linear {
 
   static void backward(const auto& c) {
     using call = std::remove_cvref_t<decltype(c)>;
-    if constexpr (Bias)
+    if constexpr (Bias && call::needs_parameter_gradients)
       devplace::detail::linear_gradients_into<typename call::precision_type>(
-          c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), c.output_gradient, c.input,
-          factor_of_old(c));
-    else
-      weight_gradient(c, c.output_gradient);
-    input_gradient(c, c.output_gradient);
+          c.template parameter_gradient<0>(), c.template parameter_gradient<1>(), detail::rows(c.output_gradient),
+          detail::rows(c.input), factor_of_old(c));
+    else if constexpr (call::needs_parameter_gradients)
+      weight_gradient(c, detail::rows(c.output_gradient));
+    input_gradient(c, detail::rows(c.output_gradient));
   }
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
     using call = std::remove_cvref_t<decltype(c)>;
-    using value_type = typename call::value_type;
-    if constexpr (Bias)
-      devplace::detail::relu_gradient_into(between, c.output_gradient, output, c.template parameter_gradient<1>(),
-                                           factor_of_old(c));
+    if constexpr (Bias && call::needs_parameter_gradients)
+      devplace::detail::relu_gradient_into(detail::rows(between), c.output_gradient, output,
+                                           c.template parameter_gradient<1>(), factor_of_old(c));
     else
-      between = where(output > value_type{0}, c.output_gradient, value_type{0});
-    weight_gradient(c, between);
-    input_gradient(c, between);
+      detail::assign_rounded(detail::rows(between), where(detail::computed(detail::rows(output)) > 0,
+                                                          detail::computed(detail::rows(c.output_gradient)), 0));
+    if constexpr (call::needs_parameter_gradients) weight_gradient(c, detail::rows(between));
+    input_gradient(c, detail::rows(between));
   }
   ///@}
 
@@ -83,23 +89,24 @@ struct linear {
   static void multiply(const Call& c, devplace::detail::epilogue then) {
     matmul_options<typename Call::precision_type> options{.then = then};
     if constexpr (Bias) options.bias = c.template parameter<1>().data();
-    matmul_into(c.output, c.input, transposed(c.template parameter<0>()), options);
+    matmul_into(detail::rows(c.output), detail::rows(c.input), transposed(c.template parameter<0>()), options);
   }
 
   /// Factor of the existing parameter gradients.
   template <class Call>
-  static typename Call::value_type factor_of_old(const Call& c) {
+  static typename Call::gradient_type factor_of_old(const Call& c) {
     return c.accumulate ? 1 : 0;
   }
   template <class Call, class Dy>
   static void weight_gradient(const Call& c, const Dy& dy) {
-    matmul_into(c.template parameter_gradient<0>(), transposed(dy), c.input,
+    matmul_into(c.template parameter_gradient<0>(), transposed(dy), detail::rows(c.input),
                 matmul_options<typename Call::precision_type>{.beta = factor_of_old(c)});
   }
   template <class Call, class Dy>
   static void input_gradient(const Call& c, const Dy& dy) {
     if (c.needs_input_gradient)
-      matmul_into(c.input_gradient, dy, c.template parameter<0>(), matmul_options<typename Call::precision_type>{});
+      matmul_into(detail::rows(c.input_gradient), dy, c.template parameter<0>(),
+                  matmul_options<typename Call::precision_type>{});
   }
 };
 

@@ -32,7 +32,7 @@ template <class NETWORK_TYPE_OR_decltype_OF_AN_OBJECT, class Where, class P>
 class model {
   static_assert(detail::accepted<NETWORK_TYPE_OR_decltype_OF_AN_OBJECT>,
                 "devplace: model: its arguments are a network, where it lies, and, unless it is float, a precision "
-                "(double, tf32, mixed<bf16>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
+                "(double, tf32, mixed<bf16>, mixed<half>): model<net, on<cpu>>, model<net, replicated<0, 1>, double>.");
 
  public:
   /// Take what the assertion has rejected.
@@ -46,10 +46,11 @@ class model {
 };
 
 /// The parameters of `Net` on `Where`: `model<net, on<cpu>>`, `model<net, replicated<0, 1>>`. `P` is the precision:
-/// `float`, `double`, `tf32`, whose elements are float, or `mixed<bf16>`. One arena on each place, with a layout known
-/// at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same values on every
-/// placement. Move-only. Several threads may call predict and read parameters of a const model at once. What trains or
-/// changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at once throw.
+/// `float`, `double`, `tf32`, whose elements are float, `mixed<bf16>` or `mixed<half>`. One arena on each place, with a
+/// layout known at compile time; initialised from a seed with the distributions of PyTorch's layers, with the same
+/// values on every placement. Move-only. Several threads may call predict and read parameters of a const model at once.
+/// What trains or changes it (trainers, forward, backward, optimizers, assign) must be the only use: two such calls at
+/// once throw.
 template <class Net, placement Where, precision P>
   requires std::is_class_v<Net>
 class model<Net, Where, P> : public model_parameters<Net, Where, P> {
@@ -125,7 +126,8 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   template <class Batch, detail::configured = detail::configuration>
   [[nodiscard]] auto predict(const Batch& samples) const {
     if constexpr (runtime::accepts_batch<model, Batch, true>()) {
-      plan::template compile_layers<backend_type, input_type, P, false>(typename plan::indices{});
+      plan::template compile_layers<backend_type, typename plan::template first_element<P>, P, false>(
+          typename plan::indices{});
       auto outputs = output_for(samples);
       runtime::predict_tiles<model>(*live(), outputs, samples);
       return outputs;
@@ -163,6 +165,12 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   auto forward(Batch&& batch) {
     using batch_type = std::remove_cvref_t<Batch>;
     if constexpr (runtime::accepts_batch<model, batch_type, true>()) {
+      constexpr bool alone =
+          plan::meetings == 0 || single_place<Where> || std::is_same_v<typename batch_type::placement_type, Where>;
+      static_assert(alone,
+                    "devplace: forward: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
+                    "over the samples of all places, which communicate in the step of a trainer: use a trainer, or a "
+                    "batch that every place has, replicate<Where>(x).");
       using held = std::conditional_t<std::is_lvalue_reference_v<Batch>, nn::detail::nothing, batch_type>;
       auto& state = *live();
       const runtime::sole_use use(state);

@@ -70,7 +70,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// In mixed precision, call it again before writing after a pass: the next pass then rounds the parameters again.
   ///@{
   template <std::size_t Index>
-    requires(Index < plan::offsets.size())
+    requires(Index < plan::parameter_count)
   auto parameter(std::size_t k = 0) DEVPLACE_LIFETIMEBOUND {
     if constexpr (single_place<Where>)
       return parameter_only_on<Index>(k);
@@ -78,12 +78,12 @@ class model_parameters : public nn::detail::refused_of_models<> {
       return window<const T, Index>(k);
   }
   template <std::size_t Index>
-    requires(Index < plan::offsets.size())
+    requires(Index < plan::parameter_count)
   auto parameter(std::size_t k = 0) const DEVPLACE_LIFETIMEBOUND { return window<const T, Index>(k); }
   ///@}
   /// The same, writable for one of several replicas too: the caller sees to it that the others get the same elements.
   template <std::size_t Index>
-    requires(Index < plan::offsets.size())
+    requires(Index < plan::parameter_count)
   auto parameter_only_on(std::size_t k) DEVPLACE_LIFETIMEBOUND {
     live()->working_copies_are_old = true;
     return window<T, Index>(k);
@@ -92,7 +92,7 @@ class model_parameters : public nn::detail::refused_of_models<> {
   /// Parameters that the network does not have, and those chosen by a name or number at run time.
   ///@{
   template <std::size_t Index, class FIX = THE_NETWORK_HAS_FEWER_PARAMETERS>
-    requires(Index >= plan::offsets.size())
+    requires(Index >= plan::parameter_count)
   detail::refusal parameter(std::size_t = 0)
   const DEVPLACE_REFUSED("parameter: the network has fewer parameters than this index; parameter_names() lists them.");
   template <class... Which, class FIX = CHOOSE_BY_A_CONSTANT_AS_IN_parameter_0_OR_for_each_parameter>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <devplace/nn/detail/placed_weights.hpp>
+#include <devplace/nn/detail/rows.hpp>
 #include <devplace/nn/loss.hpp>
 #include <devplace/nn/sum_losses.hpp>
 #include <devplace/ops/detail/limits.hpp>
@@ -64,7 +65,8 @@ struct nll_row {
 namespace devplace::nn {
 
 /// The negative of each label's element in the output [batch, classes], which has *logarithms* of probabilities as
-/// nn::log_softmax gives them; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. A network without
+/// nn::log_softmax gives them; labels [batch] are int64, int32 or uint8: torch.nn.NLLLoss. Or of outputs [batch, ...,
+/// classes] and labels [batch, ...], such as those of tokens. A network without
 /// log_softmax is not recognised, and its loss has no lower bound: cross_entropy does both in one pass.
 struct nll {
   /// A trainer refuses networks that end in softmax or sigmoid, and targets that are not integers.
@@ -73,7 +75,7 @@ struct nll {
   static constexpr bool takes_class_numbers = true;
   ///@}
 
-  std::int64_t ignore_index = -100;        ///< samples with this label are ignored
+  std::int64_t ignore_index = -100;        ///< rows with this label are ignored
   std::vector<double> class_weights = {};  ///< one per class; empty: all 1
   reduction reduce = reduction::mean;      ///< sum, or the mean by class weights; NaN if they sum to 0
 
@@ -87,30 +89,32 @@ struct nll {
   /// The loss on one place, with class weights in its memory.
   template <class T>
   struct bound {
-    std::int64_t ignore_index;          ///< of samples that do not count
-    detail::placed_weights<T> weights;  ///< of the classes
+    static constexpr bool of_last_axis = true;  ///< each row of the output has a loss
+    std::int64_t ignore_index;                  ///< of rows that do not count
+    detail::placed_weights<T> weights;          ///< of the classes
 
-    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws argument_error
-    /// unless there is a class weight for each class, or none. A label that is no class throws argument_error on the
+    /// Losses, their sums and the gradient for one place's part of a batch; `rows` is workspace. Throws shape_error
+    /// unless there is a label for each row, argument_error unless there is a class weight for each class, or none. A
+    /// label that is no class throws argument_error on the
     /// CPU and on simulated devices (there from the next call that waits); on CUDA devices it makes the loss NaN.
     template <class Sums, class Gradient, class Rows, class Output, class Labels,
               devplace::detail::configured = devplace::detail::configuration>
     void into(const Sums& sums, const Gradient& gradient, const Rows& rows, const Output& output,
               const Labels& labels) const {
-      constexpr bool of_classes = Output::rank == 2 && Labels::rank == 1,
+      constexpr bool of_classes = Output::rank >= 2 && Labels::rank + 1 == Output::rank,
                      of_integers = std::is_integral_v<typename Labels::value_type>,
                      of_floats = devplace::detail::is_floating<typename Output::value_type>;
-      static_assert(of_classes, "devplace: nll: the output has the shape [rows, classes] and labels [rows].");
+      static_assert(of_classes,
+                    "devplace: nll: the output has the shape [batch, classes] and labels [batch], or the output "
+                    "[batch, ..., classes] and labels [batch, ...].");
       static_assert(
           of_integers,
           "devplace: nll: labels are class numbers, of type int64, int32 or uint8, not float; probabilities of "
           "all classes are the targets of nn::kl_div.");
       static_assert(of_floats, "devplace: nll: the output must be float or double; convert with cast<float>(x) first.");
       if constexpr (of_classes && of_integers && of_floats) {
-        const std::size_t classes = output.extent(1);
-        if (labels.extent(0) != output.extent(0))
-          throw shape_error("nll: there are " + std::to_string(labels.extent(0)) + " labels for " +
-                            std::to_string(output.extent(0)) + " rows of the output.");
+        const std::size_t classes = output.extent(Output::rank - 1);
+        detail::require_label_of_each_row("nll", output, labels);
         if (weights.count != 0 && weights.count != classes)
           throw argument_error("nll: class_weights has " + std::to_string(weights.count) +
                                " values and the output has " + std::to_string(classes) +

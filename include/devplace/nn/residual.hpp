@@ -3,90 +3,90 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
-#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/branch_fit.hpp>
+#include <devplace/nn/identity.hpp>
 #include <devplace/nn/sequential.hpp>
-#include <devplace/ops/elementwise.hpp>
+#include <devplace/nn/sum_of.hpp>
 
 namespace devplace::nn {
 
 /// x + f(x), where f is the sequence of layers, whose output extents must equal its input extents. Parameters are named
 /// by position: `1.0.weight` belongs to the first layer of a residual at position 1.
+///
+/// With a projection in front, f(x) + s(x), where s are its layers: `residual<projected_by<conv2d<8, 16, kernel<1>,
+/// stride<2>>>, conv2d<8, 16, kernel<3>, stride<2>, padding<1>>, relu, conv2d<16, 16, kernel<3>, padding<1>>>`. Both
+/// must give the same extents. The names of its parameters follow those of f: `1.shortcut.0.weight`.
 template <class... Layers>
 struct residual {
   static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer.");
 };
 
+/// The layers of a residual's shortcut, which stand in front of its own. In sequence, as nn.Sequential.
+template <class... Layers>
+struct projected_by {
+  static_assert(sizeof...(Layers) > 0, "devplace: projected_by needs at least one layer.");
+};
+
 namespace detail {
 
-template <class First, class... Rest>
-struct network_input<residual<First, Rest...>> : network_input<First> {};
+template <class... Layers>
+struct network_input<residual<Layers...>> : network_input<sequential<Layers...>> {};
+template <class... Shortcut, class... Layers>
+struct network_input<residual<projected_by<Shortcut...>, Layers...>>
+    : input_of_branches<sequential<Layers...>, sequential<Shortcut...>> {};
 
+/// Combines the results of a residual.
+struct join_of_residual : join_by_sum {
+  using rule = residual_of_one_size;
+};
+
+/// The layers of a residual, whose positions follow the residual's in names and paths.
 template <class In, class... Layers>
-struct layer_plan<residual<Layers...>, In> : layer_plan<sequential<Layers...>, In> {
- private:
-  using inside = layer_plan<sequential<Layers...>, In>;
-  static_assert(std::same_as<typename inside::output, In>,
-                "devplace: residual adds its layers' result to its input, so both must have the same extents.");
-  static_assert(!inside::own_input_elements,
+struct residual_layers : layer_plan<sequential<Layers...>, In> {
+  static constexpr const char* own_name = "";
+};
+/// The input, which does not count as a layer.
+template <class In>
+struct residual_input : layer_plan<identity, In> {
+  static constexpr std::string_view name{};
+  static constexpr std::size_t layers = 0;
+};
+/// The layers of the shortcut; a single one that has a name has no other.
+template <class In, class... Layers>
+struct residual_shortcut : layer_plan<sequential<Layers...>, In> {
+  static constexpr bool is_named = sizeof...(Layers) == 1 && has_own_name(residual_shortcut::names[0]);
+  static constexpr const char* own_name = is_named ? "" : "shortcut";
+  static constexpr std::string_view name = is_named ? residual_shortcut::names[0] : own_name;
+};
+
+template <class In, class Main, class Shortcut>
+struct residual_plan : branches<join_of_residual, In, Main, Shortcut> {
+  static constexpr bool names_differ = [] {
+    bool differ = true;
+    for (std::size_t i = 0; i < Main::names.size(); ++i)
+      differ = differ && !is_called(Main::names[i], i, Shortcut::name);
+    return differ;
+  }();
+  static_assert(names_differ,
+                "devplace: residual: one of its layers has the name of its shortcut, \"shortcut\" or that of the only "
+                "layer of projected_by; names of parameters would be the same.");
+  static_assert(!residual_plan::own_input_elements,
                 "devplace: residual adds its layers' result to its input, so its first layer must take activations, "
                 "not elements of its own type (input_element).");
-  static constexpr std::size_t result_bytes(std::size_t batch, const element_sizes& e) {
-    return padded_bytes(sample_size<In> * batch * e.activation);
-  }
-  template <class P>
-  static constexpr element_sizes sizes{sizeof(element_of_t<P>), sizeof(element_of_t<P>)};
+  using wrong_layer = typename first_fault<typename Main::wrong_layer, typename Shortcut::wrong_layer>::type;
+  using first_misfit = typename first_fault<
+      typename Main::first_misfit, typename within<shortcut, typename Shortcut::first_misfit>::type,
+      typename unequal_outputs<join_of_residual, typename Main::output, typename Shortcut::output>::type>::type;
+};
 
-  /// The layers' result before the addition is stored in the pass's saved memory (in scratch when predicting).
-  template <class P>
-  static pass<P> inner(const pass<P>& p) {
-    pass<P> result = p;
-    if (p.mode == mode::train) result.saved = p.saved + result_bytes(p.batch, sizes<P>);
-    result.scratch = p.scratch + result_bytes(p.batch, sizes<P>);
-    return result;
-  }
-  template <class P>
-  static void* inner_result(const pass<P>& p) {
-    return p.mode == mode::train ? p.saved : p.scratch;
-  }
-  template <class Element, class Backend, class P, class Address>
-  static auto window(const pass<P>& p, Address* data) {
-    return devplace::detail::view_at<Backend>(p.ordinal, static_cast<Element*>(data),
-                                              extents<dyn>{sample_size<In> * p.batch});
-  }
-  /// to = a + b
-  template <class Backend, class P>
-  static void add(const pass<P>& p, void* to, const void* a, const void* b) {
-    using T = element_of_t<P>;
-    window<T, Backend>(p, to) = window<const T, Backend>(p, a) + window<const T, Backend>(p, b);
-  }
-
- public:
-  static constexpr keep keeps = includes(inside::keeps, keep::input) ? keep::input : keep::nothing;
-  static constexpr bool keeps_elements = false;
-
-  static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
-    return m == mode::train ? result_bytes(batch, e) + inside::saved_bytes(batch, m, e) : 0;
-  }
-  static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
-    return result_bytes(batch, e) + inside::scratch_bytes(batch, m, e);
-  }
-
-  template <class Backend, class X, class P>
-  static void forward(const pass<P>& p, const void* x, void* y) {
-    void* result = inner_result(p);
-    inside::template forward<Backend, X>(inner(p), x, result);
-    add<Backend>(p, y, x, result);
-  }
-
-  template <class Backend, class X, class P, class After = runtime::nothing_after>
-  static void backward(const pass<P>& p, const void* x, const void*, const void* dy, void* dx,
-                       gradient_of<P>* gradients, bool accumulate, After after = {}) {
-    void* inner_gradient = dx == nullptr ? nullptr : p.scratch;
-    inside::template backward<Backend, X>(inner(p), x, inner_result(p), dy, inner_gradient, gradients, accumulate,
-                                          after);
-    if (dx != nullptr) add<Backend>(p, dx, dy, inner_gradient);
-  }
+template <class In, class... Layers>
+struct layer_plan<residual<Layers...>, In> : residual_plan<In, residual_layers<In, Layers...>, residual_input<In>> {};
+template <class In, class... Shortcut, class... Layers>
+struct layer_plan<residual<projected_by<Shortcut...>, Layers...>, In>
+    : residual_plan<In, residual_layers<In, Layers...>, residual_shortcut<In, Shortcut...>> {
+  static_assert(sizeof...(Layers) > 0, "devplace: residual needs at least one layer after projected_by<...>.");
 };
 
 }  // namespace detail

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <tuple>
 #include <type_traits>
 
 #include <devplace/nn/detail/chain.hpp>
+#include <devplace/nn/detail/fit.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
 #include <devplace/nn/detail/numbered_types.hpp>
 #include <devplace/nn/layer.hpp>
@@ -43,72 +45,7 @@ inline constexpr bool gives_probabilities<sequential<Layers...>> = [] {
   return last;
 }();
 
-/// A layer's position, in error messages.
-template <std::size_t Index>
-struct position;
-/// The extents that a layer takes, in error messages.
-template <class Extents>
-struct expects;
-/// The extents that the previous layer gives, in error messages.
-template <class Extents>
-struct receives;
-
 namespace detail {
-
-/// A layer that does not take what the one before it gives; a plan holds the first.
-template <class Position, class Layer, class Expects, class Receives>
-struct misfit;
-template <class First>
-inline constexpr bool layers_fit = std::is_void_v<First>;
-/// `First` is a plan's first misfit, which the compiler's message names.
-template <class First>
-struct check_layers {
-  static constexpr bool fit = layers_fit<First>;
-  static_assert(fit,
-                "devplace: a layer does not take what the layer before it gives; `position`, `expects` and `receives` "
-                "in this message name the layer (counted from 0) and both sizes.");
-};
-
-template <class Layer>
-concept fixes_input = requires {
-  typename Layer::input_extents;
-};
-
-/// The extents of the samples that a layer takes after one whose output is `In`.
-template <class Layer, class In>
-struct taken_by {
-  using type = In;
-};
-template <fixes_input Layer, class In>
-struct taken_by<Layer, In> {
-  using type = typename Layer::input_extents;
-};
-/// A layer that takes samples of many extents, not of any: of `takes<In>`, `type` are In or the extents that are taken
-/// in their place, and `expected` is for messages.
-template <class Layer, class In>
-concept fixes_part = requires {
-  typename Layer::template takes<In>;
-};
-template <class Layer, class In>
-  requires fixes_part<Layer, In>
-struct taken_by<Layer, In> {
-  using type = typename Layer::template takes<In>::type;
-  using expected = typename Layer::template takes<In>::expected;
-};
-template <class Taken>
-struct expected_of {
-  using type = typename Taken::type;
-};
-template <class Taken>
-  requires requires {
-    typename Taken::expected;
-  }
-struct expected_of<Taken> {
-  using type = typename Taken::expected;
-};
-
-template <class Layer, class In>
-inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
 
 /// The plans of a chain of layers, each for the output of the previous one.
 template <std::size_t Index, class In, class Done, class... Layers>
@@ -152,8 +89,9 @@ struct misfit_in<false, chain_plans<Index, In, Done, Layer, Rest...>> {
   using own = typename plans::plan::first_misfit;
   using type = std::conditional_t<
       !takes_another<Layer, In>,
-      std::conditional_t<layers_fit<own>, typename misfit_in<plans::next::fitting, typename plans::next>::type, own>,
-      misfit<position<Index>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>;
+      std::conditional_t<layers_fit<own>, typename misfit_in<plans::next::fitting, typename plans::next>::type,
+                         typename within<position<Index>, own>::type>,
+      misfit<path<position<Index>>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>;
 };
 
 template <class In, class... Layers>
@@ -208,10 +146,28 @@ struct entry_at<Index, entry_list<Entries...>> {
   using type = typename decltype(entries::template find<Index>())::type;
 };
 
+/// Of the parameters of a list that are trained.
 template <class... Entries>
-constexpr std::array<std::size_t, sizeof...(Entries)> offsets_of(entry_list<Entries...>) {
-  return {Entries::offset...};
+struct entry_facts {
+  static constexpr std::size_t trained = (std::size_t{0} + ... + (Entries::frozen ? 0 : 1));
+  template <class T>
+  static constexpr std::array<T, trained> of_trained(const std::array<T, sizeof...(Entries)>& all) {
+    const std::array<bool, sizeof...(Entries)> frozen{Entries::frozen...};
+    std::array<T, trained> result{};
+    for (std::size_t i = 0, next = 0; i < all.size(); ++i)
+      if (!frozen[i]) result[next++] = all[i];
+    return result;
+  }
+  static constexpr auto offsets = of_trained<std::size_t>({Entries::offset...});
+  static constexpr auto ranks = of_trained<std::size_t>({Entries::extents::rank...});
+  static constexpr auto learning_rates = of_trained<double>({Entries::learning_rate...});
+};
+template <class... Entries>
+constexpr std::size_t count_of(entry_list<Entries...>) {
+  return sizeof...(Entries);
 }
+template <class... Entries>
+auto facts_of(entry_list<Entries...>) -> entry_facts<Entries...>;
 
 }  // namespace detail
 }  // namespace devplace::nn
@@ -221,17 +177,35 @@ namespace devplace::runtime {
 template <class Net>
 struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_input<Net>::type> {
  private:
-  using list = typename network_plan::template entries<0>;
+  static constexpr std::size_t trained = network_plan::parameter_elements;
+  using list = typename network_plan::template entries<0, trained>;
+  using facts = decltype(nn::detail::facts_of(list{}));
+  static std::string prefix() { return nn::detail::child_prefix("", network_plan::own_name); }
 
  public:
+  /// The number of parameters and that of the elements of their arena: those that are trained, and then the frozen
+  /// ones.
+  ///@{
+  static constexpr std::size_t parameter_count = nn::detail::count_of(list{});
+  static constexpr std::size_t arena_elements = trained + network_plan::frozen_elements;
+  ///@}
   /// One sample's extents at the network's input.
   using input = typename nn::detail::checked_input<Net>::type;
   /// The elements of the network's input and output in precision `P`.
   ///@{
   template <class P>
-  using input_element = typename nn::detail::input_element<Net, element_of_t<P>>::type;
+  using input_element = typename nn::detail::input_element<Net, typename precision_traits<P>::input>::type;
   template <class P>
-  using output_element = std::conditional_t<network_plan::keeps_elements, input_element<P>, element_of_t<P>>;
+  using output_element = std::conditional_t<network_plan::keeps_elements && network_plan::own_input_elements,
+                                            input_element<P>, element_of_t<P>>;
+  ///@}
+  /// Whether samples are rounded to activations before the first layer, and the elements that this one reads.
+  ///@{
+  template <class P>
+  static constexpr bool rounds_input =
+      !network_plan::own_input_elements && !std::is_same_v<input_element<P>, element_of_t<P>>;
+  template <class P>
+  using first_element = std::conditional_t<rounds_input<P>, element_of_t<P>, input_element<P>>;
   ///@}
   /// Parameter `Index`, as its extents and its offset in the arena.
   template <std::size_t Index>
@@ -240,15 +214,20 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
   ///@{
   template <class F>
   static void for_each_parameter(F&& f) {
-    network_plan::template for_each<false>("", 0, f);
+    network_plan::template for_each<false>(prefix(), {0, trained}, f);
   }
   template <class F>
   static void for_each_buffer(F&& f) {
-    network_plan::template for_each<true>("", 0, f);
+    network_plan::template for_each<true>(prefix(), {0, 0}, f);
   }
   ///@}
-  /// The offset of each parameter in the arena.
-  static constexpr auto offsets = nn::detail::offsets_of(list{});
+  /// Of each parameter that is trained the offset in the arena, the number of axes, and the factor of the optimizer's
+  /// learning rate.
+  ///@{
+  static constexpr auto offsets = facts::offsets;
+  static constexpr auto ranks = facts::ranks;
+  static constexpr auto learning_rates = facts::learning_rates;
+  ///@}
 };
 
 }  // namespace devplace::runtime

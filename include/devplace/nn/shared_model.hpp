@@ -32,8 +32,8 @@ template <placement Where, class Net, precision P>
     using storage = typename precision_traits<P>::storage;
     using parameter = typename precision_traits<P>::parameter;
     using plan = runtime::network_plan<Net>;
-    auto state =
-        runtime::empty_state<storage, backend::cpu>(ordinals, {plan::parameter_elements, plan::buffer_elements});
+    auto state = runtime::empty_state<storage, backend::cpu>(
+        ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements});
     const auto& from = source.state();
     runtime::relaxed_copy<parameter>(state->replicas[0].parameters, from.replicas[0].parameters);
     runtime::relaxed_copy<parameter>(state->replicas[0].buffers, from.replicas[0].buffers);
@@ -83,13 +83,14 @@ struct shared_form<model<Net, shared_memory, P>> {
     using replica_type = runtime::replica<typename precision_traits<P>::storage>;
     auto state = runtime::empty_state<typename precision_traits<P>::storage, backend::cpu>(ordinals, {0, 0});
     replica_type& replica = state->replicas[0];
-    constexpr std::size_t bytes = plan::parameter_elements * sizeof(parameter);
+    constexpr std::size_t bytes = plan::arena_elements * sizeof(parameter);
     replica.parameters = named_segment::part(segment, 0, bytes, memory_purpose::parameters);
     if constexpr (replica_type::has_working_copy)
       replica.working_copy = runtime::zeros<typename replica_type::working, backend::cpu>(
-          shared_memory_ordinal, plan::parameter_elements, memory_purpose::parameters);
+          shared_memory_ordinal, plan::arena_elements, memory_purpose::parameters);
     replica.buffers = named_segment::part(segment, aligned(bytes), plan::buffer_elements * sizeof(parameter),
                                           memory_purpose::parameters);
+    state->trained_elements = plan::parameter_elements;
     state->seed = segment->extents()[0];
     state->step = segment->extents()[1];
     return nn::detail::model_access::adopt<value_type>(std::move(state));

@@ -44,8 +44,6 @@ struct upsample {
 
   template <class Call, class F>
   static void run(const Call& c, std::size_t n, const F& f) {
-    static_assert(std::floating_point<typename Call::value_type>,
-                  "devplace: upsample computes in float or double; this model's activations have another type.");
     devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), n, 16384, f);
   }
 };

@@ -8,6 +8,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/ops/detail/assign_body.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/evaluation_plan.hpp>
 #include <devplace/ops/detail/expression.hpp>
 #include <devplace/ops/for_each.hpp>
@@ -223,14 +224,15 @@ auto assign(const view<T, Extents, Where, Layout>& destination, Expression&& exp
 
 /// Sets every element to `value`, in the order of the device's current stream.
 template <tensor_like To>
-void fill(To&& destination, typename std::remove_cvref_t<To>::value_type value) {
+void fill(To&& destination, detail::computed_t<typename std::remove_cvref_t<To>::value_type> value) {
   const auto to = detail::as_window(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   constexpr bool written = !std::is_const_v<typename view_type::element_type>;
   static_assert(written,
                 "devplace: fill: the destination's elements are const; pass a tensor or view that may be changed; "
                 "x.only_on(k) is one of several copies, and writing to it leaves the others as they are.");
-  if constexpr (written) detail::evaluate(to, detail::scalar_operand<typename view_type::value_type>{value});
+  if constexpr (written)
+    detail::evaluate(to, detail::scalar_operand<typename view_type::value_type>{typename view_type::value_type(value)});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

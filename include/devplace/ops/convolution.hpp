@@ -20,8 +20,8 @@ struct convolution_input_gradient {};
 /// `run(ordinal, convolution_weight_gradient_arguments<T>)`.
 struct convolution_weight_gradient {};
 
-/// `run(ordinal, channel_sums_arguments<T>)`.
-struct channel_sums {};
+/// `run(ordinal, convolution_bias_gradient_arguments<T>)`.
+struct convolution_bias_gradient {};
 
 }  // namespace devplace::op
 

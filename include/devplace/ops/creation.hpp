@@ -12,6 +12,7 @@
 
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/part_copy.hpp>
+#include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/copy.hpp>
@@ -109,9 +110,10 @@ struct WRITE_SIZES_AS_IN_zeros_float_cpu_3_4;
 /// A tensor with all elements equal, on one or several places. Summands other than 0 are allowed for max and min only.
 template <element T, placement Where, class Extents>
   requires(detail::extents_of_sizes<Extents>::valid)
-auto full(const Extents& extents, std::type_identity_t<T> value) {
+auto full(const Extents& extents, detail::computed_t<T> value) {
   detail::require_equal_elements<Where>();
-  return detail::creation_of<T, Where, Extents>::everywhere([value](const auto& part) { fill(part, value); }, extents);
+  return detail::creation_of<T, Where, Extents>::everywhere([value = T(value)](const auto& part) { fill(part, value); },
+                                                            extents);
 }
 
 /// A tensor of zeros, on one or several places: copies, parts or summands. Extents, or a number for each axis:
@@ -134,7 +136,7 @@ auto ones(const Size&... sizes) {
 ///@{
 #define DEVPLACE_DETAIL_HOW_TO_CREATE                                                                         \
   "zeros<float, cpu>(3, 4), ones<float, cpu>(extents<3, 4>{}), full<float, cpu>(extents(3, 4), 7): give the " \
-  "element type (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16), the placement and the extents."
+  "element type (float, double, std::int32_t, std::int64_t, std::uint8_t, bf16, half), the placement and the extents."
 template <class... GIVE_ELEMENT_TYPE_PLACE_AND_SIZES_AS_IN_zeros_float_cpu_3_4>
 detail::refusal zeros(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_CREATE);
 template <class T, class Where, class FIX = WRITE_SIZES_AS_IN_zeros_float_cpu_3_4, std::size_t Rank>
@@ -174,13 +176,13 @@ namespace devplace::detail {
 template <class T>
 struct arange_body {
   T* destination;
-  T start, step;
+  computed_t<T> start, step;
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     if constexpr (std::is_integral_v<T>)
       destination[i] = static_cast<T>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
     else
-      destination[i] = std::fma(static_cast<T>(i), step, start);
+      destination[i] = T(std::fma(static_cast<computed_t<T>>(i), step, start));
   }
 };
 
@@ -211,9 +213,9 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// start, start + step, start + 2 step, ... up to but not including stop, as numpy.arange; element i is start + i *
 /// step, rounded once.
 template <element T, single_place Where>
-auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1) {
+auto arange(detail::computed_t<T> start, detail::computed_t<T> stop, detail::computed_t<T> step = 1) {
   using result_type = tensor<T, extents<dyn>, Where>;
-  result_type result(extents<dyn>(detail::arange_size<T>(start, stop, step)));
+  result_type result(extents<dyn>(detail::arange_size(start, stop, step)));
   detail::for_each_index<typename result_type::backend_type>(
       result.view().ordinal(), result.size(), detail::elementwise_grain,
       detail::arange_body<T>{detail::raw_data(result), start, step});
@@ -222,28 +224,36 @@ auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, std::ty
 
 /// 0, 1, 2, ... up to but not including stop.
 template <element T, single_place Where>
-auto arange(std::type_identity_t<T> stop) {
-  return arange<T, Where>(T{0}, stop, T{1});
+auto arange(detail::computed_t<T> stop) {
+  return arange<T, Where>(0, stop, 1);
 }
 /// Other arguments.
 template <class... GIVE_ELEMENT_TYPE_PLACE_AND_STOP_AS_IN_arange_float_cpu_10>
 detail::refusal arange(...) DEVPLACE_REFUSED(
     "arange<float, cpu>(10) or arange<float, cpu>(start, stop, step): give the element type, one place and numbers.");
 
-/// Uniformly distributed numbers in [low, high); see uniform_into. On several places: copies of the same numbers, or
-/// parts of the tensor that one place would have, made in host memory and copied.
+/// Uniformly distributed numbers in [low, high), for bf16 and half those of float rounded; see uniform_into. On several
+/// places: copies of the same numbers, or parts of the tensor that one place would have, made in host memory and
+/// copied.
 template <element T, placement Where, extents_like Extents>
-auto uniform(const Extents& extents, seed start, std::type_identity_t<T> low = 0, std::type_identity_t<T> high = 1) {
-  return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
-                                                      extents);
+auto uniform(const Extents& extents, seed start, detail::computed_t<T> low = 0, detail::computed_t<T> high = 1) {
+  if constexpr (short_element<T>)
+    return tensor(cast<T>(uniform<float, Where>(extents, start, low, high)));
+  else
+    return detail::creation_of<T, Where, Extents>::once([&](const auto& to) { uniform_into(to, start, 0, low, high); },
+                                                        extents);
 }
 
-/// Normally distributed numbers; see normal_into, and uniform for several places.
+/// Normally distributed numbers, for bf16 and half those of float rounded; see normal_into, and uniform for several
+/// places.
 template <element T, placement Where, extents_like Extents>
-auto normal(const Extents& extents, seed start, std::type_identity_t<T> mean = 0,
-            std::type_identity_t<T> standard_deviation = 1) {
-  return detail::creation_of<T, Where, Extents>::once(
-      [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
+auto normal(const Extents& extents, seed start, detail::computed_t<T> mean = 0,
+            detail::computed_t<T> standard_deviation = 1) {
+  if constexpr (short_element<T>)
+    return tensor(cast<T>(normal<float, Where>(extents, start, mean, standard_deviation)));
+  else
+    return detail::creation_of<T, Where, Extents>::once(
+        [&](const auto& to) { normal_into(to, start, 0, mean, standard_deviation); }, extents);
 }
 
 /// Other arguments, and PyTorch's names, whose numbers come from a hidden state, are refused by a sentence.

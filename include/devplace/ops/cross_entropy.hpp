@@ -141,7 +141,7 @@ constexpr auto check_cross_entropy_types() {
   static_assert(
       on_one_device<Logits, Labels, Sums, DLogits, RowLosses>,
       "devplace: cross_entropy: the operands live on different places; move them to one with to<on<...>>(x).");
-  static_assert(!detail::is_floating<label>,
+  static_assert(std::is_integral_v<label>,
                 "devplace: cross_entropy: labels are class numbers, of type int64, int32 or uint8, not float; for "
                 "regression use mse.");
   static_assert(detail::is_floating<value>,
@@ -151,8 +151,10 @@ constexpr auto check_cross_entropy_types() {
                 "devplace: cross_entropy: sums, gradient and row losses must have the logits' element type.");
   static_assert(writable<Sums> && writable<DLogits> && writable<RowLosses>,
                 "devplace: cross_entropy: sums, gradient and row losses must not be const.");
-  static_assert(operand_extents_t<Logits>::rank == 2 && operand_extents_t<Labels>::rank == 1,
-                "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows].");
+  static_assert(
+      operand_extents_t<Logits>::rank == 2 && operand_extents_t<Labels>::rank == 1,
+      "devplace: cross_entropy: logits have the shape [rows, classes] and labels [rows]; as a loss it also takes "
+      "logits [batch, ..., classes] with labels [batch, ...].");
   static_assert(compatible<operand_extents_t<Logits>, operand_extents_t<DLogits>>,
                 "devplace: cross_entropy: the gradient must have the extents of the logits.");
   using rows = extents<operand_extents_t<Logits>::static_extent(0)>;

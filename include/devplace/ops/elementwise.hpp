@@ -21,8 +21,9 @@
 //   c[0] += 1.0f;                            into a view
 //
 // Extents broadcast as in numpy. All operands must have the same element type (cast<T> converts); a number adopts the
-// type of the tensors. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero follow IEEE
-// 754; integers wrap around, and division of an integer by 0 gives 0.
+// type of the tensors. Elements of bf16 and half are computed in float, beside numbers that are not rounded, and each
+// operation rounds its result. Comparisons give uint8 elements, 1 for true. NaN, infinities and the sign of zero follow
+// IEEE 754; integers wrap around, and division of an integer by 0 gives 0.
 
 namespace devplace {
 
@@ -63,7 +64,7 @@ DEVPLACE_DETAIL_BINARY(operator>=, detail::binary<detail::elementary::greater_eq
 DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 ///@}
 
-/// a to the power b, as std::pow; for float and double.
+/// a to the power b, as std::pow; for floating-point elements.
 DEVPLACE_DETAIL_BINARY(pow, detail::binary<detail::elementary::power>) DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNFIT);
 
 #undef DEVPLACE_DETAIL_BINARY
@@ -83,7 +84,7 @@ DEVPLACE_DETAIL_UNARY(abs, detail::unary<detail::elementary::absolute>);
 DEVPLACE_DETAIL_UNARY(square, detail::unary<detail::elementary::square>);
 /// max(x, 0); NaN stays NaN and -0 stays -0, as in PyTorch.
 DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
-/// e to the power x, within 2 ulp; like the following functions for float and double.
+/// e to the power x, within 2 ulp; like the following functions for floating-point elements.
 DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
 /// exp(x) - 1 within 3 ulp, also for small x.
 DEVPLACE_DETAIL_UNARY(expm1, detail::unary<detail::elementary::exponential_minus_one>);

@@ -14,11 +14,11 @@
 
 namespace devplace::op {
 
-/// `run(ordinal, gemm_arguments<T>, T* bias_gradient)`: the gradient of a weight, dY^T X, together with the column sums
-/// of dY.
+/// `run(ordinal, gemm_arguments<T, Result>, Result* bias_gradient)`: the gradient of a weight, dY^T X, together with
+/// the column sums of dY. For bf16 and half the result is float.
 struct linear_gradients {};
 
-/// `run(ordinal, relu_gradient_arguments<T>)`: the gradient of a relu's input together with its column sums.
+/// `run(ordinal, relu_gradient_arguments<T, Sum>)`: the gradient of a relu's input together with its column sums.
 struct relu_gradient {};
 
 }  // namespace devplace::op
@@ -26,10 +26,12 @@ struct relu_gradient {};
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// weight = dy^T x + beta weight, bias = column sums of dy + beta bias. Shapes: weight [out, in], bias [out], dy [n,
-/// out], x [n, in]. The product is in precision P, the sums are in its element type.
-template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>>
-void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, T beta) {
-  gemm_arguments<T> g;
+/// out], x [n, in]. The product is in precision P; the gradients are float for bf16 and half, otherwise of its element
+/// type.
+template <class P, class Weight, class Bias, class Dy, class X, class T = element_of_t<P>,
+          class Gradient = computed_t<T>>
+void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy, const X& x, Gradient beta) {
+  gemm_arguments<T, Gradient> g;
   g.m = weight.extent(0), g.n = weight.extent(1), g.k = dy.extent(0);
   g.transpose_a = true;
   g.a = dy.data(), g.lda = g.m, g.b = x.data(), g.ldb = g.n;
@@ -40,12 +42,12 @@ void linear_gradients_into(const Weight& weight, const Bias& bias, const Dy& dy,
 }
 
 /// to = 0 where y <= 0, else dy, and sums = column sums of `to` + beta sums. Shapes: sums [n], the others [m, n]; `to`
-/// may be `dy`.
-template <class To, class Dy, class Y, class Sums, class T = typename To::value_type>
-void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, T beta) {
+/// may be `dy`. The sums are float for bf16 and half.
+template <class To, class Dy, class Y, class Sums, class T = typename To::value_type, class Sum = computed_t<T>>
+void relu_gradient_into(const To& to, const Dy& dy, const Y& y, const Sums& sums, Sum beta) {
   dispatch<op::relu_gradient, typename To::backend_type>(
       to.ordinal(),
-      relu_gradient_arguments<T>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(), sums.data(), beta});
+      relu_gradient_arguments<T, Sum>{to.extent(0), sums.extent(0), to.data(), dy.data(), y.data(), sums.data(), beta});
 }
 
 }  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION

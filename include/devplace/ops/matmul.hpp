@@ -11,6 +11,7 @@
 #include <devplace/ops/detail/matrix_operands.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
+#include <devplace/ops/detail/product_types.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/tensor/detail/packed.hpp>
@@ -19,7 +20,8 @@
 
 namespace devplace::op {
 
-/// `run(ordinal, gemm_arguments<T>)`: one matrix product; `run(ordinal, gemm_batch<T>)`: several of one size.
+/// `run(ordinal, gemm_arguments<T, Result>)`: one matrix product; `run(ordinal, gemm_batch<T, Result>)`: several of one
+/// size. The result is of the operands' type or, for bf16 and half, may be float.
 struct matmul {};
 
 }  // namespace devplace::op
@@ -29,13 +31,16 @@ namespace devplace {
 /// Applied to each element of a product: `epilogue::none` or `epilogue::relu`.
 using detail::epilogue;
 
-/// c = then(alpha a b + beta c + bias), in precision P: the operands' element type, or `tf32` for float operands.
+/// c = then(alpha a b + beta c + bias), in precision P: that of the operands' element type (float, double; `mixed<T>`
+/// for bf16 and half, whose products are summed in float), or `tf32` for float operands.
 template <precision P>
 struct matmul_options {
   /// The element type of the matrices.
   using value_type = element_of_t<P>;
-  value_type alpha{1};               ///< multiplies the product
-  value_type beta{0};                ///< if 0, c is not read
+  /// The type of the factors: float for bf16 and half.
+  using factor_type = detail::computed_t<value_type>;
+  factor_type alpha{1};              ///< multiplies the product
+  factor_type beta{0};               ///< if 0, c is not read
   const value_type* bias = nullptr;  ///< added to every row of c: one element per column of c, on its place; null: none
   epilogue then = epilogue::none;    ///< applied last
 };
@@ -48,67 +53,17 @@ concept matrix_operand = tensor_like<X> && !detail::distributed_tensor<X>;
 
 namespace devplace::detail {
 
-/// A precision, or void for that of the operands' element type.
-template <class P>
-concept precision_or_own = std::is_void_v<P> || precision<P>;
-
-/// Whether both operands of a product can be on one device.
-template <class A, class B>
-concept multipliable_places = on_one_device<A, B>;
-
-/// The arithmetic of products in a precision.
-template <precision P>
-inline constexpr product_math math_of = std::is_same_v<P, tf32> ? product_math::tf32 : product_math::strict;
-
-/// The precision of a product of elements `T`.
-template <class P, class T>
-using own_precision = std::conditional_t<std::is_void_v<P>, T, P>;
-
 /// The element type of a product's operands.
 template <matrix_operand A>
 using matrix_element_t = operand_element_t<A>;
-
-/// Whether the types allow a product; called by functions that programs call, so that compilers need few lines to show
-/// the user's.
-template <class P, class A, class B>
-constexpr bool check_product() {
-  using a = operand_extents_t<A>;
-  using b = operand_extents_t<B>;
-  using value = operand_element_t<A>;
-  constexpr bool same = std::is_same_v<value, operand_element_t<B>>, floating = !same || is_floating<value>,
-                 of_matrices = a::rank >= 2 && b::rank >= 2;
-  static_assert(same,
-                "devplace: matmul: the operands have different element types; convert one with cast<T>(x) first.");
-  static_assert(floating, "devplace: matmul: the elements must be float or double; convert with cast<float>(x) first.");
-  static_assert(of_matrices,
-                "devplace: matmul: both operands must be matrices, or arrays of matrices, of rank 2 or more; reshape "
-                "other arrays first.");
-  if constexpr (same && floating && of_matrices) {
-    constexpr bool precise = std::is_same_v<element_of_t<own_precision<P, value>>, value>,
-                   inner = compatible<extents<columns_in<a>>, extents<rows_in<b>>>,
-                   leading = broadcast_pair<leading_extents_t<a>, leading_extents_t<b>>::fits;
-    static_assert(precise,
-                  "devplace: matmul: the operands' elements are not those of the precision: tf32 is for float, and "
-                  "float and double each for their own; convert with cast<float>(x) first.");
-    static_assert(inner,
-                  "devplace: matmul: the columns of the first operand and the rows of the second differ; write "
-                  "transposed(x) for an operand that is stored the other way round.");
-    static_assert(leading,
-                  "devplace: matmul: the operands are arrays of matrices whose static leading extents differ in an "
-                  "axis in which neither is 1 (aligned at the last of them); slice or reshape one of them.");
-    return precise && inner && leading;
-  } else {
-    return false;
-  }
-}
 
 }  // namespace devplace::detail
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
 /// The products of two arrays of matrices. `g` describes how `a` and `b` are read; the rows of `c` are contiguous.
-template <class C, class A, class B, class T>
-void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
+template <class C, class A, class B, class T, class Result>
+void run_products(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   using backend_type = typename C::backend_type;
   if constexpr (C::rank == 2) {
     dispatch<op::matmul, backend_type>(c.ordinal(), g);
@@ -120,7 +75,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
     for (operand_layout& operand : lie)
       operand.single = false;
     collapse(axes, lie, 3);
-    gemm_batch<T> batch{g};
+    gemm_batch<T, Result> batch{g};
     if (axes.rank != 0) {
       --axes.rank;  // the last axis becomes the batch
       batch.count = axes.extents[axes.rank];
@@ -137,7 +92,7 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
     for (std::size_t axis = 0; axis != axes.rank; ++axis)
       others *= axes.extents[axis];
     for (std::size_t which = 0; which != others; ++which) {
-      gemm_batch<T> here = batch;
+      gemm_batch<T, Result> here = batch;
       for (std::size_t axis = axes.rank, rest = which; axis-- != 0; rest /= axes.extents[axis]) {
         const std::size_t index = rest % axes.extents[axis];
         here.first.a += index * lie[0].strides[axis];
@@ -153,8 +108,8 @@ void run_products(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
 }
 
 /// Operands, or a result, with strides that BLAS does not support go through a row-major copy.
-template <class C, class A, class B, class T>
-void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
+template <class C, class A, class B, class T, class Result>
+void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T, Result> g) {
   const auto as_read = [&](const auto& x, bool& transpose, const T*& data, std::size_t& ld, const auto& then) {
     using view_type = std::remove_cvref_t<decltype(x)>;
     const blas_matrix read = blas_matrix_of(x);
@@ -172,7 +127,7 @@ void multiply_views(const C& c, const A& a, const B& b, gemm_arguments<T> g) {
     const blas_matrix written = blas_matrix_of(c);
     if (written.transposed || written.ld == 0) {
       const auto rows = packed_beside(c);
-      if (g.beta != T{0}) assign(rows.view, c);
+      if (g.beta != 0) assign(rows.view, c);
       multiply_views(rows.view, a, b, g);
       assign(c, rows.view);
       return;
@@ -202,13 +157,13 @@ void multiply(const C& c, const A& a, const B& b, const matmul_options<P>& optio
   const auto c_sizes = sizes_of(c.extents()), c_strides = c.strides();
   const auto a_sizes = sizes_of(a.extents()), a_strides = a.strides();
   const auto b_sizes = sizes_of(b.extents()), b_strides = b.strides();
-  constexpr std::size_t element = sizeof(typename C::value_type);
-  const matrix_memory result{c.data(), element, c_sizes, c_strides};
+  constexpr std::size_t element = sizeof(typename A::value_type);
+  const matrix_memory result{c.data(), sizeof(typename C::value_type), c_sizes, c_strides};
   if (overlap(result, {a.data(), element, a_sizes, a_strides}) ||
       overlap(result, {b.data(), element, b_sizes, b_strides}) ||
       (options.bias != nullptr && overlap(result, {options.bias, element, {&columns, 1}, {&one, 1}})))
     throw_product_overlaps();
-  gemm_arguments<typename C::value_type> arguments;
+  gemm_arguments<typename A::value_type, typename C::value_type> arguments;
   arguments.m = c.extent(C::rank - 2);
   arguments.n = c.extent(C::rank - 1);
   arguments.k = a.extent(A::rank - 1);
@@ -228,22 +183,26 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// arrays of matrices, c [..., m, n], a [..., m, k], b [..., k, n], with leading extents broadcast as in numpy.matmul.
 /// All may be views with strides, such as transposed(x): strides that BLAS supports are free, others go through a
 /// row-major temporary. float or double; with `matmul_options<tf32>{...}` float operands are rounded to TF32 if the
-/// place supports it. c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
+/// place supports it. bf16 or half, with sums, alpha and beta in float: c is of the same type, rounded once, or float.
+/// c must not overlap a, b or bias (argument_error). k = 0 gives then(beta c + bias). All on one
 /// place, in the order of its current stream. Except for such temporaries, it does not allocate after the first product
 /// of a thread on the CPU, or of each size on a GPU. Different run-time extents throw shape_error.
-template <tensor_like C, matrix_operand A, matrix_operand B, precision P = detail::matrix_element_t<A>>
+template <tensor_like C, matrix_operand A, matrix_operand B,
+          precision P = detail::own_precision<void, detail::matrix_element_t<A>>>
 void matmul_into(C&& c, const A& a, const B& b, const matmul_options<P>& options = {}) {
   using c_extents = detail::operand_extents_t<C>;
   if constexpr (detail::check_product<P, A, B>()) {
     using product = detail::product_extents_t<detail::operand_extents_t<A>, detail::operand_extents_t<B>>;
     constexpr bool together = detail::on_one_device<C, A, B>, written = detail::writable<C>,
-                   same = std::is_same_v<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
+                   same = detail::result_of_product<detail::operand_element_t<C>, detail::matrix_element_t<A>>,
                    fits = detail::compatible<c_extents, product>;
     static_assert(
         together,
         "devplace: matmul: the operands live on different places; move them to one with to<on<...>>(x) first.");
     static_assert(written, "devplace: matmul: the result's elements are const.");
-    static_assert(same, "devplace: matmul: the result's element type is not that of the operands.");
+    static_assert(same,
+                  "devplace: matmul: the result's element type is not that of the operands, nor float for operands of "
+                  "bf16 or half.");
     static_assert(fits,
                   "devplace: matmul: the result, which is the first argument, must have the rows of the first operand "
                   "and the columns of the second.");
@@ -279,9 +238,10 @@ DEVPLACE_REFUSED(
     "matmul: the operands are on different places; move one to the other's placement first, with "
     "to<placement>(x).");
 /// Other arguments, such as numbers and expressions.
-template <class... GIVE_THE_RESULT_AND_TWO_TENSORS_OR_VIEWS_OF_float_OR_double>
+template <class... GIVE_THE_RESULT_AND_TWO_TENSORS_OR_VIEWS_OF_float_double_bf16_OR_half>
 detail::refusal matmul_into(...) DEVPLACE_REFUSED(
-    "matmul_into: give the result and two tensors or views of float or double elements: matmul_into(c, a, b).");
+    "matmul_into: give the result and two tensors or views of float, double, bf16 or half elements: matmul_into(c, a, "
+    "b).");
 template <class... GIVE_TWO_TENSORS_OR_VIEWS_AND_STORE_EXPRESSIONS_IN_A_tensor_FIRST>
 detail::refusal matmul(...) DEVPLACE_REFUSED(
     "matmul: give two tensors or views; store an expression in a tensor first: dp::tensor sum = a + b;");

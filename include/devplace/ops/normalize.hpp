@@ -31,36 +31,37 @@ struct row_scale {
   DEVPLACE_HD T operator()(T x) const { return Centred ? ((x - shift) - rest) * scale : x * scale; }
 };
 
-template <class T, bool Centred>
-DEVPLACE_HD row_scale<T, Centred> scale_of_row(const T* x, std::size_t n, double epsilon) {
+template <class T, bool Centred, class Element>
+DEVPLACE_HD row_scale<T, Centred> scale_of_row(const Element* x, std::size_t n, double epsilon) {
   T shift = 0;
   double sum = 0;
   if constexpr (Centred) {
-    shift = static_cast<T>(row_sum<T>(n, [x](std::size_t c) { return x[c]; }) / static_cast<double>(n));
-    sum = row_sum<T>(n, [x, shift](std::size_t c) { return x[c] - shift; });
+    shift = static_cast<T>(row_sum<T>(n, [x](std::size_t c) { return static_cast<T>(x[c]); }) / static_cast<double>(n));
+    sum = row_sum<T>(n, [x, shift](std::size_t c) { return static_cast<T>(x[c]) - shift; });
   }
   const double squares = row_sum<double>(n, [x, shift](std::size_t c) {
-    const auto difference = static_cast<double>(x[c] - shift);
+    const auto difference = static_cast<double>(static_cast<T>(x[c]) - shift);
     return difference * difference;
   });
   return {shift, sum, squares, n, epsilon};
 }
 
-template <class T, bool Centred>
+/// `Element` is that of x and y: T, or one of 16 bits if T is float.
+template <class T, bool Centred, class Element = T>
 struct normalize_row {
-  T* y;
-  const T* x;
+  Element* y;
+  const Element* x;
   const T* weight;
   const T* bias;  // of Centred alone
   std::size_t n;
   double epsilon;
 
   DEVPLACE_HD void operator()(std::size_t row) const {
-    T* const out = y + row * n;
-    const T* const in = x + row * n;
+    Element* const out = y + row * n;
+    const Element* const in = x + row * n;
     const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = finished(normalized(in[c]), c);
+      out[c] = static_cast<Element>(finished(normalized(static_cast<T>(in[c])), c));
   }
   DEVPLACE_HD T finished(T normalized, std::size_t c) const {
     if constexpr (Centred)
@@ -72,33 +73,35 @@ struct normalize_row {
 
 /// terms = dy times the normalised x, whose column sums are the weight's gradient; and, unless dx is null, with g = w
 /// dy: dx = scale (g - mean of g - normalised x times the mean of g times it), without the first mean if not Centred.
-template <class T, bool Centred>
+template <class T, bool Centred, class Element = T>
 struct normalize_backward_row {
-  T* dx;
+  Element* dx;
   T* terms;
-  const T* x;
-  const T* dy;
+  const Element* x;
+  const Element* dy;
   const T* weight;
   std::size_t n;
   double epsilon;
 
   DEVPLACE_HD void operator()(std::size_t row) const {
-    const T* const in = x + row * n;
-    const T* const gradient = dy + row * n;
+    const Element* const in = x + row * n;
+    const Element* const gradient = dy + row * n;
     T* const products = terms + row * n;
     const auto normalized = scale_of_row<T, Centred>(in, n, epsilon);
     for (std::size_t c = 0; c < n; ++c)
-      products[c] = gradient[c] * normalized(in[c]);
+      products[c] = static_cast<T>(gradient[c]) * normalized(static_cast<T>(in[c]));
     if (dx == nullptr) return;
     const T* const w = weight;
     const double count = static_cast<double>(n);
     T mean = 0;
     if constexpr (Centred)
-      mean = static_cast<T>(row_sum<T>(n, [w, gradient](std::size_t c) { return w[c] * gradient[c]; }) / count);
+      mean = static_cast<T>(row_sum<T>(n, [w, gradient](std::size_t c) { return w[c] * static_cast<T>(gradient[c]); }) /
+                            count);
     const T slope = static_cast<T>(row_sum<T>(n, [w, products](std::size_t c) { return w[c] * products[c]; }) / count);
-    T* const out = dx + row * n;
+    Element* const out = dx + row * n;
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = normalized.scale * ((w[c] * gradient[c] - mean) - normalized(in[c]) * slope);
+      out[c] = static_cast<Element>(
+          normalized.scale * ((w[c] * static_cast<T>(gradient[c]) - mean) - normalized(static_cast<T>(in[c])) * slope));
   }
 };
 

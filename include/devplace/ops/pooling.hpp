@@ -7,12 +7,14 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/ops/detail/plane_rows.hpp>
 #include <devplace/ops/for_each.hpp>
 
-// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time.
+// Functors of pooling layers, for op::for_each. On the CPU `range` computes rows at a time; sums of 16-bit elements are
+// computed one by one instead, in float.
 
 namespace devplace::detail {
 
@@ -54,11 +56,14 @@ DEVPLACE_HD void for_each_window_of(const pooling_shape& s, std::size_t at, cons
   }
 }
 
+template <class T>
+inline constexpr T lowest_element = static_cast<T>(-infinity<computed_t<T>>);
+
 /// Whether `x` takes the place of `best` as the largest element so far: the first of equal ones stays, and the last NaN
 /// wins, as in PyTorch.
 template <class T>
 DEVPLACE_HD constexpr bool takes_place(T x, T best) {
-  return (x > best) | (x != x);
+  return (static_cast<int>(x > best) | static_cast<int>(x != x)) != 0;
 }
 
 /// Calls f(first, last, at) for each tap of the windows of a row: those of the windows [first, last) within [begin,
@@ -88,7 +93,7 @@ struct max_pool_functor {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t window = i % s.windows();
     const T* const image = x + i / s.windows() * s.plane();
-    T best = -infinity<T>;
+    T best = lowest_element<T>;
     for_each_in_window(s, window / s.columns.out, window % s.columns.out, [&](std::size_t at) {
       if (takes_place(image[at], best)) best = image[at];
     });
@@ -100,7 +105,7 @@ struct max_pool_functor {
                          const T* const image = x + plane * s.plane();
                          T* const out = to + plane * s.windows() + row * s.columns.out;
                          for (std::size_t k = begin; k < end; ++k)
-                           out[k] = -infinity<T>;
+                           out[k] = lowest_element<T>;
                          for_each_tap_of_row(s, row, begin, end,
                                              [&](std::size_t first, std::size_t last, std::size_t at) {
                                                for (std::size_t k = first; k < last; ++k, at += s.columns.stride)
@@ -121,14 +126,15 @@ struct max_pool_gradient_functor {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t plane = i / s.plane(), at = i % s.plane();
     const T* const windows = dy + plane * s.windows();
-    T sum{0};
+    computed_t<T> sum{0};
     for_each_window_of(s, at, [&](std::size_t row, std::size_t column) {
-      if (largest(x + plane * s.plane(), row, column) == at) sum += windows[row * s.columns.out + column];
+      if (largest(x + plane * s.plane(), row, column) == at)
+        sum += static_cast<computed_t<T>>(windows[row * s.columns.out + column]);
     });
-    dx[i] = sum;
+    dx[i] = static_cast<T>(sum);
   }
   /// Of whole planes.
-  void range(std::size_t from, std::size_t until) const {
+  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
     for_each_plane_row(s.rows.out, s.columns.out, from / s.plane() * s.windows(), until / s.plane() * s.windows(),
@@ -158,7 +164,7 @@ struct max_pool_gradient_functor {
     T best[most];
     std::uint32_t found[most];
     for (std::size_t k = 0; k < end - begin; ++k)
-      best[k] = -infinity<T>, found[k] = none;
+      best[k] = lowest_element<T>, found[k] = none;
     for_each_tap_of_row(s, row, begin, end, [&](std::size_t first, std::size_t last, std::size_t at) {
       const T* const taps = image + at;
       const auto step = static_cast<std::uint32_t>(s.columns.stride), origin = static_cast<std::uint32_t>(at);
@@ -179,7 +185,7 @@ struct max_pool_gradient_functor {
   }
 
   DEVPLACE_HD std::size_t largest(const T* image, std::size_t row, std::size_t column) const {
-    T best = -infinity<T>;
+    T best = lowest_element<T>;
     std::size_t found = s.plane();
     for_each_in_window(s, row, column, [&](std::size_t at) {
       const bool takes = takes_place(image[at], best) || found == s.plane();
@@ -200,11 +206,12 @@ struct average_pool_functor {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t window = i % s.windows();
     const T* const image = x + i / s.windows() * s.plane();
-    T sum{0};
-    for_each_in_window(s, window / s.columns.out, window % s.columns.out, [&](std::size_t at) { sum += image[at]; });
-    to[i] = sum / static_cast<T>(s.taps());
+    computed_t<T> sum{0};
+    for_each_in_window(s, window / s.columns.out, window % s.columns.out,
+                       [&](std::size_t at) { sum += static_cast<computed_t<T>>(image[at]); });
+    to[i] = static_cast<T>(sum / static_cast<computed_t<T>>(s.taps()));
   }
-  void range(std::size_t from, std::size_t until) const {
+  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for_each_plane_row(s.rows.out, s.columns.out, from, until,
                        [this](std::size_t plane, std::size_t row, std::size_t begin, std::size_t end) {
                          const T* const image = x + plane * s.plane();
@@ -231,14 +238,14 @@ struct average_pool_gradient_functor {
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     const T* const windows = dy + i / s.plane() * s.windows();
-    T sum{0};
+    computed_t<T> sum{0};
     for_each_window_of(s, i % s.plane(), [&](std::size_t row, std::size_t column) {
-      sum += windows[row * s.columns.out + column] / static_cast<T>(s.taps());
+      sum += static_cast<computed_t<T>>(windows[row * s.columns.out + column]) / static_cast<computed_t<T>>(s.taps());
     });
-    dx[i] = sum;
+    dx[i] = static_cast<T>(sum);
   }
   /// Of whole planes.
-  void range(std::size_t from, std::size_t until) const {
+  void range(std::size_t from, std::size_t until) const requires floating_element<T> {
     for (std::size_t i = from; i < until; ++i)
       dx[i] = T{0};
     for (std::size_t plane = from / s.plane(); plane * s.plane() < until; ++plane)

@@ -32,15 +32,17 @@ namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 /// What a stream's number is combined with ("uniform" and "normal" in ASCII); permutations use the number itself.
 inline constexpr std::uint64_t uniform_streams = 0x756e'6966'6f72'6d00, normal_streams = 0x6e6f'726d'616c'0000;
 
-template <tensor_like To>
+/// `Short`: elements of 16 bits are allowed, too.
+template <bool Short = false, tensor_like To>
 auto random_destination(To& destination) {
   const auto to = as_view(destination);
   using view_type = std::remove_const_t<decltype(to)>;
   static_assert(!std::is_const_v<typename view_type::element_type>,
                 "devplace: random: the destination's elements are const; pass a tensor or view that may be changed.");
-  static_assert(detail::is_floating<typename view_type::value_type>,
-                "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
-                "take permutation(n, seed) for a random order.");
+  static_assert(
+      Short ? is_floating_or_short<typename view_type::value_type> : is_floating<typename view_type::value_type>,
+      "devplace: random: uniform and normal numbers are float or double; convert them with cast<T>(x), or "
+      "take permutation(n, seed) for a random order.");
   return to;
 }
 
@@ -113,7 +115,7 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// argument_error unless 0 <= probability <= 1, and shape_error for different extents.
 template <tensor_like To, tensor_like From>
 void dropout_into(To&& y, const From& x, double probability, dropout_key key, std::uint64_t first_sample = 0) {
-  const auto to = detail::random_destination(y);
+  const auto to = detail::random_destination<true>(y);
   const auto from = detail::as_view(x);
   using to_view = std::remove_const_t<decltype(to)>;
   using from_view = std::remove_const_t<decltype(from)>;
@@ -144,7 +146,7 @@ void dropout_into(To&& y, const From& x, double probability, dropout_key key, st
                                        first_sample,
                                        {{mixed.word[0], mixed.word[1]}},
                                        static_cast<std::uint64_t>(probability * 0x1p32),
-                                       static_cast<value_type>(kept > 0 ? 1 / kept : 0)});
+                                       static_cast<detail::computed_t<value_type>>(kept > 0 ? 1 / kept : 0)});
 }
 
 /// Writes a random permutation of 0 to n-1 to host memory: the order in which index i has the i-th 64-bit number of the

@@ -127,7 +127,7 @@ struct sum_operation {
   using result = sum_result_t<T>;
   template <class T>
   static auto reducer(sum_result_t<T>* result, std::size_t) {
-    return sum_reducer<T>{result, 0};
+    return sum_reducer<T>{result, sum_result_t<T>(0)};
   }
 };
 struct mean_operation {
@@ -165,10 +165,10 @@ struct position_operation {
 /// The extremum of no elements: the neutral element, which does not affect other places' results.
 template <class T, bool Largest>
 constexpr T extremum_of_nothing() {
-  if constexpr (std::is_floating_point_v<T>)
-    return Largest ? -infinity<T> : infinity<T>;
-  else
+  if constexpr (std::is_integral_v<T>)
     return Largest ? lowest_number<T> : highest_number<T>;
+  else
+    return Largest ? T(-infinity<T>) : infinity<T>;
 }
 
 inline namespace DEVPLACE_CONFIGURATION {
@@ -211,7 +211,7 @@ auto reduced(X&& x, Axes... axes) {
                  one_kind = types || (std::integral<Axes> && ...), named = types || !distributed,
                  exist = axes_exist<rank, Axes...>, differ = axes_differ<Axes...>,
                  enough = types || sizeof...(Axes) <= rank,
-                 floating = !std::is_same_v<Operation, mean_operation> || is_floating<value_type_of<X>>,
+                 floating = !std::is_same_v<Operation, mean_operation> || !std::is_integral_v<value_type_of<X>>,
                  one_axis = Operation::kind != reducing::position || sizeof...(Axes) <= 1;
   constexpr mismatch why =
       why_not_reduced<Operation, std::conditional_t<distributed, placement_type_of<X>, void>, Axes...>;

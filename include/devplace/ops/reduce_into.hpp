@@ -15,14 +15,16 @@ namespace devplace::inline DEVPLACE_CONFIGURATION {
 /// of no rows are 0. On one place, in the order of its current stream, without allocation unless x has strides; sums
 /// are accumulated as in reduce.hpp. Different run-time extents throw shape_error.
 template <tensor_like Y, tensor_like X>
-void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_element_t<X>> beta = 0) {
+void column_sum_into(Y&& y, const X& x, detail::operand_element_t<Y> beta = 0) {
   using value = detail::operand_element_t<X>;
+  using result = detail::operand_element_t<Y>;
   static_assert(detail::on_one_device<Y, X>,
                 "devplace: a reduction's result and operand live on different places; move one with to<on<...>>(x).");
   static_assert(detail::writable<Y>, "devplace: the elements of a reduction's result are const.");
-  static_assert(std::is_same_v<detail::operand_element_t<Y>, detail::sum_result_t<value>>,
-                "devplace: a reduction's result has the wrong element type: sums have the operand's type, and int64 "
-                "for integers.");
+  static_assert(
+      std::is_same_v<result, detail::sum_result_t<value>> || (short_element<value> && std::is_same_v<result, float>),
+      "devplace: a reduction's result has the wrong element type: sums have the operand's type, or of 16 "
+      "bits float, and int64 for integers.");
   static_assert(detail::operand_extents_t<Y>::rank == 1 && detail::operand_extents_t<X>::rank == 2,
                 "devplace: column_sum_into: the result must have rank 1 and the operand rank 2.");
   static_assert(
@@ -34,7 +36,7 @@ void column_sum_into(Y&& y, const X& x, detail::sum_result_t<detail::operand_ele
   if (to.extent(0) != from.extent(1))
     throw shape_error("column_sum: the result has " + std::to_string(to.extent(0)) + " elements and the operand " +
                       std::to_string(from.extent(1)) + " columns; they must agree.");
-  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value>{detail::raw_data(to), beta});
+  detail::reduce_axes<false>(from, {true, false}, detail::sum_reducer<value, result>{detail::raw_data(to), beta});
 }
 
 }  // namespace devplace::inline DEVPLACE_CONFIGURATION

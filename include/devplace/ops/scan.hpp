@@ -79,7 +79,7 @@ void cumsum_into(Y&& y, const X& x) {
   detail::require_one_device("cumsum", to, from);
   detail::require_same_extents("cumsum", "the result", to, "the operand", from);
   if (from.size() == 0) return;
-  if constexpr (floating_element<value>) {
+  if constexpr (!std::is_integral_v<value>) {
     const detail::memory_block workspace = detail::allocate<backend_type>(
         from.ordinal(), detail::scan_workspace(from.size()) * sizeof(double), memory_purpose::workspace);
     detail::scan_in_chunks<true, backend_type>(from.ordinal(), detail::raw_data(from), from.size(),

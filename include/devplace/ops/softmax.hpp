@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/detail/operands.hpp>
 #include <devplace/ops/detail/placement_check.hpp>
@@ -17,7 +19,7 @@
 namespace devplace::detail {
 
 // Row functors: one index is one row. Rows with NaN or +infinity, and rows of -infinity only, become NaN by IEEE
-// arithmetic, as in PyTorch.
+// arithmetic, as in PyTorch. Elements of 16 bits are computed in float and rounded once.
 
 template <class T>
 struct softmax_row {
@@ -28,10 +30,17 @@ struct softmax_row {
   DEVPLACE_HD void operator()(std::size_t row) const {
     T* const out = y + row * n;
     const T* const in = x + row * n;
-    const double sum = row_exponentials<T>(out, in, row_max<T>(in, n), n);
-    const T scale = static_cast<T>(1 / sum);
-    for (std::size_t c = 0; c < n; ++c)
-      out[c] *= scale;
+    using value = computed_t<T>;
+    const value max = row_max<value>(in, n);
+    if constexpr (std::is_same_v<T, value>) {
+      const value scale = static_cast<value>(1 / row_exponentials<value>(out, in, max, n));
+      for (std::size_t c = 0; c < n; ++c)
+        out[c] *= scale;
+    } else {
+      const value scale = static_cast<value>(1 / row_exponentials<value>(nullptr, in, max, n));
+      for (std::size_t c = 0; c < n; ++c)
+        out[c] = static_cast<T>(fast_exp<value>(static_cast<value>(in[c]) - max) * scale);
+    }
   }
 };
 
@@ -44,11 +53,12 @@ struct log_softmax_row {
   DEVPLACE_HD void operator()(std::size_t row) const {
     T* const out = y + row * n;
     const T* const in = x + row * n;
-    const T max = row_max<T>(in, n);
-    const double sum = row_exponentials<T>(nullptr, in, max, n);
-    const T log_sum = static_cast<T>(std::log(sum));
+    using value = computed_t<T>;
+    const value max = row_max<value>(in, n);
+    const double sum = row_exponentials<value>(nullptr, in, max, n);
+    const value log_sum = static_cast<value>(std::log(sum));
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = DEVPLACE_AS_WRITTEN(in[c] - max) - log_sum;
+      out[c] = static_cast<T>(DEVPLACE_AS_WRITTEN(static_cast<value>(in[c]) - max) - log_sum);
   }
 };
 
@@ -63,10 +73,11 @@ struct softmax_backward_row {
     T* const out = dx + row * n;
     const T* const probability = y + row * n;
     const T* const gradient = dy + row * n;
-    const T mean = static_cast<T>(
-        row_sum<double>(n, [=](std::size_t c) { return static_cast<double>(gradient[c]) * probability[c]; }));
+    using value = computed_t<T>;
+    const value mean = static_cast<value>(row_sum<double>(
+        n, [=](std::size_t c) { return static_cast<double>(gradient[c]) * static_cast<value>(probability[c]); }));
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = probability[c] * (gradient[c] - mean);
+      out[c] = static_cast<T>(static_cast<value>(probability[c]) * (static_cast<value>(gradient[c]) - mean));
   }
 };
 
@@ -81,16 +92,19 @@ struct log_softmax_backward_row {
     T* const out = dx + row * n;
     const T* const log_probability = y + row * n;
     const T* const gradient = dy + row * n;
-    const T sum = static_cast<T>(row_sum<T>(n, [gradient](std::size_t c) { return gradient[c]; }));
+    using value = computed_t<T>;
+    const value sum =
+        static_cast<value>(row_sum<value>(n, [gradient](std::size_t c) { return static_cast<value>(gradient[c]); }));
     for (std::size_t c = 0; c < n; ++c)
-      out[c] = gradient[c] - fast_exp<T>(log_probability[c]) * sum;
+      out[c] = static_cast<T>(static_cast<value>(gradient[c]) -
+                              fast_exp<value>(static_cast<value>(log_probability[c])) * sum);
   }
 };
 
 }  // namespace devplace::detail
 
 #define DEVPLACE_DETAIL_SOFTMAX_ELEMENTS \
-  "devplace: softmax: the elements must be float or double; convert with cast<float>(x) first."
+  "devplace: softmax: the elements must be floating-point numbers; convert with cast<float>(x) first."
 
 namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
 
@@ -100,7 +114,7 @@ template <template <class> class Row, class Y, class... X>
 auto for_rows_of(const char* operation, const Y& y, const X&... x) {
   constexpr bool together = on_one_device<Y, X...>, written = writable<Y>,
                  same = (std::is_same_v<operand_element_t<Y>, operand_element_t<X>> && ...),
-                 floating = is_floating<operand_element_t<Y>>,
+                 floating = is_floating_or_short<operand_element_t<Y>>,
                  fits = (compatible<operand_extents_t<Y>, operand_extents_t<X>> && ...);
   static_assert(
       together,
@@ -129,7 +143,7 @@ auto for_rows_of(const char* operation, const Y& y, const X&... x) {
 /// The result for every row of x as a new tensor, which is distributed like x.
 template <template <class> class Row, class X>
 auto with_rows_of(const char* operation, const X& x) {
-  constexpr bool floating = is_floating<typename X::value_type>;
+  constexpr bool floating = is_floating_or_short<typename X::value_type>;
   static_assert(floating, DEVPLACE_DETAIL_SOFTMAX_ELEMENTS);
   if constexpr (!floating) {
     return refusal{};

@@ -18,7 +18,7 @@ namespace devplace::detail {
 template <class X, class Indices>
 struct taken_rows {
   static constexpr bool has_rows = operand_extents_t<X>::rank > 0, one_axis = operand_extents_t<Indices>::rank == 1,
-                        whole = !is_floating<operand_element_t<Indices>>, together = on_one_device<X, Indices>;
+                        whole = std::is_integral_v<operand_element_t<Indices>>, together = on_one_device<X, Indices>;
   static constexpr bool allowed = has_rows && one_axis && whole && together;
   static_assert(whole,
                 "devplace: take_rows: the indices must be integers, int64, int32 or uint8; convert them with "

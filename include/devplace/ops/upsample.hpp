@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/plane_rows.hpp>
 
 // Functors of layer upsample, for op::for_each. On the CPU `range` computes rows at a time.
@@ -43,11 +44,11 @@ struct upsample_gradient_functor {
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t wide = columns * factor;
     const T* const first = dy + i / columns * factor * wide + i % columns * factor;
-    T sum{0};
+    computed_t<T> sum{0};
     for (std::size_t y = 0; y < factor; ++y)
       for (std::size_t z = 0; z < factor; ++z)
-        sum += first[y * wide + z];
-    dx[i] = sum;
+        sum += static_cast<computed_t<T>>(first[y * wide + z]);
+    dx[i] = static_cast<T>(sum);
   }
 };
 

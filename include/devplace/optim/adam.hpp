@@ -25,6 +25,11 @@ struct adam {
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
+  /// See optimizer_rule.
+  static constexpr bool takes_groups = true;
+
+  /// Steps whose gradients are not finite can be skipped on the place.
+  static constexpr bool skips_steps = true;
 
   /// Calls f(name, value) for each hyperparameter, which processes compare.
   void for_each_option(auto&& f) const {
@@ -39,8 +44,8 @@ struct adam {
   void validate() const { detail::validate_adam(*this, "adam"); }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class T>
-  void step(const step_arguments<T>& arguments) const {
+  template <class Backend, class Arguments>
+  void step(const Arguments& arguments) const {
     const detail::adam_formula formula{learning_rate, beta1, beta2, epsilon, weight_decay, 0};
     detail::update_by_formula<state_arenas, Backend>(formula, arguments);
   }

@@ -23,6 +23,11 @@ struct adamw {
 
   /// The first moments m and the second moments v.
   static constexpr std::size_t state_arenas = 2;
+  /// See optimizer_rule.
+  static constexpr bool takes_groups = true;
+
+  /// Steps whose gradients are not finite can be skipped on the place.
+  static constexpr bool skips_steps = true;
 
   /// Calls f(name, value) for each hyperparameter, which processes compare.
   void for_each_option(auto&& f) const {
@@ -37,8 +42,8 @@ struct adamw {
   void validate() const { detail::validate_adam(*this, "adamw"); }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class T>
-  void step(const step_arguments<T>& arguments) const {
+  template <class Backend, class Arguments>
+  void step(const Arguments& arguments) const {
     const detail::adam_formula formula{learning_rate, beta1, beta2, epsilon, 0, weight_decay};
     detail::update_by_formula<state_arenas, Backend>(formula, arguments);
   }

@@ -21,13 +21,16 @@ struct clip_norm {
 /// Arguments of clip_norm_into; all pointers are to memory of the device `ordinal`.
 template <class T>
 struct clip_arguments {
-  int ordinal = 0;               ///< of the device
-  std::size_t n = 0;             ///< number of elements, including padding, whose gradients are 0
-  const T* gradients = nullptr;  ///< sums over the samples, not yet divided
-  const T* divisor = nullptr;    ///< one element, the sum of sample weights (null: 1)
-  T* factor = nullptr;           ///< result, one element: step_arguments::gradient_factor of the next step
-  T* norm = nullptr;             ///< result, one element: the norm before clipping (null: not wanted)
-  double* workspace = nullptr;   ///< clip_workspace_size(n) elements
+  int ordinal = 0;                        ///< of the device
+  std::size_t n = 0;                      ///< number of elements, including padding, whose gradients are 0
+  const T* gradients = nullptr;           ///< sums over the samples, not yet divided
+  const T* divisor = nullptr;             ///< one element, the sum of sample weights (null: 1)
+  T* factor = nullptr;                    ///< result, one element: step_arguments::gradient_factor of the next step
+  T* norm = nullptr;                      ///< result, one element: the norm before clipping (null: not wanted)
+  double* workspace = nullptr;            ///< clip_workspace_size(n) elements
+  runtime::loss_scale* scaler = nullptr;  ///< the scale by which gradients are multiplied (null: 1); it is updated
+  runtime::scaling_rule scaling = {};     ///< how
+  double unscaled = 1;                    ///< what gradients were divided by when they were scaled
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -38,10 +41,11 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// factor = min(1, max_norm / (norm + 1e-6)), where norm = |gradients / divisor| is the 2-norm, 0 if the divisor is 0.
 /// Asynchronous; does not allocate; one launch on a GPU. The sum is computed in double in an order that depends only on
 /// `n` and the backend. Non-finite gradients make the norm infinite or NaN, and the parameters NaN after the step, as
-/// in PyTorch by default.
+/// in PyTorch by default. With a `scaler` the norm is that of unscaled gradients, the factor also undoes the scale, and
+/// non-finite gradients, or a factor that is not finite, make it skip the step.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm};
+  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm, a.scaler, a.scaling, a.unscaled};
   devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
                                                 runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }

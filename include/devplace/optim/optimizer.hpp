@@ -11,14 +11,16 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/optim/detail/replica_update.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/option_groups.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
-#include <devplace/runtime/arena.hpp>
 #include <devplace/runtime/gradients.hpp>
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/step_record.hpp>
 
 namespace devplace {
 
@@ -59,54 +61,6 @@ inline constexpr bool has_shares = false;
 template <std::size_t Parts>
 inline constexpr bool has_shares<on_shares<Parts>> = true;
 
-/// A replica's elements that an optimizer updates together.
-struct part {
-  std::size_t first, count;
-};
-
-/// The state of an optimizer for a part of one replica, initially zero: arenas of its size, and the rule's step memory.
-template <class Rule, class T>
-struct replica_state {
-  part of = {};
-  std::array<devplace::detail::memory_block, max_state_arenas> arenas;
-  devplace::detail::memory_block steps;
-  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes> sent{};  ///< what was sent to `steps`
-};
-
-/// Updates a part of one replica's parameters; ordinals are run-time values here. `divisor`: null, or the sum of
-/// weights.
-template <class Rule, class T, class Backend, class S>
-void update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T>& state, const T* divisor,
-            const T* factor, std::int64_t step) {
-  if (state.of.count == 0) return;
-  step_arguments<T> arguments;
-  arguments.ordinal = r.ordinal;
-  arguments.n = state.of.count;
-  arguments.parameters = r.parameter_data() + state.of.first;
-  arguments.gradients = r.gradient_data() + state.of.first;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
-    arguments.state[i] = static_cast<T*>(state.arenas[i].data());
-  arguments.divisor = divisor;
-  arguments.gradient_factor = factor;
-  arguments.step = step;
-  arguments.step_memory = state.steps.data();
-  arguments.sent = state.sent.data();
-  rule.template step<Backend>(arguments);
-}
-
-template <class Rule, class T, class Backend>
-replica_state<Rule, T> make_state(int ordinal, const part& of) {
-  const auto zeros = [ordinal](std::size_t count) {
-    return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
-  };
-  replica_state<Rule, T> state;
-  state.of = of;
-  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
-    state.arenas[i] = zeros(of.count);
-  state.steps = zeros(step_memory_bytes / sizeof(T));
-  return state;
-}
-
 }  // namespace optim::detail
 
 /// The state of an optimizer for one type of model: `optimizer<optim::adam, model<net, on<cpu>>> opt{model, {...}}`, or
@@ -128,6 +82,18 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   static_assert(optim::optimizer_rule<Rule>,
                 "devplace: this type is not an optimizer's rule; use optim::sgd, optim::adam or optim::adamw, or see "
                 "optim/optimizer_concept.hpp for what one must have.");
+  using options = optim::option_groups<Net, Rule>;
+  static constexpr bool trains =
+      runtime::network_plan<Net>::parameters != 0 || runtime::network_plan<Net>::frozen_elements == 0;
+  static_assert(
+      trains,
+      "devplace: optimizer: all parameters of this network are frozen, so that nothing is left to train; leave "
+      "nn::frozen out around the layers that training shall change, or predict only.");
+  static constexpr bool takes_its_groups = options::none || optim::takes_groups<Rule>;
+  static_assert(takes_its_groups,
+                "devplace: optimizer: parts of the network have learning rates of their own (nn::learning_rate_times), "
+                "or only matrices decay, and this rule's step does not take groups of parameters; see takes_groups in "
+                "optim/optimizer_concept.hpp.");
   using backend_type = placement_backend_t<Where>;
   using mesh = detail::mesh_of<Where>;
   static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
@@ -157,12 +123,17 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   optimizer(const model_type& m, const Rule& rule, const PartOf& part) : rule_(rule) {
     rule.validate();
     of_ = m.shared_state();
-    for (std::size_t k = 0; k < updating_places; ++k)
+    for (std::size_t k = 0; k < updating_places; ++k) {
       for (std::size_t i = 0; i < parts; ++i) {
         const auto of = part(k, i);
         if (on_first_place && of.count == 0) continue;
-        states_[k][i] = optim::detail::make_state<Rule, T, backend_type>(mesh::ordinals[k], {of.first, of.count});
+        states_[k][i] =
+            optim::detail::make_state<Rule, T, backend_type, options::count>(mesh::ordinals[k], {of.first, of.count});
       }
+      if constexpr (!options::none)
+        if (states_[k][0].steps.data() != nullptr)
+          tables_[k] = options::template table<backend_type>(mesh::ordinals[k]);
+    }
     // A device with an unseen failure has skipped the initialisation.
     detail::wait_for_replicas<backend_type>(mesh::ordinals);
   }
@@ -209,26 +180,32 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
   detail::refusal zero_grad() DEVPLACE_REFUSED("gradients are written anew by each backward; leave zero_grad() out.");
   ///@}
 
-  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are one element on each
-  /// place by which gradients are multiplied (null: 1). `spread()` is called after the updates were enqueued, to copy
-  /// the parameters to the other places.
+  /// The same on a model's arenas, for callers that reduced the gradients there; `factors` are elements on each place
+  /// by which gradients are multiplied, and which say whether the step is skipped. `spread()` is called after the
+  /// updates were enqueued, to copy the parameters to the other places.
   template <class Spread, detail::configured = detail::configuration>
-  void update(state_type& state, bool divide, const std::array<const T*, places>& factors, Spread&& spread) {
+  void update(state_type& state, bool divide, const std::array<runtime::step_factors<T>, places>& factors,
+              Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
     rule_.validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
+    // An update writes no frozen parameters' copies, and one that a place may skip none.
+    const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
+    const bool stay_old = state.working_copies_are_old && !writes_all;
     state.working_copies_are_old = true;
     ++steps_;
+    bool rounded = updates_replicas;
     try {
       runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
         const auto& r = state.replicas[k];
         for (auto& part : states_[k])
-          optim::detail::update<Rule, T, backend_type>(rule_, r, part, divide ? r.gradient_data() + elements : nullptr,
-                                                       factors[k], steps_);
+          rounded &= optim::detail::update<options, updates_replicas, Rule, T, backend_type>(
+              rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
       spread();
+      state.working_copies_are_old = !rounded || stay_old;
     } catch (...) {
       state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;
@@ -246,8 +223,9 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
  private:
   Rule rule_;
-  std::array<std::array<optim::detail::replica_state<Rule, T>, parts>, updating_places> states_;
-  std::weak_ptr<const state_type> of_;  ///< not an address, which another model could reuse
+  std::array<std::array<optim::detail::replica_state<Rule, T, options::count>, parts>, updating_places> states_;
+  std::array<detail::memory_block, updating_places> tables_;  ///< of groups of parameters
+  std::weak_ptr<const state_type> of_;                        ///< not an address, which another model could reuse
   std::int64_t steps_ = 0;
 };
 

@@ -21,16 +21,49 @@ inline constexpr std::size_t step_memory_bytes = 192;
 /// device `ordinal`; the step is enqueued on its current stream, and the memory must exist until it is executed.
 template <class T>
 struct step_arguments {
-  int ordinal = 0;                     ///< of the device
-  std::size_t n = 0;                   ///< number of elements, including padding, whose gradients are 0
-  T* parameters = nullptr;             ///< updated in place
-  const T* gradients = nullptr;        ///< sums over the samples, not yet divided
-  T* state[max_state_arenas] = {};     ///< the first `state_arenas` are used; zero before the first step
-  const T* divisor = nullptr;          ///< one element: the sum of sample weights (null: 1)
-  const T* gradient_factor = nullptr;  ///< one element, for example from clipping, that multiplies gradients (null: 1)
-  std::int64_t step = 1;               ///< 1 for the first step
-  void* step_memory = nullptr;         ///< step_memory_bytes for the rule; zero before the first step
-  void* sent = nullptr;                ///< the same size on the host, initially zero: what the rule sent to this place
+  using value_type = T;       ///< the type of the arenas' elements
+  using working_type = void;  ///< layers read the parameters themselves
+
+  int ordinal = 0;                      ///< of the device
+  std::size_t n = 0;                    ///< number of elements, including padding, whose gradients are 0
+  T* parameters = nullptr;              ///< updated in place
+  const T* gradients = nullptr;         ///< sums over the samples, not yet divided
+  T* state[max_state_arenas] = {};      ///< the first `state_arenas` are used; zero before the first step
+  const T* divisor = nullptr;           ///< one element: the sum of sample weights (null: 1)
+  const T* gradient_factor = nullptr;   ///< one element, for example from clipping, that multiplies gradients (null: 1)
+  const std::uint32_t* skip = nullptr;  ///< one element; if not 0, the step changes nothing (null: it does)
+  std::int64_t step = 1;                ///< 1 for the first step
+  void* step_memory = nullptr;          ///< step_memory_bytes for the rule; zero before the first step
+  void* sent = nullptr;                 ///< the same size on the host, initially zero: what the rule sent to this place
+};
+
+/// Factors of the hyperparameters `learning_rate` and `weight_decay` for a group of parameters.
+struct option_factors {
+  double learning_rate = 1;  ///< from nn::learning_rate_times
+  double weight_decay = 1;   ///< 0 for parameters that do not decay, from decay_of_matrices
+
+  /// Whether both are equal.
+  friend constexpr bool operator==(const option_factors&, const option_factors&) = default;
+};
+
+/// One step in which parameters are in groups with options of their own. `step_memory` and `sent` have
+/// step_memory_bytes for each group.
+template <class T>
+struct grouped_step_arguments : step_arguments<T> {
+  const option_factors* factors = nullptr;  ///< of each group, on the host
+  unsigned groups = 0;                      ///< number of groups
+  const std::uint8_t* group_of = nullptr;   ///< of each runtime::element_alignment elements of the whole model
+  std::size_t first = 0;                    ///< position of `parameters` in the whole model
+};
+
+/// Arguments of a step, one of the two above, where layers read a rounded copy of the parameters. A rule whose `step`
+/// takes any arguments, as the library's, writes the copy in the same pass and says so; after other rules it is made by
+/// the next pass of the network.
+template <class Arguments, class Working>
+struct working_step_arguments : Arguments {
+  using working_type = Working;   ///< the type of the copy's elements
+  Working* working = nullptr;     ///< `n` elements
+  bool* wrote_working = nullptr;  ///< result, on the host: whether the update writes them
 };
 
 /// Requirements on an optimizer's hyperparameters, the library's and a user's (optim/rmsprop.hpp is a complete example,
@@ -44,6 +77,13 @@ struct step_arguments {
 ///   differ from those `sent`: their launches are the same in every step. A rule may call another rule's step, with
 ///   different values each time. A gradient is `gradient_factor * gradients[i] / divisor`, or 0 if the divisor is 0 (a
 ///   batch in which all labels are ignored).
+///
+/// A rule whose step also takes grouped_step_arguments says so by `static constexpr bool takes_groups = true`; without
+/// it, it cannot train networks with nn::learning_rate_times or parameters that do not decay.
+///
+/// A rule for mixed<half>, where a trainer skips steps whose gradients are not finite, has `static constexpr bool
+/// skips_steps = true`: if `skip` is not null and `*skip` is not 0, a step leaves parameters and state as they are, and
+/// does not count for the factors of later steps.
 template <class Rule>
 concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
                          max_state_arenas&& requires(const Rule& rule, const step_arguments<float>& in_float,
@@ -52,6 +92,12 @@ concept optimizer_rule = std::copyable<Rule> && Rule::state_arenas <=
   rule.validate();
   rule.template step<backend::cpu>(in_float);
   rule.template step<backend::cpu>(in_double);
+};
+
+/// Whether a rule takes parameters in groups with options of their own.
+template <class Rule>
+inline constexpr bool takes_groups = requires {
+  requires Rule::takes_groups;
 };
 
 }  // namespace devplace::optim

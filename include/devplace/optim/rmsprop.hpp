@@ -63,6 +63,11 @@ struct rmsprop {
 
   /// The means of squares, and the momenta, which are not accessed if momentum is 0.
   static constexpr std::size_t state_arenas = 2;
+  /// See optimizer_rule.
+  static constexpr bool takes_groups = true;
+
+  /// Steps whose gradients are not finite can be skipped on the place.
+  static constexpr bool skips_steps = true;
 
   /// Calls f(name, value) for each hyperparameter, which processes compare.
   void for_each_option(auto&& f) const {
@@ -83,12 +88,18 @@ struct rmsprop {
   }
 
   /// One update; see optimizer_rule.
-  template <class Backend, class T>
-  void step(const step_arguments<T>& arguments) const {
+  template <class Backend, class Arguments>
+  void step(const Arguments& arguments) const {
     if (momentum != 0)
       detail::update_by_formula<2, Backend>(*this, arguments);
     else
       detail::update_by_formula<1, Backend>(*this, arguments);
+  }
+
+  /// Applies the factors of a group of parameters.
+  void scale(const option_factors& by) {
+    learning_rate *= by.learning_rate;
+    weight_decay *= by.weight_decay;
   }
 
   /// The factors of a step.

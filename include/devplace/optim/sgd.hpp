@@ -50,6 +50,11 @@ struct sgd_formula {
   template <class T>
   using factors = sgd_factors<T>;
 
+  void scale(const option_factors& by) {
+    learning_rate *= by.learning_rate;
+    weight_decay *= by.weight_decay;
+  }
+
   /// The factors of step `t`. Before the first step with momentum there is none to keep.
   template <class T>
   DEVPLACE_HD void set(sgd_factors<T>& to, std::int64_t t) const {
@@ -79,6 +84,11 @@ struct sgd {
   /// The momenta. Allocated even if momentum is 0, so that memory does not depend on a run-time value; they are not
   /// accessed then.
   static constexpr std::size_t state_arenas = 1;
+  /// See optimizer_rule.
+  static constexpr bool takes_groups = true;
+
+  /// Steps whose gradients are not finite can be skipped on the place.
+  static constexpr bool skips_steps = true;
 
   /// Throws argument_error for a negative value, and for Nesterov's momentum without momentum or with dampening.
   void validate() const {
@@ -93,8 +103,8 @@ struct sgd {
   }
 
   /// One update; see optimizer_rule. The rule that was sent to the place last knows the first step with momentum.
-  template <class Backend, class T>
-  void step(const step_arguments<T>& arguments) const {
+  template <class Backend, class Arguments>
+  void step(const Arguments& arguments) const {
     const auto& last = *static_cast<const detail::sent_steps<detail::sgd_formula>*>(arguments.sent);
     const std::int64_t first = last.rule.first != 0 || momentum == 0 ? last.rule.first : arguments.step;
     const detail::sgd_formula formula{learning_rate, momentum, dampening, weight_decay, nesterov, first};

@@ -27,7 +27,7 @@ void broadcast_parameters(model<Net, Where, P>& m) {
   ++state.updates;
   state.working_copies_are_old = true;
   [[maybe_unused]] const auto spread = [&](auto communicator) {
-    parallel::broadcast_parameters<Net>(communicator, state);
+    parallel::broadcast_parameters<Net, true>(communicator, state);
     parallel::broadcast_buffers<Net>(communicator, state);
   };
   if constexpr (spans_processes<Where>) {

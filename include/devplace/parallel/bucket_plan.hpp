@@ -86,6 +86,7 @@ std::string describe_buckets() {
   std::vector<std::string> names;
   runtime::network_plan<typename Model::network_type>::for_each_parameter(
       [&](const std::string& name, auto, std::size_t offset) {
+        if (offset >= runtime::network_plan<typename Model::network_type>::parameter_elements) return;  // it is frozen
         offsets.push_back(offset);
         names.push_back(name);
       });

@@ -17,10 +17,11 @@
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
 /// Whether a trainer reduces buckets, in elements of type T, while the backward pass goes on: if there are several, so
-/// that some are complete before the last layer is done, and the communicator can.
+/// that some are complete before the last layer is done, and the communicator can and does not round.
 template <class Net, class Policy, class T, class Communicator>
-inline constexpr bool reduces_during_backward = overlapping_communicator<Communicator, T> &&
-                                                (detail::network_buckets<Net, T, Policy>::size > 1);
+inline constexpr bool reduces_during_backward =
+    overlapping_communicator<Communicator, T> && !rounds_gradients<Communicator> &&
+    (detail::network_buckets<Net, T, Policy>::size > 1);
 
 /// The reduction of a network's buckets while the backward pass goes on: each is started when the pass has written its
 /// last gradient, from the last layer's to the first's. Results are those of reduce_gradients and reduce_shares.

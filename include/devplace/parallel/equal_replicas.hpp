@@ -44,7 +44,7 @@ namespace devplace::parallel {
 template <class Net, class Backend, class S, std::size_t Places>
 void require_equal_replicas(const runtime::model_state<S>& state, const std::array<std::uint64_t*, Places>& checksums) {
   using parameter = typename runtime::replica<S>::parameter;
-  constexpr std::size_t count = runtime::network_plan<Net>::parameter_elements;
+  constexpr std::size_t count = runtime::network_plan<Net>::arena_elements;
   runtime::for_each_replica<Backend>(state, Places, [&](std::size_t k) {
     const runtime::replica<S>& r = state.replicas[k];
     devplace::detail::reduce<Backend>(

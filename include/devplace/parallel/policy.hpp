@@ -124,6 +124,27 @@ struct sharded_all_reduce {
   Engine engine = {};
 };
 
+/// Bytes of a gradient on its way between places under a policy, for a model whose gradients are of type T.
+template <class Policy, class T>
+inline constexpr std::size_t wire_bytes = sizeof(T);
+/// Those of a policy that rounds gradients.
+template <class Policy, class T>
+  requires requires {
+    typename Policy::engine_type::wire_type;
+  }
+inline constexpr std::size_t wire_bytes<Policy, T> = sizeof(typename Policy::engine_type::wire_type);
+
+/// Bytes of workspace on each place that a policy's engine allocates across processes for reducing `count` elements:
+/// none, unless the engine has a static member `workspace_bytes_across(count)`. Host memory is not included.
+template <class Policy>
+constexpr std::size_t workspace_bytes_across([[maybe_unused]] std::size_t count) {
+  using engine = typename Policy::engine_type;
+  if constexpr (requires { engine::workspace_bytes_across(count); })
+    return engine::workspace_bytes_across(count);
+  else
+    return 0;
+}
+
 /// Whether every place updates only its share of the parameters under a policy: true if it has a member
 /// `static constexpr bool updates_shares = true`.
 template <class Policy>

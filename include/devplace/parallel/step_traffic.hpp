@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 
 #include <devplace/nn/model.hpp>
 #include <devplace/parallel/policy.hpp>
+#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/tensor/precision.hpp>
 
 namespace devplace {
 
@@ -15,9 +18,11 @@ namespace devplace {
 /// cost
 ///
 /// - `all_reduce`: 2 (n - 1) S in total; each participant receives and sends 2 (n - 1) / n S;
-/// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition;
+/// - `sharded_all_reduce`: the same, half of it as parameters; if the trainer clips, `clipping` in addition, which is
+///   part of `gradients` in mixed<half>, whose trainers always look at whole gradients;
 /// - `reduce_and_broadcast`: (n - 1) S + (n - 1) / n S to the first one, whose sums are formed slice by slice (across
-///   processes (n - 1) S, and the loss from there), and (n - 1) times the parameters from there.
+///   processes (n - 1) S, and the loss from there), and (n - 1) times the parameters from there, in mixed<half> with
+///   the scale of losses.
 ///
 /// Both engines move the same amount. Numbers are rounded to whole elements, as if n divided S. Constants in one
 /// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
@@ -25,7 +30,7 @@ template <class Model, class Policy>
 struct step_traffic {
   /// So that no other error follows.
   ///@{
-  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, bytes = 0, clipping = 0;
+  std::size_t participants = 0, gradients = 0, parameters = 0, buffers = 0, statistics = 0, bytes = 0, clipping = 0;
   ///@}
   /// Refuses all else.
   template <class... X>
@@ -47,6 +52,7 @@ struct step_traffic<model<Net, Where, P>, Policy> {
   std::size_t gradients;     ///< bytes of gradients between participants
   std::size_t parameters;    ///< bytes of parameters from those who update them to the others
   std::size_t buffers;       ///< bytes of buffers (untrained state of layers) from the first one to the others
+  std::size_t statistics;    ///< bytes that layers over the samples of all places reduce, forward and backward
   std::size_t bytes;         ///< the total
   std::size_t clipping;      ///< additional if the trainer clips: of gradients that are whole already otherwise
 
@@ -59,15 +65,22 @@ struct step_traffic<model<Net, Where, P>, Policy> {
     constexpr std::size_t element = sizeof(typename precision_traits<P>::parameter),
                           of_parameters = plan::parameter_elements * element,
                           of_sums = runtime::gradient_tail * sizeof(typename precision_traits<P>::wire),
-                          of_gradients =
-                              plan::parameter_elements * sizeof(typename precision_traits<P>::wire) + of_sums;
+                          of_gradients = plan::parameter_elements *
+                                             collective::wire_bytes<Policy, typename precision_traits<P>::wire> +
+                                         of_sums;
     gradients = (n - 1) * of_gradients;
     constexpr bool copies_sums = shares || (spans_processes<Where> && !Policy::every_place_updates);
     gradients += copies_sums ? (n - 1) * of_sums : Policy::every_place_updates ? gradients : gradients / n;
-    parameters = Policy::every_place_updates && !shares ? 0 : (n - 1) * of_parameters;
+    constexpr std::size_t of_scale = scales_losses<P> ? sizeof(runtime::loss_scale) : 0;
+    parameters = shares                        ? (n - 1) * of_parameters
+                 : Policy::every_place_updates ? 0
+                                               : (n - 1) * (of_parameters + of_scale);
+    const std::size_t whole = shares ? (n - 1) * (of_gradients - of_sums) : 0;
+    gradients += scales_losses<P> ? whole : 0;
+    clipping = scales_losses<P> ? 0 : whole;
     buffers = (n - 1) * plan::buffer_elements * element;
-    bytes = gradients + parameters + buffers;
-    clipping = shares ? (n - 1) * (of_gradients - of_sums) : 0;
+    statistics = 2 * 2 * (n - 1) * plan::reduced_numbers * sizeof(std::int64_t);
+    bytes = gradients + parameters + buffers + statistics;
   }
 
   /// Prints the numbers in one line.
@@ -75,6 +88,7 @@ struct step_traffic<model<Net, Where, P>, Policy> {
     out << t.bytes << " bytes between " << t.participants << (t.participants == 1 ? " participant" : " participants")
         << " in a step: " << t.gradients << " of gradients, " << t.parameters << " of parameters";
     if (t.buffers != 0) out << ", " << t.buffers << " of buffers";
+    if (t.statistics != 0) out << ", " << t.statistics << " of statistics";
     return out;
   }
 };

@@ -46,6 +46,12 @@ void broadcast_buffers(Communicator& communicator, const runtime::model_state<S>
     communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::buffer_data).span(), buffers, 0);
 }
 
+/// Whether a communicator sends gradients in fewer bits; see parallel/wire.hpp.
+template <class Communicator>
+inline constexpr bool rounds_gradients = requires {
+  typename Communicator::rounded_type;
+};
+
 /// Sums the gradient arenas, with the sums that follow the gradients, over the replicas, bucket by bucket: on every
 /// place, or on the first one. Buffers, which forward wrote from each place's own samples, are replaced by those of the
 /// first place, as in nn.DataParallel and DistributedDataParallel.
@@ -56,7 +62,14 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
                 "devplace: gradients are reduced in the arena where backward writes them, in their own type.");
   using plan = detail::network_buckets<Net, wire, Policy>;
   for (std::size_t i = 0; i != plan::size; ++i) {
-    const bucket b = plan::at(i);
+    bucket b = plan::at(i);
+    if constexpr (rounds_gradients<Communicator>) {
+      if (i == 0) b.count -= runtime::gradient_tail;
+      const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, b.first);
+      communicator.reduce_rounded(arenas.span(), b.count, Policy::every_place_updates);
+      b = {b.first + b.count, runtime::gradient_tail};
+      if (i != 0) continue;
+    }
     const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, b.first);
     if constexpr (Policy::every_place_updates)
       communicator.all_reduce(arenas.span(), b.count, reduction::sum);
@@ -79,6 +92,10 @@ void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& s
 /// and everyone the sums that follow the gradients; the other gradients are unspecified afterwards.
 template <class Net, class Policy, class Communicator, class S, class Shares>
 void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
+  constexpr bool exact = !rounds_gradients<Communicator>;
+  static_assert(exact,
+                "devplace: collective::wire is an engine of all_reduce and reduce_and_broadcast; sharded_all_reduce "
+                "takes another, such as collective::direct.");
   using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
   for (std::size_t i = 0; i != plan::size; ++i) {
     communicator.reduce_scatter(
@@ -127,11 +144,12 @@ void prepare_reductions(Communicator& communicator) {
     communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
 }
 
-/// Copies the first place's parameters to the others.
-template <class Net, class Communicator, class S>
+/// Copies the first place's parameters to the others: those that are trained, or all of them.
+template <class Net, bool All = false, class Communicator, class S>
 void broadcast_parameters(Communicator& communicator, const runtime::model_state<S>& state) {
+  using plan = runtime::network_plan<Net>;
   communicator.broadcast(detail::arena_pointers(state, &runtime::replica<S>::parameter_data).span(),
-                         runtime::network_plan<Net>::parameter_elements, 0);
+                         All ? plan::arena_elements : plan::parameter_elements, 0);
 }
 
 /// The complete synchronisation: every place has the sum afterwards, for any policy. Ordinals are run-time values.

@@ -61,8 +61,9 @@ constexpr batch_fault fault_of_batch() {
         !(Whole && std::is_same_v<where, typename Model::placement_type>))
       return batch_fault::placement;
     if (!std::is_same_v<typename Batch::value_type, taken>)
-      return std::is_same_v<taken, element_of_t<typename Model::precision_type>> ? batch_fault::elements
-                                                                                 : batch_fault::own_elements;
+      return std::is_same_v<taken, typename precision_traits<typename Model::precision_type>::input>
+                 ? batch_fault::elements
+                 : batch_fault::own_elements;
     return can_be_batch<typename Batch::extents_type, typename Model::input_extents>() ? batch_fault::none
                                                                                        : batch_fault::sample;
   }

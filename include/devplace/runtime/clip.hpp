@@ -8,6 +8,7 @@
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/backend.hpp>
+#include <devplace/runtime/loss_scaling.hpp>
 
 namespace devplace {
 
@@ -37,12 +38,21 @@ struct clip_result {
   double max_norm;
   T* factor;
   T* norm;
+  loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
+  scaling_rule scaling = {};
+  double unscaled = 1;  ///< what gradients were divided by when they were scaled
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
-    const double scale = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
+    // The squares of finite floats have a finite sum in double.
+    const double unscale = scaler == nullptr ? 1 : unscaled / static_cast<double>(scaler->scale);
+    const double weights = divisor == nullptr ? 1 : *divisor == T{0} ? 0 : 1 / static_cast<double>(*divisor);
+    const double scale = weights * unscale;
     const double total = std::sqrt(sum_of_squares) * (scale < 0 ? -scale : scale);
     const double wanted = max_norm / (total + 1e-6);
-    *factor = static_cast<T>(wanted > 1 ? 1 : wanted);  // this order of operands propagates NaN
+    const double clipped = wanted > 1 ? 1 : wanted;  // this order of operands propagates NaN
+    *factor = static_cast<T>(clipped * unscale);
+    if (scaler != nullptr)
+      scaler->decide(scaling, devplace::detail::is_finite(sum_of_squares), devplace::detail::is_finite(*factor));
     if (norm != nullptr) *norm = static_cast<T>(total);
   }
 };

@@ -9,6 +9,7 @@
 #include <devplace/runtime/network.hpp>
 #include <devplace/runtime/pass.hpp>
 #include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/round_elements.hpp>
 #include <devplace/runtime/state.hpp>
 
 namespace devplace::runtime {
@@ -22,15 +23,22 @@ struct pass_layout {
   using output_extents = typename plan::output;
   using input_element = typename plan::template input_element<P>;
   using output_element = typename plan::template output_element<P>;
-  static constexpr element_sizes sizes{sizeof(input_element), sizeof(typename roles::activation)};
+  /// Whether samples are rounded to activations before the first layer, and what that layer reads.
+  static constexpr bool rounds_input = plan::template rounds_input<P>;
+  using first_element = typename plan::template first_element<P>;
+  static constexpr element_sizes sizes{sizeof(first_element), sizeof(typename roles::activation),
+                                       sizeof(typename roles::accumulator)};
 
-  /// Bytes of one pass's workspace: saved activations, output, scratch.
+  /// Bytes of one pass's workspace: saved activations, output, the rounded samples, scratch.
   static constexpr std::size_t workspace_bytes(std::size_t batch, mode m) {
-    return saved_bytes(batch, m) + output_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
+    return saved_bytes(batch, m) + output_bytes(batch) + rounded_bytes(batch) + plan::scratch_bytes(batch, m, sizes);
   }
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m) { return plan::saved_bytes(batch, m, sizes); }
   static constexpr std::size_t output_bytes(std::size_t batch) {
     return padded_bytes(sample_size<output_extents> * batch * sizeof(output_element));
+  }
+  static constexpr std::size_t rounded_bytes(std::size_t batch) {
+    return rounds_input ? padded_bytes(sample_size<input_extents> * batch * sizeof(first_element)) : 0;
   }
 };
 
@@ -38,6 +46,7 @@ struct pass_layout {
 template <class Net, class P, class Backend>
 struct engine : pass_layout<Net, P> {
   using layout = pass_layout<Net, P>;
+  using typename layout::first_element;
   using typename layout::input_element;
   using typename layout::output_element;
   using typename layout::plan;
@@ -51,11 +60,14 @@ struct engine : pass_layout<Net, P> {
     p.batch = batch;
     p.ordinal = r.ordinal;
     p.parameters = r.working_data();
+    p.master_parameters = r.parameter_data();
+    p.frozen = plan::parameter_elements;
     p.buffers = r.buffer_data();
     p.saved = static_cast<std::byte*>(workspace);
-    p.scratch = p.saved + layout::saved_bytes(batch, m) + layout::output_bytes(batch);
+    p.scratch = p.saved + layout::saved_bytes(batch, m) + layout::output_bytes(batch) + layout::rounded_bytes(batch);
     p.mode = m;
     p.key = key;
+    p.samples = batch;
     return p;
   }
 
@@ -67,7 +79,14 @@ struct engine : pass_layout<Net, P> {
   static void forward(const pass<P>& p, const input_element* x) { forward(p, x, output_of(p)); }
   /// The same with the output elsewhere; not before a backward pass, which may read it.
   static void forward(const pass<P>& p, const input_element* x, output_element* y) {
-    plan::template forward<Backend, input_element>(p, x, y);
+    for_each_phase(p, [x, y](const pass<P>& q) { forward_phase(q, x, y); });
+  }
+  /// One phase of a pass that meets others.
+  static void forward_phase(const pass<P>& p, const input_element* x, output_element* y) {
+    if constexpr (layout::rounds_input)
+      if (p.phase == 0)
+        round_elements<Backend>(p.ordinal, rounded_of(p), x, p.batch * sample_size<typename layout::input_extents>);
+    plan::template forward<Backend, first_element>(p, first_input(p, x), y);
   }
 
   /// Writes (or adds) the gradients of the sum of the losses to the replica's arena, and writes the gradient of the
@@ -75,10 +94,29 @@ struct engine : pass_layout<Net, P> {
   template <class After = nothing_after>
   static void backward(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy, bool add,
                        activation* dx = nullptr, After after = {}) {
+    for_each_phase(p, [&](const pass<P>& q) { backward_phase(q, r, x, dy, add, dx, after); });
+  }
+  /// One phase of a pass that meets others.
+  template <class After = nothing_after>
+  static void backward_phase(const pass<P>& p, const replica_type& r, const input_element* x, const activation* dy,
+                             bool add, activation* dx = nullptr, After after = {}) {
     if constexpr (plan::tells_layers)
-      plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add, after);
+      plan::template backward<Backend, first_element>(p, first_input(p, x), output_of(p), dy, dx, r.gradient_data(),
+                                                      add, after);
     else
-      plan::template backward<Backend, input_element>(p, x, output_of(p), dy, dx, r.gradient_data(), add);
+      plan::template backward<Backend, first_element>(p, first_input(p, x), output_of(p), dy, dx, r.gradient_data(),
+                                                      add);
+  }
+
+  template <class F>
+  static void for_each_phase(const pass<P>& p, const F& f) {
+    if constexpr (plan::meetings == 0) {
+      f(p);
+    } else {
+      pass<P> q = p;
+      for (; q.phase <= plan::meetings; ++q.phase)
+        f(q);
+    }
   }
 
   /// Sets the gradients to zero, for a place that has no samples of a batch.
@@ -93,6 +131,18 @@ struct engine : pass_layout<Net, P> {
   }
   static void add_sums(const replica_type& r, const typename roles::accumulator* sums, bool add) {
     devplace::detail::for_each_index<Backend>(r.ordinal, 1, 1, tail(r, sums, add));
+  }
+
+ private:
+  /// Where a pass keeps the rounded samples, from forward to backward.
+  static first_element* rounded_of(const pass<P>& p) {
+    return static_cast<first_element*>(static_cast<void*>(p.scratch - layout::rounded_bytes(p.batch)));
+  }
+  static const first_element* first_input(const pass<P>& p, const input_element* x) {
+    if constexpr (layout::rounds_input)
+      return rounded_of(p);
+    else
+      return x;
   }
 };
 

@@ -128,6 +128,8 @@ class [[nodiscard]] gradients {
   template <class Element, std::size_t Index>
   auto window(std::size_t k) const {
     using entry = typename runtime::network_plan<Net>::template parameter_at<Index>;
+    constexpr bool trained = !entry::frozen;
+    static_assert(trained, "devplace: gradients: this parameter is frozen, and has no gradient.");
     const auto& replica = runtime::replica_at(arena(), k);
     return detail::view_at<placement_backend_t<Where>, Element>(
         replica.ordinal, replica.gradient_data() + entry::offset, typename entry::extents{});

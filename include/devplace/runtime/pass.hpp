@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <devplace/place/placement.hpp>
 #include <devplace/tensor/precision.hpp>
 
 namespace devplace::runtime {
@@ -33,18 +34,33 @@ constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-/// Bytes of one element of a network's input and of its activations.
+/// Bytes of one element of the first layer's input, of activations, and of what layers save and compute besides them.
 struct element_sizes {
   std::size_t input;
   std::size_t activation;
+  std::size_t accumulator;
 };
 
 /// Number of elements of one sample of these extents.
 template <class Extents>
 inline constexpr std::size_t sample_size = Extents{}.size();
 
+/// What the passes of all places reduce where they meet: `count` numbers from this address on, each place's own, become
+/// those of `op` over the places. Integers, so that the results do not depend on the order of the places. No numbers:
+/// there is nothing to reduce.
+struct meeting {
+  std::int64_t* numbers = nullptr;
+  std::size_t count = 0;
+  reduction op = reduction::sum;
+};
+
 /// All data that a pass through a layer uses: pointers to one replica's arenas and workspace, as run-time values, so
 /// that passes are compiled once for all devices. P is the precision of products.
+///
+/// A network with layers that compute over the samples of all places has passes in several phases, plan::meetings + 1
+/// of them: forward, or backward, is called once for each, and between two of them the passes of all places meet, and
+/// what they left in `reduced` is reduced over them. A place without samples takes part in the phases of such layers. A
+/// pass that is alone has all phases, too, and nothing is reduced.
 template <class P>
 struct pass {
   using roles = precision_traits<P>;
@@ -56,6 +72,12 @@ struct pass {
   std::byte* scratch = nullptr;
   runtime::mode mode = runtime::mode::predict;
   random_key key{};
+  const typename roles::parameter* master_parameters = nullptr;  ///< as the optimizer has them
+  std::size_t phase = 0;       ///< of the network's, or seen from a layer of the layer's
+  std::size_t samples = 0;     ///< of all places whose passes meet
+  bool first = true;           ///< whether it is the first place of these
+  meeting* reduced = nullptr;  ///< null if the pass is alone
+  std::size_t frozen = 0;      ///< elements from there to the parameters that are not trained
 };
 
 /// What a backward pass calls after each layer, if its caller need not know: `after(gradients)` says that the gradients

@@ -53,7 +53,8 @@ struct replica {
 template <class S>
 struct model_state {
   std::vector<replica<S>> replicas;
-  std::vector<int> ordinals;  ///< of their devices
+  std::vector<int> ordinals;         ///< of their devices
+  std::size_t trained_elements = 0;  ///< of each arena of parameters: those that have gradients
   std::uint64_t seed = 0;
   std::uint64_t step = 0;             ///< number of training passes so far; keys random layers
   std::uint64_t gradient_writes = 0;  ///< number of backward passes so far, which write or accumulate gradients

@@ -13,10 +13,12 @@
 
 namespace devplace::runtime {
 
-/// Number of elements of a replica's arenas, including padding.
+/// Number of elements of a replica's arenas, including padding. Frozen parameters follow the others, and have no
+/// gradients.
 struct arena_sizes {
   std::size_t parameters;
   std::size_t buffers;
+  std::size_t frozen = 0;
 };
 
 template <class S, class Backend>
@@ -26,9 +28,10 @@ replica<S> make_replica(int ordinal, const arena_sizes& sizes) {
   using accumulator = typename roles::accumulator;
   replica<S> r;
   r.ordinal = ordinal;
-  r.parameters = zeros<parameter, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
+  const std::size_t parameters = sizes.parameters + sizes.frozen;
+  r.parameters = zeros<parameter, Backend>(ordinal, parameters, memory_purpose::parameters);
   if constexpr (replica<S>::has_working_copy)
-    r.working_copy = zeros<typename roles::working, Backend>(ordinal, sizes.parameters, memory_purpose::parameters);
+    r.working_copy = zeros<typename roles::working, Backend>(ordinal, parameters, memory_purpose::parameters);
   r.buffers = zeros<parameter, Backend>(ordinal, sizes.buffers, memory_purpose::parameters);
   r.sums = zeros<accumulator, Backend>(ordinal, loss_sums_bytes / sizeof(accumulator), memory_purpose::workspace);
   return r;
@@ -40,6 +43,7 @@ std::shared_ptr<model_state<S>> empty_state(std::span<const int> ordinals, const
   auto state = std::make_shared<model_state<S>>();
   state->failures = failures_of<Backend>(ordinals);
   devplace::detail::wait_for_replicas<Backend>(ordinals);  // throws earlier failures
+  state->trained_elements = sizes.parameters;
   state->replicas.reserve(ordinals.size());
   state->ordinals.assign(ordinals.begin(), ordinals.end());
   for (const int ordinal : ordinals)
@@ -55,7 +59,7 @@ void require_gradients(model_state<S>& state) {
   bool more = false;
   for (replica<S>& r : state.replicas) {
     if (r.gradients.data() != nullptr) continue;
-    const std::size_t elements = r.parameters.bytes() / sizeof(typename replica<S>::parameter) + gradient_tail;
+    const std::size_t elements = state.trained_elements + gradient_tail;
     r.gradients = zeros<typename replica<S>::gradient, Backend>(r.ordinal, elements, memory_purpose::gradients);
     more = true;
   }
@@ -82,7 +86,9 @@ template <class Backend, class FromBackend, class S>
 std::shared_ptr<model_state<S>> copied_state(std::span<const int> ordinals, const model_state<S>& from) {
   const replica<S>& first = from.replicas.front();
   constexpr std::size_t element = sizeof(typename replica<S>::parameter);
-  auto state = empty_state<S, Backend>(ordinals, {first.parameters.bytes() / element, first.buffers.bytes() / element});
+  const std::size_t trained = from.trained_elements;
+  auto state = empty_state<S, Backend>(
+      ordinals, {trained, first.buffers.bytes() / element, first.parameters.bytes() / element - trained});
   state->seed = from.seed;
   state->step = from.step;
   copy_parameters<Backend, FromBackend>(*state, from);

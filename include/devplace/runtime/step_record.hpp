@@ -8,8 +8,16 @@
 #include <utility>
 
 #include <devplace/config.hpp>
+#include <devplace/runtime/pass.hpp>
 
 namespace devplace::runtime {
+
+/// Elements on a place that change a step: by what gradients are multiplied, and whether it is skipped; null: nothing.
+template <class T>
+struct step_factors {
+  const T* factor = nullptr;
+  const std::uint32_t* skip = nullptr;
+};
 
 /// Scales gradients before they are used. A divisor of 0 means a batch in which all samples are ignored: its gradients
 /// are 0, and dividing would make them NaN.
@@ -18,7 +26,9 @@ struct gradient_source {
   const T* gradients;
   const T* divisor;
   const T* gradient_factor;
+  const std::uint32_t* skip = nullptr;  ///< one element; if not 0, the step changes nothing (null: it does)
 
+  DEVPLACE_HD bool skipped() const { return skip != nullptr && *skip != 0; }
   DEVPLACE_HD T factor() const {
     const T factor = gradient_factor == nullptr ? T{1} : *gradient_factor;
     if (divisor == nullptr) return factor;
@@ -44,6 +54,15 @@ struct step_record {
     rule.set(next, at);
     ticket = 0;
   }
+  /// The same with other hyperparameters at the place's own next step, where steps are skipped that the host has
+  /// counted. A rule that starts something in a step, its member `first`, keeps the step that this place has noted.
+  DEVPLACE_HD void resume(const Rule& with, std::int64_t at) {
+    if (step == 0) return begin(with, at);
+    Rule resumed = with;
+    if constexpr (requires { resumed.first; })
+      if (resumed.first != 0) resumed.first = rule.first != 0 ? rule.first : step;
+    begin(resumed, step);
+  }
   DEVPLACE_HD void advance() {
     ++step;
     rule.set(next, step);
@@ -59,26 +78,96 @@ struct element_arithmetic {
   DEVPLACE_HD static void take_root(T& x) { x = std::sqrt(x); }
 };
 
+/// Where an update writes the rounded parameters that layers read: nowhere, or elements of another type.
+template <class Working>
+struct working_parameters {
+  Working* data;
+  template <class T>
+  DEVPLACE_HD void store(std::size_t i, T parameter) const {
+    data[i] = static_cast<Working>(parameter);
+  }
+};
+template <>
+struct working_parameters<void> {
+  template <class T>
+  DEVPLACE_HD void store(std::size_t, T) const {}
+};
+
 /// An enqueued update: the factors that `steps` has when it runs are a formula, which is called for each element as
 /// `factors(arithmetic, gradient, parameter, state...)` and changes the parameter and the state.
-template <class Rule, class T, std::size_t Arrays>
+template <class Rule, class T, std::size_t Arrays, class Working = void>
 struct update {
   using value_type = T;
+  using working_type = Working;
   using factors = typename Rule::template factors<T>;
   using array_numbers = std::make_index_sequence<Arrays>;
 
   gradient_source<T> source;
   T* arrays[Arrays];  ///< parameters, then state
   step_record<Rule, T>* steps;
+  working_parameters<Working> working = {};
 
   DEVPLACE_HD void element(const factors& formula, T factor, std::size_t i) const {
     call(formula, factor, i, array_numbers{});
   }
 
+  /// A copy of the formula, which `at` gives for every element.
+  struct formulas_type {
+    factors formula;
+    DEVPLACE_HD const factors& at(std::size_t) const { return formula; }
+  };
+  DEVPLACE_HD formulas_type formulas() const { return {steps->next}; }
+  /// Calls f(update, begin, end) for elements with one formula.
+  template <class F>
+  void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
+    f(*this, begin, end);
+  }
+  /// Prepares the next step.
+  DEVPLACE_HD void advance() const { steps->advance(); }
+
  private:
   template <std::size_t... Array>
   DEVPLACE_HD void call(const factors& formula, T factor, std::size_t i, std::index_sequence<Array...>) const {
     formula(element_arithmetic<T>{factor}, source.gradients[i], arrays[Array][i]...);
+    working.store(i, arrays[0][i]);
+  }
+};
+
+/// The same for parameters in groups with options of their own: `steps` has a record for each group. Parameters begin
+/// at multiples of element_alignment, so that so many elements are always in one group.
+template <class Rule, class T, std::size_t Arrays, class Working = void>
+struct grouped_update : update<Rule, T, Arrays, Working> {
+  using typename update<Rule, T, Arrays, Working>::factors;
+  using records = const step_record<Rule, T>*;
+
+  const std::uint8_t* group_of;  ///< of each element_alignment elements of the model's arena
+  std::size_t first;             ///< the first element that is updated
+  unsigned groups;
+
+  struct formulas_type {
+    records steps;
+    const std::uint8_t* group_of;
+    std::size_t first;
+    DEVPLACE_HD const factors& at(std::size_t i) const { return steps[group_of[(first + i) / element_alignment]].next; }
+  };
+  DEVPLACE_HD formulas_type formulas() const { return {this->steps, group_of, first}; }
+  template <class F>
+  void for_each_group(std::size_t begin, std::size_t end, F&& f) const {
+    while (begin < end) {
+      const std::uint8_t group = group_of[(first + begin) / element_alignment];
+      std::size_t stop = begin;
+      while (stop < end && group_of[(first + stop) / element_alignment] == group)
+        stop += element_alignment - (first + stop) % element_alignment;
+      stop = stop < end ? stop : end;
+      update<Rule, T, Arrays, Working> of_group = *this;
+      of_group.steps += group;
+      f(of_group, begin, stop);
+      begin = stop;
+    }
+  }
+  DEVPLACE_HD void advance() const {
+    for (unsigned group = 0; group < groups; ++group)
+      this->steps[group].advance();
   }
 };
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
+#include <devplace/tensor/detail/round_to_short.hpp>
+#include <devplace/tensor/detail/short_limits.hpp>
 
 namespace devplace {
 
@@ -20,10 +22,10 @@ class bf16 {
   /// The nearest number.
   ///@{
   DEVPLACE_HD explicit constexpr bf16(float value) : bits_(rounded(value)) {}
-  DEVPLACE_HD explicit constexpr bf16(double value) : bits_(rounded(to_odd(value))) {}
+  DEVPLACE_HD explicit constexpr bf16(double value)
+      : bits_(detail::round_to_short<8, 7>(__builtin_bit_cast(std::uint64_t, value))) {}
   template <std::integral Integer>
-    requires(sizeof(Integer) <= sizeof(std::int32_t))
-  DEVPLACE_HD explicit constexpr bf16(Integer value) : bf16(static_cast<double>(value)) {}
+  DEVPLACE_HD explicit constexpr bf16(Integer value) : bf16(detail::to_rounded_once(value)) {}
   ///@}
 
   /// The same number.
@@ -44,23 +46,18 @@ class bf16 {
  private:
   DEVPLACE_HD static constexpr std::uint16_t rounded(float value) {
     const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-    if (value != value) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+    // NaNs by their bits: -ffast-math removes comparisons that find them.
+    if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-  }
-
-  /// A float that rounds to the same bf16 as the double: if inexact, the neighbour whose last bit is 1 (round to odd),
-  /// so that no tie arises.
-  DEVPLACE_HD static constexpr float to_odd(double value) {
-    const float nearest = static_cast<float>(value);
-    const double back = nearest;
-    if (back == value || value != value) return nearest;
-    std::uint32_t bits = __builtin_bit_cast(std::uint32_t, nearest);
-    const bool away_from_zero = value < 0 ? back < value : back > value;
-    if (away_from_zero) --bits;
-    return __builtin_bit_cast(float, bits | 1);
   }
 
   std::uint16_t bits_;
 };
 
 }  // namespace devplace
+
+/// \cond
+// Limits of the type, as those of float.
+template <>
+struct std::numeric_limits<devplace::bf16> : devplace::detail::short_limits<devplace::bf16, 8, 7> {};
+/// \endcond

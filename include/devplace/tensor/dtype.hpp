@@ -6,13 +6,18 @@
 #include <cstdint>
 
 #include <devplace/tensor/bf16.hpp>
+#include <devplace/tensor/half.hpp>
 
 namespace devplace {
 
-/// Element types of tensors: float, double, int32, int64, uint8, and for storage bf16.
+/// Floating-point types of 16 bits, for storage: arithmetic is done in float.
+template <class T>
+concept short_element = std::same_as<T, bf16> || std::same_as<T, half>;
+
+/// Element types of tensors: float, double, int32, int64, uint8, and for storage bf16 and half.
 template <class T>
 concept element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t> || std::same_as<T, bf16>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t> || short_element<T>;
 
 /// Element types that parameters and gradients can have.
 template <class T>
@@ -41,6 +46,8 @@ constexpr const char* dtype_name() {
     return "int64";
   else if constexpr (std::same_as<T, bf16>)
     return "bf16";
+  else if constexpr (std::same_as<T, half>)
+    return "half";
   else
     return "uint8";
 }

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
+#include <type_traits>
 
-#include <devplace/tensor/bf16.hpp>
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace {
@@ -16,9 +15,8 @@ namespace devplace {
 struct tf32 {};
 
 /// A precision of models whose activations, and the copy of the parameters that layers read, are `Storage`, while the
-/// parameters themselves, their gradients and the optimizer's state are float. `mixed<bf16>` runs layers that compute
-/// with the element types of their call; devplace's own products, losses and random layers do not take bf16 yet.
-template <std::same_as<bf16> Storage>
+/// parameters themselves, their gradients and the optimizer's state are float: `mixed<bf16>`, `mixed<half>`.
+template <short_element Storage>
 struct mixed {};
 
 /// The element type of each role in a precision. Parameters, gradients and state have one type, because the optimizer's
@@ -30,14 +28,16 @@ namespace detail {
 
 template <class T>
 struct uniform_roles {
-  using parameter = T;    ///< what optimizers update, and buffers
-  using working = T;      ///< the copy of the parameters that layers read; no copy if it is `parameter`
-  using activation = T;   ///< outputs of layers, their gradients, and data saved for backward
-  using gradient = T;     ///< gradients of the parameters
-  using state = T;        ///< state of the optimizer
-  using accumulator = T;  ///< sums of losses and of weights
-  using wire = T;         ///< reductions of gradients over several places
-  using storage = T;      ///< precisions with the same `storage` share the code of models' arenas
+  using input = T;       ///< samples at a network's input; the model rounds them to activations
+  using parameter = T;   ///< what optimizers update, and buffers
+  using working = T;     ///< the copy of the parameters that layers read; no copy if it is `parameter`
+  using activation = T;  ///< outputs of layers and their gradients
+  using gradient = T;    ///< gradients of the parameters
+  using state = T;       ///< state of the optimizer
+  using accumulator =
+      T;              ///< sums, losses with their gradients, and what layers compute with or save besides activations
+  using wire = T;     ///< reductions of gradients over several places
+  using storage = T;  ///< precisions with the same `storage` share the code of models' arenas
 };
 
 }  // namespace detail
@@ -53,14 +53,18 @@ struct precision_traits<mixed<Storage>> : detail::uniform_roles<float> {
   using storage = mixed<Storage>;
 };
 
-/// A precision of models: `float`, `double`, `tf32`, `mixed<bf16>`.
+/// A precision of models: `float`, `double`, `tf32`, `mixed<bf16>`, `mixed<half>`.
 template <class P>
 concept precision = requires {
   typename precision_traits<P>::parameter;
 };
 
-/// The element type of computations in a precision: float for `tf32`, bf16 for `mixed<bf16>`, otherwise the precision
-/// itself.
+/// Whether trainers scale losses in a precision, since gradients may be too small for its type: in mixed<half>.
+template <class P>
+inline constexpr bool scales_losses = std::is_same_v<P, mixed<half>>;
+
+/// The element type of computations in a precision: float for `tf32`, bf16 for `mixed<bf16>`, half for `mixed<half>`,
+/// otherwise the precision itself.
 template <class P>
 using element_of_t = typename precision_traits<P>::activation;
 

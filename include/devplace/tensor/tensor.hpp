@@ -70,7 +70,7 @@ class DEVPLACE_NODISCARD tensor<T, Extents, P> : public detail::refused_uses<Ext
   tensor(Value... values) : tensor(Extents{}) {
     constexpr bool one_axis = rank < 2 && Extents::is_static;
     constexpr bool fits = !one_axis || sizeof...(Value) == Extents{}.size();
-    constexpr bool exact = std::is_floating_point_v<T> || (std::is_integral_v<Value> && ...);
+    constexpr bool exact = !std::is_integral_v<T> || (std::is_integral_v<Value> && ...);
     static_assert(one_axis,
                   "devplace: a list of numbers makes a tensor of one axis with a static extent; a matrix takes nested "
                   "lists, {{1, 2}, {3, 4}}, and sizes are given as extents(3, 4).");

@@ -115,7 +115,8 @@ constexpr auto wrap(Source&& source, const Extents& extents, const std::array<st
 ///@{
 #define DEVPLACE_DETAIL_HOW_TO_WRAP                                                                                \
   "wrap(values, extents<2, 3>{}) or wrap(pointer, extents(rows, 3)): give the memory of elements (float, double, " \
-  "std::int32_t, std::int64_t, std::uint8_t, bf16), then the extents, then, if the rows are not packed, a stride " \
+  "std::int32_t, std::int64_t, std::uint8_t, bf16, half), then the extents, then, if the rows are not packed, a "  \
+  "stride "                                                                                                        \
   "for each axis in braces."
 template <class... GIVE_MEMORY_OF_ELEMENTS_THEN_extents_THEN_A_STRIDE_FOR_EACH_AXIS>
 detail::refusal wrap(...) DEVPLACE_REFUSED(DEVPLACE_DETAIL_HOW_TO_WRAP);

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/option_groups.hpp>
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
 #include <devplace/place/detail/refusal.hpp>
@@ -51,9 +53,25 @@ struct step_layout {
     return runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
                                  sizeof(typename roles::activation));
   }
-  /// The pass, the gradient of the loss, and a loss for each sample.
+  /// The rows of one output along its last axis: some losses have a value for each.
+  static constexpr std::size_t rows_of_output = [] {
+    using output = typename run::output_extents;
+    if constexpr (output::rank == 0)
+      return std::size_t{1};
+    else
+      return runtime::sample_size<output> / std::max(output::static_extent(output::rank - 1), std::size_t{1});
+  }();
+  /// Whether the loss computes with a copy of the outputs, since these are of 16 bits. Their gradient takes its place.
+  static constexpr bool copies_outputs = !std::is_same_v<typename roles::activation, typename roles::accumulator>;
+  static constexpr std::size_t output_copy(std::size_t rows) {
+    return copies_outputs ? runtime::padded_bytes(runtime::sample_size<typename run::output_extents> * rows *
+                                                  sizeof(typename roles::accumulator))
+                          : 0;
+  }
+  /// The pass, the gradient of the loss, a copy of the outputs, and the losses.
   static constexpr std::size_t workspace(std::size_t rows) {
-    return pass(rows) + output_gradient(rows) + runtime::padded_bytes(rows * sizeof(typename roles::accumulator));
+    return pass(rows) + output_gradient(rows) + output_copy(rows) +
+           runtime::padded_bytes(rows * rows_of_output * sizeof(typename roles::accumulator));
   }
 };
 
@@ -119,10 +137,12 @@ struct model_layout {
 
  public:
   /// The parameters' arena, including padding between parameters.
-  static constexpr std::size_t parameters = plan::parameter_elements * sizeof(typename roles::parameter);
+  static constexpr std::size_t parameters = plan::arena_elements * sizeof(typename roles::parameter);
+  /// That part of it whose parameters are frozen: they have no gradients and no state of the optimizer.
+  static constexpr std::size_t frozen = plan::frozen_elements * sizeof(typename roles::parameter);
   /// The copy of the parameters that layers read, where it has another type.
   static constexpr std::size_t working_copy =
-      storage::has_working_copy ? plan::parameter_elements * sizeof(typename roles::working) : 0;
+      storage::has_working_copy ? plan::arena_elements * sizeof(typename roles::working) : 0;
   /// The gradients, followed by the sums of the samples' weights and losses. A trainer, or the first backward,
   /// allocates them.
   static constexpr std::size_t gradients =
@@ -170,31 +190,43 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   using base::rows;
 
  public:
-  /// The optimizer's arenas and its step memory; for the place's shares only if the policy says so.
+  /// The optimizer's arenas, its step memory and the table of parameters with options of their own; for the place's
+  /// shares only if the policy says so.
   static constexpr std::size_t optimizer_state = [] {
     constexpr std::size_t element = Rule::state_arenas * sizeof(typename roles::state);
     using shares = parallel::bucket_shares<Net, typename roles::wire, policy_type>;
+    using options = optim::option_groups<Net, Rule>;
+    constexpr std::size_t steps = optim::step_memory_bytes * options::count;
     if constexpr (participants > 1 && collective::updates_shares<policy_type>)
-      return element * shares::largest(participants) + optim::step_memory_bytes * shares::buckets;
+      return element * shares::largest(participants) + steps * shares::buckets + options::table_bytes;
     else
-      return element * plan::parameter_elements + optim::step_memory_bytes;
+      return element * plan::parameter_elements + steps + options::table_bytes;
   }();
   /// Saved activations, outputs, their gradient, and scratch memory of layers.
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses, of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`.
-  /// Across processes it is the host's.
-  static constexpr std::size_t reduction_buffer =
-      participants > 1 && !spans_processes<Where>
-          ? policy_type::engine_type::workspace_bytes(
-                participants, bucket_plan<model<Net, Where, P>, policy_type>::largest, sizeof(typename roles::wire))
-          : 0;
-  /// The total of the above.
-  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
-                                       base::buffers + activations + sums + reduction_buffer;
-  /// Additional if the trainer clips: the workspace of the norm.
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, a
+  /// bucket in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
+  static constexpr std::size_t reduction_buffer = [] {
+    using engine = typename policy_type::engine_type;
+    constexpr std::size_t bucket = bucket_plan<model<Net, Where, P>, policy_type>::largest;
+    if constexpr (participants == 1)
+      return std::size_t{0};
+    else if constexpr (spans_processes<Where>)
+      return std::max(collective::workspace_bytes_across<policy_type>(bucket),
+                      collective::workspace_bytes_across<policy_type>(plan::meeting_numbers));
+    else
+      return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
+                      engine::workspace_bytes(participants, plan::meeting_numbers, sizeof(std::int64_t)));
+  }();
+  /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer has it, to find gradients
+  /// that are not finite, and `bytes` includes it.
   static constexpr std::size_t clipping = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+  /// The total of the above; `clipping` in mixed<half> only.
+  static constexpr std::size_t bytes = base::parameters + base::working_copy + base::gradients + optimizer_state +
+                                       base::buffers + activations + sums + reduction_buffer +
+                                       (scales_losses<P> ? clipping : 0);
   /// Additional if a loader copies uint8 images (an image_set) to devices: two batches, and the bytes of one, which the
   /// device scales. On the CPU batches belong to the loader.
   static constexpr std::size_t loader = std::is_same_v<placement_backend_t<Where>, backend::cpu>

@@ -221,7 +221,9 @@ TEST_CASE("cuBLASLt takes the descriptors of every kind of product, which needs 
       for (const auto math : {product_math::strict, product_math::tf32}) {
         dp::detail::product_key key;
         key.m = 64, key.n = 256, key.k = 784, key.lda = 784, key.ldb = 784, key.ldc = 256, key.transpose_b = true;
-        key.doubles = doubles, key.epilogue = epilogue, key.math = math;
+        key.operand = key.result =
+            doubles ? dp::detail::product_element::float64 : dp::detail::product_element::float32,
+        key.epilogue = epilogue, key.math = math;
         key.align_a = key.align_b = key.align_c = key.align_vector = 256;
         // Without a handle only the last call can fail.
         CHECK_THROWS_WITH(dp::detail::make_product_plan(nullptr, key, &vector, 0),

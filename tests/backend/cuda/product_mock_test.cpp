@@ -39,7 +39,7 @@ struct device_array {
   explicit device_array(std::size_t n, int ordinal = 0)
       : block(dp::detail::allocate<dp::backend::cuda>(ordinal, n * sizeof(T))), size(n) {
     for (std::size_t i = 0; i < n; ++i)
-      data()[i] = static_cast<T>(i * 37 % 17) / 8 - 1;
+      data()[i] = static_cast<T>(static_cast<double>(i * 37 % 17) / 8 - 1);
   }
   T* data() const { return static_cast<T*>(block.data()); }
   std::vector<T> values() const { return {data(), data() + size}; }
@@ -577,5 +577,105 @@ TEST_CASE("the gradient of a relu and its sums take the stream's workspace", "[b
     REQUIRE(kernels.size() == 2);
     CHECK(kernels[0].find(columns == 8 ? "relu_gradient_source<float, 4" : "relu_gradient_source<float, 1") !=
           std::string::npos);
+  }
+}
+
+namespace {
+
+/// A product of 16-bit numbers with a result in C, whose elements are all 0.5 before, against the definition in double.
+template <class T, class C>
+double error_of_short_product(std::size_t m, std::size_t n, std::size_t k, bool with_bias, dp::detail::epilogue then,
+                              std::vector<std::string>* names = nullptr) {
+  const device_array<dp::bf16> memory((m * k + k * n + n + 64) * 4);
+  T* const a = reinterpret_cast<T*>(memory.data());
+  T *const b = a + (m * k + 15) / 8 * 8, *const bias = b + (k * n + 15) / 8 * 8;
+  for (std::size_t i = 0; i < m * k; ++i)
+    a[i] = T(static_cast<float>(i * 37 % 17) / 8 - 1);
+  for (std::size_t i = 0; i < k * n; ++i)
+    b[i] = T(static_cast<float>(i * 13 % 19) / 16 - 0.5f);
+  for (std::size_t j = 0; j < n; ++j)
+    bias[j] = T(static_cast<float>(j % 5) - 2);
+  const device_array<C> c(m * n);
+  std::fill(c.data(), c.data() + m * n, C(0.5f));
+  gemm_arguments<T, C> g;
+  g.m = m, g.n = n, g.k = k;
+  g.a = a, g.lda = k, g.b = b, g.ldb = n, g.c = c.data(), g.ldc = n;
+  g.alpha = 0.75f, g.beta = 2;
+  g.bias = with_bias ? bias : nullptr;
+  g.then = then;
+  dp::detail::multiply(0, g, emulated{names});
+  double largest = 0;
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t p = 0; p < k; ++p)
+        sum += static_cast<double>(static_cast<float>(a[i * k + p])) * static_cast<float>(b[p * n + j]);
+      double x = 0.75 * sum + 1 + (with_bias ? static_cast<double>(static_cast<float>(bias[j])) : 0);
+      if (then == dp::detail::epilogue::relu && x < 0) x = 0;
+      const auto rounded = static_cast<double>(static_cast<float>(C(static_cast<float>(x))));
+      largest = std::max(largest, std::abs(static_cast<double>(static_cast<float>(c.data()[i * n + j])) - rounded));
+    }
+  CHECK(lt::violations().empty());
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("products of bf16 and half are summed in float and rounded once, by the library and by kernels", "[cuda]") {
+  using dp::detail::epilogue;
+  for (const auto& [m, n, k] :
+       {std::array<std::size_t, 3>{8, 16, 24}, {5, 7, 3}, {1, 9, 33}, {9, 1, 33}, {4, 6, 1}, {3, 8, 0}})
+    for (const bool with_bias : {false, true})
+      for (const epilogue then : {epilogue::none, epilogue::relu}) {
+        INFO(m << "x" << n << "x" << k << (with_bias ? " with bias" : ""));
+        CHECK(error_of_short_product<dp::bf16, dp::bf16>(m, n, k, with_bias, then) == 0);
+        CHECK(error_of_short_product<dp::half, dp::half>(m, n, k, with_bias, then) == 0);
+        CHECK(error_of_short_product<dp::bf16, float>(m, n, k, with_bias, then) < 1e-5);
+      }
+  REQUIRE_FALSE(lt::products().empty());
+  for (const auto& product : lt::products()) {
+    CHECK(product.compute == CUBLAS_COMPUTE_32F);
+    CHECK((product.operand_type == CUDA_R_16BF || product.operand_type == CUDA_R_16F));
+  }
+  std::vector<std::string> names;
+  CHECK(error_of_short_product<dp::bf16, dp::bf16>(8, 16, 24, true, epilogue::relu, &names) == 0);
+  REQUIRE(names.size() == 1);  // the library adds the bias, and a kernel with 16-byte accesses the relu
+  CHECK(names[0].find("finish_kernel<devplace::bf16, 8") != std::string::npos);
+}
+
+TEST_CASE("gradients of a linear layer in bf16 are float", "[cuda]") {
+  constexpr std::size_t samples = 70, out = 16, in = 8;
+  const device_array<dp::bf16> memory(samples * (2 * out + in) + 64);
+  dp::bf16* const dy = memory.data();
+  dp::bf16 *const y = dy + samples * out, *const x = y + samples * out;
+  for (std::size_t i = 0; i < samples * out; ++i)
+    dy[i] = dp::bf16(static_cast<float>(i % 7) - 3), y[i] = dp::bf16(static_cast<float>(i % 3) - 1);
+  for (std::size_t i = 0; i < samples * in; ++i)
+    x[i] = dp::bf16(static_cast<float>(i % 5) - 2);
+  const device_array<float> weight(out * in), sums(out);
+  for (const bool refused : {false, true}) {
+    if (refused) lt::refuse(CUBLASLT_EPILOGUE_BGRADB);
+    gemm_arguments<dp::bf16, float> g;
+    g.m = out, g.n = in, g.k = samples;
+    g.transpose_a = true;
+    g.a = dy, g.lda = out, g.b = x, g.ldb = in, g.c = weight.data(), g.ldc = in;
+    dp::detail::multiply_with_sums(0, g, sums.data(), emulated{});
+    for (std::size_t o = 0; o < out; ++o) {
+      float sum = 0, product = 0;
+      for (std::size_t s = 0; s < samples; ++s)
+        sum += dy[s * out + o], product += dy[s * out + o] * x[s * in + 3];
+      CHECK(sums.data()[o] == sum);
+      CHECK(weight.data()[o * in + 3] == product);
+    }
+  }
+  dp::detail::relu_gradient(
+      0, dp::detail::relu_gradient_arguments<dp::bf16, float>{samples, out, dy, dy, y, sums.data(), 0}, emulated{});
+  for (std::size_t o = 0; o < out; ++o) {
+    float sum = 0;
+    for (std::size_t s = 0; s < samples; ++s) {
+      if (y[s * out + o] <= 0) CHECK(dy[s * out + o] == 0);
+      sum += dy[s * out + o];
+    }
+    CHECK(sums.data()[o] == sum);
   }
 }

@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include <devplace/tensor/dtype.hpp>
+
 namespace devplace::test::mock_cublaslt {
 
 namespace {
@@ -115,27 +117,46 @@ product sizes_of(const operation& o, const layout& a, const layout& b, const lay
   p.k = o.op_a == CUBLAS_OP_N ? a.columns : a.rows;
   p.n = o.op_b == CUBLAS_OP_N ? b.columns : b.rows;
   const std::uint64_t k_of_b = o.op_b == CUBLAS_OP_N ? b.rows : b.columns;
-  if (k_of_b != p.k || d.rows != p.m || d.columns != p.n || a.batch != d.batch || b.batch != d.batch) return {};
+  if (a.type != b.type || k_of_b != p.k || d.rows != p.m || d.columns != p.n || a.batch != d.batch ||
+      b.batch != d.batch)
+    return {};
   p.batch = d.batch, p.stride_a = a.stride, p.stride_b = b.stride, p.stride_d = d.stride;
   p.lda = a.ld, p.ldb = b.ld, p.ldd = d.ld;
-  p.op_a = o.op_a, p.op_b = o.op_b, p.type = d.type, p.compute = o.compute, p.epilogue = o.epilogue;
+  p.op_a = o.op_a, p.op_b = o.op_b, p.type = d.type, p.operand_type = a.type, p.compute = o.compute,
+  p.epilogue = o.epilogue;
   return p;
 }
 
 /// A hash that distinguishes the problems of algorithms.
 std::uint64_t shape_of(const product& p) {
   std::uint64_t shape = 0;
-  for (const std::uint64_t part : {p.m, p.n, p.k, static_cast<std::uint64_t>(p.lda), static_cast<std::uint64_t>(p.ldb),
-                                   static_cast<std::uint64_t>(p.ldd), std::uint64_t{p.op_a}, std::uint64_t{p.op_b},
-                                   std::uint64_t{p.type}, std::uint64_t{p.compute}, std::uint64_t{p.epilogue},
-                                   static_cast<std::uint64_t>(p.batch), static_cast<std::uint64_t>(p.stride_a),
-                                   static_cast<std::uint64_t>(p.stride_b), static_cast<std::uint64_t>(p.stride_d)})
+  for (const std::uint64_t part :
+       {p.m, p.n, p.k, static_cast<std::uint64_t>(p.lda), static_cast<std::uint64_t>(p.ldb),
+        static_cast<std::uint64_t>(p.ldd), std::uint64_t{p.op_a}, std::uint64_t{p.op_b}, std::uint64_t{p.type},
+        std::uint64_t{p.operand_type}, std::uint64_t{p.compute}, std::uint64_t{p.epilogue},
+        static_cast<std::uint64_t>(p.batch), static_cast<std::uint64_t>(p.stride_a),
+        static_cast<std::uint64_t>(p.stride_b), static_cast<std::uint64_t>(p.stride_d)})
     shape = shape * 1000003 + part;
   return shape;
 }
 
+/// Bytes of an element; 0 for types that the mock does not have.
+std::uint32_t size_of(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return 8;
+    case CUDA_R_32F:
+      return 4;
+    case CUDA_R_16BF:
+    case CUDA_R_16F:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 bool is_layout_right(const layout& l) {
-  return l.ld >= static_cast<std::int64_t>(l.rows) && (l.type == CUDA_R_32F || l.type == CUDA_R_64F);
+  return l.ld >= static_cast<std::int64_t>(l.rows) && size_of(l.type) != 0;
 }
 
 bool reads_vector(cublasLtEpilogue_t e) {
@@ -149,6 +170,10 @@ std::uint64_t native_flags(const product& p) {
   if (p.type == CUDA_R_64F)
     return CUBLASLT_NUMERICAL_IMPL_FLAGS_DMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_64F |
            CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F;
+  if (p.operand_type == CUDA_R_16BF || p.operand_type == CUDA_R_16F)
+    return CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
+           (p.operand_type == CUDA_R_16F ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
+                                         : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF);
   if (p.compute == CUBLAS_COMPUTE_32F_FAST_TF32)
     return CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
            CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
@@ -163,9 +188,11 @@ double as_tf32(double x) {
   return std::bit_cast<float>(bits);
 }
 
-/// Multiplies as the header specifies. With TF32 as the compute type, operands are rounded to it.
-template <class T>
-void multiply_one(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
+/// Multiplies as the header specifies. With TF32 as the compute type, operands are rounded to it. The epilogue's vector
+/// has D's type.
+template <class T, class D, class Factor>
+void multiply_one(const product& p, Factor alpha, const T* a, const T* b, Factor beta, const D* c, D* d,
+                  const void* vector) {
   const auto read = [&p](T x) {
     return p.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? as_tf32(static_cast<double>(x)) : static_cast<double>(x);
   };
@@ -180,25 +207,27 @@ void multiply_one(const product& p, T alpha, const T* a, const T* b, T beta, con
         sum += read(at(a, p.lda, p.op_a, i, k)) * read(at(b, p.ldb, p.op_b, k, j));
       const std::uint64_t position = i + j * static_cast<std::uint64_t>(p.ldd);
       double x = static_cast<double>(alpha) * sum;
-      if (beta != T{0}) x += static_cast<double>(beta) * static_cast<double>(c[position]);
-      if (p.epilogue == CUBLASLT_EPILOGUE_BIAS) x += static_cast<double>(static_cast<const T*>(vector)[i]);
-      d[position] = static_cast<T>(x);
+      if (beta != Factor{0}) x += static_cast<double>(beta) * static_cast<double>(c[position]);
+      if (p.epilogue == CUBLASLT_EPILOGUE_BIAS) x += static_cast<double>(static_cast<const D*>(vector)[i]);
+      d[position] = static_cast<D>(x);
     }
   if (p.epilogue == CUBLASLT_EPILOGUE_BGRADB)
     for (std::uint64_t j = 0; j < p.n; ++j) {
       double sum = 0;
       for (std::uint64_t k = 0; k < p.k; ++k)
         sum += static_cast<double>(at(b, p.ldb, p.op_b, k, j));
-      static_cast<T*>(const_cast<void*>(vector))[j] = static_cast<T>(sum);
+      static_cast<D*>(const_cast<void*>(vector))[j] = static_cast<D>(sum);
     }
 }
 
 /// The same for all matrices of a batch.
-template <class T>
-void multiply(const product& p, T alpha, const T* a, const T* b, T beta, const T* c, T* d, const void* vector) {
+template <class T, class D, class Factor>
+void multiply(const product& p, const void* alpha, const void* a, const void* b, const void* beta, const void* c,
+              void* d, const void* vector) {
   for (std::int64_t k = 0; k < p.batch; ++k)
-    multiply_one(p, alpha, a + k * p.stride_a, b + k * p.stride_b, beta, c + k * p.stride_d, d + k * p.stride_d,
-                 vector);
+    multiply_one(p, *static_cast<const Factor*>(alpha), static_cast<const T*>(a) + k * p.stride_a,
+                 static_cast<const T*>(b) + k * p.stride_b, *static_cast<const Factor*>(beta),
+                 static_cast<const D*>(c) + k * p.stride_d, static_cast<D*>(d) + k * p.stride_d, vector);
 }
 
 bool is_aligned(const void* address, std::uint64_t bytes) {
@@ -370,9 +399,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const bool known =
       o.epilogue == CUBLASLT_EPILOGUE_DEFAULT || mock::reads_vector(o.epilogue) || mock::writes_vector(o.epilogue);
   if (!known || l.refused.count(o.epilogue) != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const std::uint32_t element = p.type == CUDA_R_64F ? 8 : 4;
-  for (const std::uint32_t alignment : {prefers.align_a, prefers.align_b, prefers.align_c, prefers.align_d})
-    if (alignment < element) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool sixteen_bits = mock::size_of(p.operand_type) == 2;
+  if (p.operand_type != p.type && !(sixteen_bits && p.type == CUDA_R_32F)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const std::uint32_t element = mock::size_of(p.type), of_operands = mock::size_of(p.operand_type);
+  if (prefers.align_a < of_operands || prefers.align_b < of_operands || prefers.align_c < element ||
+      prefers.align_d < element)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   std::vector<std::uint64_t> flags = l.offered;
   if (flags.empty()) flags.push_back(mock::native_flags(p));
   for (const std::uint64_t each : flags) {
@@ -421,11 +453,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   if (!mock::is_aligned(a, chosen.align_a) || !mock::is_aligned(b, chosen.align_b) ||
       !mock::is_aligned(c, chosen.align_c) || !mock::is_aligned(d, chosen.align_d))
     mock::violate("less aligned than the heuristics were told");
-  const auto element = std::int64_t{p.type == CUDA_R_64F ? 8 : 4};
-  for (const auto& [stride, alignment] : {std::pair(p.stride_a, chosen.align_a), std::pair(p.stride_b, chosen.align_b),
-                                          std::pair(p.stride_d, chosen.align_d)})
-    if (stride * element % std::int64_t{alignment} != 0)
-      mock::violate("a batch less aligned than the heuristics were told");
+  const std::int64_t element = mock::size_of(p.type), of_operands = mock::size_of(p.operand_type);
+  for (const auto& [stride, alignment] :
+       {std::pair(p.stride_a * of_operands, chosen.align_a), std::pair(p.stride_b * of_operands, chosen.align_b),
+        std::pair(p.stride_d * element, chosen.align_d)})
+    if (stride % std::int64_t{alignment} != 0) mock::violate("a batch less aligned than the heuristics were told");
   if (p.batch > 1 && p.stride_d == 0) mock::violate("results of a batch in one place");
   if (workspace_bytes < chosen.workspace || workspace == nullptr || !mock::is_aligned(workspace, 256))
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -436,12 +468,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   p.algorithm = chosen.query, p.flags = chosen.flags, p.workspace = workspace, p.stream = stream;
   mock::of_process().products.push_back(p);
   if (!mock::violations().empty()) return CUBLAS_STATUS_SUCCESS;
-  if (p.type == CUDA_R_64F)
-    mock::multiply(p, *static_cast<const double*>(alpha), static_cast<const double*>(a), static_cast<const double*>(b),
-                   *static_cast<const double*>(beta), static_cast<const double*>(c), static_cast<double*>(d), o.vector);
-  else
-    mock::multiply(p, *static_cast<const float*>(alpha), static_cast<const float*>(a), static_cast<const float*>(b),
-                   *static_cast<const float*>(beta), static_cast<const float*>(c), static_cast<float*>(d), o.vector);
+  using devplace::bf16, devplace::half;
+  const bool into_float = p.type == CUDA_R_32F;
+  const auto multiply = p.operand_type == CUDA_R_64F   ? mock::multiply<double, double, double>
+                        : p.operand_type == CUDA_R_32F ? mock::multiply<float, float, float>
+                        : p.operand_type == CUDA_R_16BF
+                            ? (into_float ? mock::multiply<bf16, float, float> : mock::multiply<bf16, bf16, float>)
+                            : (into_float ? mock::multiply<half, float, float> : mock::multiply<half, half, float>);
+  multiply(p, alpha, a, b, beta, c, d, o.vector);
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -20,7 +20,7 @@ struct product {
   std::uint64_t m, n, k;
   std::int64_t lda, ldb, ldd;
   cublasOperation_t op_a, op_b;
-  cudaDataType_t type;
+  cudaDataType_t type, operand_type;
   cublasComputeType_t compute;
   cublasLtEpilogue_t epilogue;
   std::uint64_t algorithm;  ///< number of the heuristics query that returned it, from 1

@@ -37,9 +37,24 @@ struct chunk_adder {
   }
 };
 
-/// Runs kernels.forward or kernels.mirrored.
-template <class T, class Range>
-void convolve_on_cpu(const convolution_arguments<T>& g, const convolution_kernels<T>& kernels, const Range& compute) {
+/// The shape with each plane as one row, where its kernel has one tap that reads every pixel.
+inline convolution_shape in_one_row(const convolution_shape& s) {
+  const auto reads_all = [](const window_axis& a) { return a.size == 1 && a.stride == 1 && a.padding == 0; };
+  if (!reads_all(s.rows) || !reads_all(s.columns) || s.plane() > 4096) return s;
+  return {s.samples, s.groups, s.channels, s.outputs, {1, 1, 1, 1, 0, 1}, {s.plane(), s.plane(), 1, 1, 0, 1}};
+}
+
+/// Runs a direct convolution, or kernels.forward or kernels.mirrored.
+template <class T, class Direct, class Range>
+void convolve_on_cpu(convolution_arguments<T> g, const convolution_kernels<T>& kernels, const Direct& direct,
+                     const Range& compute) {
+  g.shape = in_one_row(g.shape);
+  if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
+    const convolution_shape& s = g.shape;
+    return parallel_for(
+        s.groups * s.samples * s.rows.out, tasks_per_thread(s.outputs * s.depth() * s.columns.out),
+        [&](std::size_t begin, std::size_t end) { direct(g, d, begin, end, gemm_buffer::of_this_thread()); });
+  }
   const std::size_t width = kernels.tile_columns;
   const std::size_t panels = g.shape.groups * g.shape.samples * ((g.shape.pixels() + width - 1) / width);
   if (panels == 0) return;
@@ -63,7 +78,7 @@ struct implementation<backend::cpu, op::convolution> {
   template <class T>
   static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
-    detail::convolve_on_cpu(g, kernels, kernels.forward);
+    detail::convolve_on_cpu(g, kernels, kernels.direct, kernels.forward);
   }
 };
 
@@ -78,7 +93,8 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
     const convolution_shape& s = g.shape;
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
       const convolution_shape back{s.samples, s.groups, s.outputs, s.channels, s.rows.mirror(), s.columns.mirror()};
-      return convolve_on_cpu({back, g.dy, g.weight, g.bias, g.dx}, kernels, kernels.mirrored);
+      return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx}, kernels, kernels.direct_mirrored,
+                                kernels.mirrored);
     }
     const std::size_t together = s.taps() < gemm_block_rows<T> ? gemm_block_rows<T> / s.taps() : 1;
     const std::size_t blocks = (s.channels + together - 1) / together;
@@ -98,28 +114,44 @@ struct implementation<backend::cpu, op::convolution_input_gradient> {
 template <>
 struct implementation<backend::cpu, op::convolution_weight_gradient> {
   template <class T>
-  static void run(int, const detail::convolution_weight_gradient_arguments<T>& g,
+  static void run(int, detail::convolution_weight_gradient_arguments<T> g,
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
+    g.shape = in_one_row(g.shape);
     const convolution_shape& s = g.shape;
-    const std::size_t chunk = convolution_chunk(s), width = kernels.tile_columns, weights = s.weights();
+    const std::size_t chunk = convolution_chunk(s), weights = s.weights();
     const std::size_t chunks = s.samples <= chunk ? 1 : (s.samples + chunk - 1) / chunk;
-    const std::size_t panels = (s.depth() + width - 1) / width;
-    const std::size_t most = convolution_weight_columns<T> / width;
-    const std::size_t blocks = (panels + most - 1) / most;
-    const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * (s.samples < chunk ? s.samples : chunk);
-    parallel_for(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t task = begin; task < end; ++task) {
-        const std::size_t block = task % blocks, group = task / blocks % s.groups, which = task / blocks / s.groups;
-        const std::size_t first = part_begin(panels, blocks, block) * width;
-        const std::size_t last = smaller(part_begin(panels, blocks, block + 1) * width, s.depth());
-        T* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
-        kernels.weight_gradient(g, group, which * chunk, smaller((which + 1) * chunk, s.samples), first, last,
-                                sum + group * s.outputs * s.depth(), which == 0 ? g.beta : T{0},
-                                gemm_buffer::of_this_thread());
-      }
-    });
+    // Calls compute(group, block, first sample, last sample, sum, beta) for blocks of the weight's columns.
+    const auto for_blocks = [&](std::size_t blocks, const auto& compute) {
+      const std::size_t work = s.outputs * s.depth() / blocks * s.pixels() * smaller(s.samples, chunk);
+      parallel_for(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t task = begin; task < end; ++task) {
+          const std::size_t group = task / blocks % s.groups, which = task / blocks / s.groups;
+          T* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
+          compute(group, task % blocks, which * chunk, smaller((which + 1) * chunk, s.samples),
+                  sum + group * s.outputs * s.depth(), which == 0 ? g.beta : T{0});
+        }
+      });
+    };
+    if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
+      const std::size_t blocks = tiles_of(s.channels, d.channels);
+      for_blocks(blocks,
+                 [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, T* sum, T beta) {
+                   const std::size_t c0 = block * d.channels;
+                   kernels.direct_weight_gradient(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0),
+                                                  sum, beta, gemm_buffer::of_this_thread());
+                 });
+    } else {
+      const std::size_t width = kernels.tile_columns, panels = tiles_of(s.depth(), width);
+      const std::size_t blocks = tiles_of(panels, convolution_weight_columns<T> / width);
+      for_blocks(blocks,
+                 [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, T* sum, T beta) {
+                   kernels.weight_gradient(g, group, first, last, part_begin(panels, blocks, block) * width,
+                                           smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
+                                           gemm_buffer::of_this_thread());
+                 });
+    }
     if (chunks > 1)
       implementation<backend::cpu, op::for_each>::run(0, weights, 16384 / chunks + 1,
                                                       chunk_adder<T>{g.dweight, g.scratch, chunks - 1, weights});
@@ -128,9 +160,10 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
 
 /// Sums of planes are in T, those of samples in double.
 template <>
-struct implementation<backend::cpu, op::channel_sums> {
+struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>
-  static void run(int, const detail::channel_sums_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
+  static void run(int, const detail::convolution_bias_gradient_arguments<T>& g,
+                  detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const auto sum_of = convolution_kernels_of<T>(isa).sum;
     parallel_for(g.channels, 16384 / (g.samples * g.plane + 1) + 1, [&](std::size_t begin, std::size_t end) {

@@ -17,12 +17,18 @@ struct gemm_cblas;
 /// The engine of this translation unit.
 using default_engine = std::conditional_t<configuration::matrix == matrix_library::cblas, gemm_cblas, gemm_builtin>;
 
-/// C = then(alpha op(A) op(B) + beta C + bias), on this thread's team; see gemm_arguments. T is float or double.
-template <class Engine = default_engine, class T>
-void gemm(const gemm_arguments<T>& arguments) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
-                "devplace: matrix products on the CPU exist for float and double. Convert the tensors first.");
-  Engine::run(arguments);
+/// C = then(alpha op(A) op(B) + beta C + bias), on this thread's team; see gemm_arguments. Products of bf16 and half
+/// are the built-in engine's, as CBLAS has none.
+template <class Engine = default_engine, class T, class Result>
+void gemm(const gemm_arguments<T, Result>& arguments) {
+  if constexpr (short_element<T>) {
+    gemm_builtin::run(arguments);
+  } else {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                  "devplace: matrix products on the CPU exist for float, double, bf16 and half. Convert the tensors "
+                  "first.");
+    Engine::run(arguments);
+  }
 }
 
 /// Allocates the engine's memory on every thread of this thread's team, so that later products do not allocate.

@@ -25,9 +25,9 @@ struct relu_gradient_body {
 };
 
 /// sums = column sums of x [rows, columns] + beta sums.
-template <class T>
-void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, T* sums, T beta) {
-  using reducer = sum_reducer<T>;
+template <class T, class Sum>
+void column_sums_on_cpu(std::size_t rows, std::size_t columns, const T* x, Sum* sums, Sum beta) {
+  using reducer = sum_reducer<T, Sum>;
   if (columns != 0)
     implementation<backend::cpu, op::reduce>::run(
         0, reduction_plan<element_source<T>, reducer>{1, rows, columns, {x}, reducer{sums, beta}});
@@ -40,8 +40,8 @@ namespace devplace {
 template <>
 struct implementation<backend::cpu, op::linear_gradients> {
   /// The engine is a template argument as the body differs between translation units with and without a CBLAS.
-  template <class T, class Engine = detail::default_engine>
-  static void run(int, const detail::gemm_arguments<T>& g, T* bias_gradient) {
+  template <class T, class Result, class Engine = detail::default_engine>
+  static void run(int, const detail::gemm_arguments<T, Result>& g, Result* bias_gradient) {
     detail::gemm(g);
     detail::column_sums_on_cpu(g.k, g.m, g.a, bias_gradient, g.beta);
   }
@@ -49,11 +49,11 @@ struct implementation<backend::cpu, op::linear_gradients> {
 
 template <>
 struct implementation<backend::cpu, op::relu_gradient> {
-  template <class T>
-  static void run(int, const detail::relu_gradient_arguments<T>& g) {
+  template <class T, class Sum>
+  static void run(int, const detail::relu_gradient_arguments<T, Sum>& g) {
     implementation<backend::cpu, op::for_each>::run(0, g.rows * g.columns, 16384,
                                                     detail::relu_gradient_body<T>{g.to, g.dy, g.y});
-    detail::column_sums_on_cpu<T>(g.rows, g.columns, g.to, g.sums, g.beta);
+    detail::column_sums_on_cpu(g.rows, g.columns, g.to, g.sums, g.beta);
   }
 };
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/update.hpp>
 
@@ -14,13 +16,31 @@ template <>
 struct implementation<backend::cpu, op::update> {
   template <class Update>
   static void run(int, std::size_t n, const Update& update) {
+    if (update.source.skipped()) return;
     // Elements that justify a thread: a multiple of every vector width, so that the same elements remain after whole
     // vectors, and the bits are the same, for every number of threads.
     constexpr std::size_t grain = 8192;
     detail::parallel_for(n, grain, [&update](std::size_t begin, std::size_t end) {
-      detail::with_instruction_set([&](auto code) { code.update(update, begin, end); });
+      detail::with_instruction_set([&](auto code) {
+        const auto update_part = [code, &update](std::size_t from, std::size_t until) {
+          update.for_each_group(from, until, [code](const auto& part, std::size_t first, std::size_t last) {
+            code.update(part, first, last);
+          });
+        };
+        if constexpr (std::is_void_v<typename Update::working_type>) {
+          update_part(begin, end);
+        } else {
+          // A part at a time, which is in the cache when it is rounded; a multiple of the vectors and of groups.
+          constexpr std::size_t most = 2048;
+          for (std::size_t first = begin; first < end; first += most) {
+            const std::size_t last = end - first < most ? end : first + most;
+            update_part(first, last);
+            detail::convert_elements(update.working.data + first, update.arrays[0] + first, last - first);
+          }
+        }
+      });
     });
-    update.steps->advance();
+    update.advance();
   }
 };
 

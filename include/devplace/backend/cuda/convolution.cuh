@@ -7,6 +7,7 @@
 #include <devplace/ops/convolution.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
+#include DEVPLACE_CUDNN_ENGINE
 
 namespace devplace {
 
@@ -14,7 +15,10 @@ template <>
 struct implementation<backend::cuda, op::convolution> {
   template <class T>
   static void run(int ordinal, const detail::convolution_arguments<T>& g) {
-    detail::convolve(ordinal, g, detail::kernel_launch{ordinal});
+    const detail::kernel_launch launch{ordinal};
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
+      if (convolve_by_cudnn(ordinal, g, launch)) return;
+    detail::convolve(ordinal, g, launch);
   }
 };
 
@@ -22,7 +26,10 @@ template <>
 struct implementation<backend::cuda, op::convolution_input_gradient> {
   template <class T>
   static void run(int ordinal, const detail::convolution_input_gradient_arguments<T>& g) {
-    detail::convolve_back(ordinal, g, detail::kernel_launch{ordinal});
+    const detail::kernel_launch launch{ordinal};
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
+      if (convolve_by_cudnn(ordinal, g, launch)) return;
+    detail::convolve_back(ordinal, g, launch);
   }
 };
 
@@ -30,18 +37,21 @@ template <>
 struct implementation<backend::cuda, op::convolution_weight_gradient> {
   template <class T>
   static void run(int ordinal, const detail::convolution_weight_gradient_arguments<T>& g) {
-    detail::convolve_weight(ordinal, g, detail::kernel_launch{ordinal});
+    const detail::kernel_launch launch{ordinal};
+    if constexpr (detail::configuration::convolution == detail::convolution_library::cudnn)
+      if (convolve_by_cudnn(ordinal, g, launch)) return;
+    detail::convolve_weight(ordinal, g, launch);
   }
 };
 
 template <>
-struct implementation<backend::cuda, op::channel_sums> {
+struct implementation<backend::cuda, op::convolution_bias_gradient> {
   template <class T>
-  static void run(int ordinal, const detail::channel_sums_arguments<T>& g) {
+  static void run(int ordinal, const detail::convolution_bias_gradient_arguments<T>& g) {
     using reducer = detail::sum_reducer<T>;
     implementation<backend::cuda, op::reduce>::run(
         ordinal,
-        detail::reduction_plan<detail::channel_source<T>, reducer>{
+        detail::reduction_plan<detail::convolution_bias_source<T>, reducer>{
             g.channels, g.samples * g.plane, 1, {g.samples, g.channels, g.plane, g.x}, reducer{g.sums, g.beta}});
   }
 };

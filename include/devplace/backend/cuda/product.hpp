@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 
 #include <devplace/backend/cuda/kernels/product.hpp>
 #include <devplace/backend/cuda/product_cache.hpp>
 #include <devplace/backend/cuda/workspace.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
@@ -22,24 +25,24 @@ bool has_wide_rows(const T* data, std::size_t ld) {
 }
 
 /// C = then(beta C + bias).
-template <class T, class Launch>
-void finish_product(const gemm_arguments<T>& g, T beta, const Launch& launch) {
-  constexpr unsigned wide = widest_access<T>;
+template <class T, class C, class Launch>
+void finish_product(const gemm_arguments<T, C>& g, computed_t<T> beta, const Launch& launch) {
+  constexpr unsigned wide = std::min(widest_access<T>, widest_access<C>);
   const auto with_width = [&](auto kernel) { launch(kernel.blocks(), kernel); };
   const bool wide_rows = g.n % wide == 0 && has_wide_rows<wide>(g.c, g.ldc) && has_wide_rows<wide>(g.bias, wide);
   if (wide_rows)
-    with_width(finish_kernel<T, wide>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+    with_width(finish_kernel<C, wide, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
   else
-    with_width(finish_kernel<T, 1>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
+    with_width(finish_kernel<C, 1, T>{g.m, g.n, g.ldc, g.c, beta, g.bias, g.then});
 }
 
 /// Sums columns with the stream's workspace, using `Source<T, Width>` with the widest accesses that `aligned` allows.
-template <template <class, unsigned> class Source, class T, class Launch, class... Members>
-void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligned, const sum_result<T>& result,
-                 const Launch& launch, const Members&... members) {
+template <template <class, unsigned> class Source, class T, class Sum, class Out, class Launch, class... Members>
+void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligned,
+                 const sum_result<Sum, Out, T>& result, const Launch& launch, const Members&... members) {
   constexpr unsigned wide = widest_access<T>;
   const cuda_scope device(ordinal);
-  auto* const workspace = static_cast<T*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
+  auto* const workspace = static_cast<Sum*>(cuda_workspace<cuda_product_workspace>(ordinal, device));
   const std::lock_guard lock(product_cache_of(ordinal).mutex);
   const auto with = [&](const auto& source) {
     launch_column_sums(source, rows, columns, result, workspace, cuda_product_workspace::bytes, launch);
@@ -51,8 +54,8 @@ void sum_columns(int ordinal, std::size_t rows, std::size_t columns, bool aligne
 }
 
 /// A product with one row or one column, a matrix-vector product, for which cuBLASLt has no algorithm.
-template <class T, class Launch>
-void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
+template <class T, class C, class Launch>
+void multiply_vector(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
   const bool one_column = g.n == 1;
   const std::size_t count = one_column ? g.m : g.n;
   const T* const matrix = one_column ? g.a : g.b;
@@ -60,58 +63,62 @@ void multiply_vector(int ordinal, const gemm_arguments<T>& g, const Launch& laun
   const T* const vector = one_column ? g.b : g.a;
   const bool vector_is_row = one_column ? g.transpose_b : !g.transpose_a;
   const std::size_t stride = vector_is_row ? 1 : one_column ? g.ldb : g.lda;
-  const sum_result<T> result{
+  using result_type = sum_result<computed_t<T>, C, T>;
+  const result_type result{
       g.c, one_column ? g.ldc : 1, g.alpha, g.beta, g.bias, one_column ? std::size_t{0} : std::size_t{1}, g.then};
   const bool sums_rows = one_column ? !g.transpose_a : g.transpose_b;
   const auto launch_rows = [&](const auto& kernel) { launch(kernel.blocks(), kernel); };
   if (!sums_rows)
-    sum_columns<weighted_rows_source>(ordinal, g.k, count, has_wide_rows<widest_access<T>>(matrix, ld), result, launch,
-                                      matrix, ld, vector, stride);
+    sum_columns<weighted_rows_source, T>(ordinal, g.k, count, has_wide_rows<widest_access<T>>(matrix, ld), result,
+                                         launch, matrix, ld, vector, stride);
   else if (count < 256 && g.k >= 4096)
-    launch_rows(row_products_kernel<T, 256>{count, g.k, matrix, ld, vector, stride, result});
+    launch_rows(row_products_kernel<T, 256, result_type>{count, g.k, matrix, ld, vector, stride, result});
   else
-    launch_rows(row_products_kernel<T, 32>{count, g.k, matrix, ld, vector, stride, result});
+    launch_rows(row_products_kernel<T, 32, result_type>{count, g.k, matrix, ld, vector, stride, result});
 }
 
 /// A product that cuBLASLt does not compute.
-template <class T, class Launch>
-void multiply_without_library(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
-  if (g.k == 0 || g.alpha == T{0}) return finish_product(g, g.beta, launch);
+template <class T, class C, class Launch>
+void multiply_without_library(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
+  if (g.k == 0 || g.alpha == 0) return finish_product(g, g.beta, launch);
   if (g.k != 1 && (g.m == 1 || g.n == 1)) return multiply_vector(ordinal, g, launch);
-  const any_product_kernel<T> kernel{g};
+  const any_product_kernel<T, C> kernel{g};
   launch(kernel.blocks(), kernel);
 }
 
 /// Returns whether cuBLASLt has computed the products, without the activation; `with_bias`: whether it added the bias.
-template <class T>
-bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, bool& with_bias) {
-  const gemm_arguments<T>& g = batch.first;
-  if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == T{0}) return false;
-  with_bias = g.bias != nullptr && g.then == epilogue::none &&
-              multiply_by_library(ordinal, batch, library_epilogue::bias, g.bias);
-  return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, static_cast<const T*>(nullptr));
+template <class T, class C>
+bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, bool& with_bias) {
+  const gemm_arguments<T, C>& g = batch.first;
+  if (g.m == 1 || g.n == 1 || g.k <= 1 || g.alpha == 0) return false;
+  // A result of 16 bits is rounded once: its bias is added before. cuBLASLt reads biases of the result's type.
+  if constexpr (std::is_same_v<T, C>)
+    with_bias = g.bias != nullptr && (g.then == epilogue::none || short_element<C>)&&multiply_by_library(
+                                         ordinal, batch, library_epilogue::bias, g.bias);
+  return with_bias || multiply_by_library(ordinal, batch, library_epilogue::none, nullptr);
 }
 
-/// C = then(alpha op(A) op(B) + beta C + bias) for each product. Without relu, cuBLASLt adds the bias in its epilogue;
-/// with relu, finish_kernel applies both.
-template <class T, class Launch>
-void multiply(int ordinal, const gemm_batch<T>& batch, const Launch& launch) {
-  const gemm_arguments<T>& g = batch.first;
+/// C = then(alpha op(A) op(B) + beta C + bias) for each product. Without relu, or for results of 16 bits, cuBLASLt adds
+/// the bias in its epilogue; otherwise finish_kernel applies bias and relu.
+template <class T, class C, class Launch>
+void multiply(int ordinal, const gemm_batch<T, C>& batch, const Launch& launch) {
+  const gemm_arguments<T, C>& g = batch.first;
   if (g.m == 0 || g.n == 0) return;
   bool with_bias = false;
   if (!multiply_by_library(ordinal, batch, with_bias)) {
     for (std::size_t k = 0; k != batch.count; ++k)
       multiply_without_library(ordinal, batch[k], launch);
-  } else if (!with_bias && (g.bias != nullptr || g.then != epilogue::none)) {
-    gemm_batch<T> left = batch;
+  } else if ((!with_bias && g.bias != nullptr) || g.then != epilogue::none) {
+    gemm_batch<T, C> left = batch;
+    if (with_bias) left.first.bias = nullptr;
     if (batch.stride_c == g.m * g.ldc) left.first.m *= left.count, left.count = 1;  // rows of one matrix
     for (std::size_t k = 0; k != left.count; ++k)
-      finish_product(left[k], T{1}, launch);
+      finish_product(left[k], computed_t<T>{1}, launch);
   }
 }
-template <class T, class Launch>
-void multiply(int ordinal, const gemm_arguments<T>& g, const Launch& launch) {
-  multiply(ordinal, gemm_batch<T>{g}, launch);
+template <class T, class C, class Launch>
+void multiply(int ordinal, const gemm_arguments<T, C>& g, const Launch& launch) {
+  multiply(ordinal, gemm_batch<T, C>{g}, launch);
 }
 
 }  // namespace devplace::detail

@@ -60,7 +60,7 @@ inline product_cache& product_cache_of(int ordinal) {
 
 /// cuBLAS up to and including 13.1 computes wrong results if a row has 2^31 bytes or more.
 inline void require_library_strides(const product_key& key) {
-  const std::uint64_t bytes = key.doubles ? 8 : 4;
+  const std::uint64_t bytes = bytes_of(key.result);  // operands have no more
   const std::uint64_t limit = (std::uint64_t{1} << 31) / bytes;
   if (key.lda < limit && key.ldb < limit && key.ldc < limit) return;
   throw shape_error(to_string(key).append(
@@ -71,9 +71,9 @@ inline void require_library_strides(const product_key& key) {
 /// C = alpha op(A) op(B) + beta C by cuBLASLt, in one call for all products of a batch, for any alpha and beta, with an
 /// epilogue whose vector is `vector`; ignores the products' bias and activation. Enqueued on the place's current
 /// stream. Returns false, with nothing enqueued, if cuBLASLt has no algorithm for them.
-template <class T>
-bool multiply_by_library(int ordinal, const gemm_batch<T>& batch, library_epilogue epilogue, const T* vector) {
-  const gemm_arguments<T>& g = batch.first;
+template <class T, class C>
+bool multiply_by_library(int ordinal, const gemm_batch<T, C>& batch, library_epilogue epilogue, const void* vector) {
+  const gemm_arguments<T, C>& g = batch.first;
   if (batch.count > INT32_MAX) return false;
   const product_key key = make_product_key(batch, epilogue, vector);
   require_library_strides(key);

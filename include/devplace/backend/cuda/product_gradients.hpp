@@ -10,23 +10,24 @@ namespace devplace::detail {
 
 /// Computes g, which is dY^T X + beta C with dY as stored, and sums = column sums of dY + beta sums. cuBLASLt's
 /// epilogue computes the sums along with the product if beta is 0; it can only overwrite them, not add to them.
-template <class T, class Launch>
-void multiply_with_sums(int ordinal, const gemm_arguments<T>& g, T* sums, const Launch& launch) {
-  const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == T{0};
-  if (for_library && multiply_by_library(ordinal, gemm_batch<T>{g}, library_epilogue::row_sums, sums)) return;
+template <class T, class C, class Launch>
+void multiply_with_sums(int ordinal, const gemm_arguments<T, C>& g, C* sums, const Launch& launch) {
+  const bool for_library = g.m > 1 && g.n > 1 && g.k > 1 && g.beta == 0;
+  if (for_library && multiply_by_library(ordinal, gemm_batch<T, C>{g}, library_epilogue::row_sums, sums)) return;
   multiply(ordinal, g, launch);
-  sum_columns<matrix_source>(ordinal, g.k, g.m, has_wide_rows<widest_access<T>>(g.a, g.lda),
-                             sum_result<T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
+  sum_columns<matrix_source, T>(ordinal, g.k, g.m, has_wide_rows<widest_access<T>>(g.a, g.lda),
+                                sum_result<C, C, T>{sums, 1, 1, g.beta}, launch, g.a, g.lda);
 }
 
 /// One pass over the gradient, and a second one over the partial sums of its strips of rows.
-template <class T, class Launch>
-void relu_gradient(int ordinal, const relu_gradient_arguments<T>& g, const Launch& launch) {
+template <class T, class Sum, class Launch>
+void relu_gradient(int ordinal, const relu_gradient_arguments<T, Sum>& g, const Launch& launch) {
   constexpr unsigned wide = widest_access<T>;
   const bool aligned =
       has_wide_rows<wide>(g.to, wide) && has_wide_rows<wide>(g.dy, wide) && has_wide_rows<wide>(g.y, wide);
-  sum_columns<relu_gradient_source>(ordinal, g.rows, g.columns, aligned, sum_result<T>{g.sums, 1, 1, g.beta}, launch,
-                                    g.to, g.dy, g.y, g.columns);
+  sum_columns<relu_gradient_source, T>(ordinal, g.rows, g.columns, aligned,
+                                       sum_result<Sum, Sum, T>{g.sums, 1, 1, g.beta}, launch, g.to, g.dy, g.y,
+                                       g.columns);
 }
 
 }  // namespace devplace::detail

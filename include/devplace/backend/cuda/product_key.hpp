@@ -18,6 +18,19 @@ enum class library_epilogue : unsigned char {
   row_sums  ///< writes the sums of the rows of op(A) to a vector
 };
 
+/// The element types of products.
+enum class product_element : unsigned char { float32, float64, bfloat16, float16 };
+
+template <class T>
+inline constexpr product_element product_element_of = std::is_same_v<T, double> ? product_element::float64
+                                                      : std::is_same_v<T, bf16> ? product_element::bfloat16
+                                                      : std::is_same_v<T, half> ? product_element::float16
+                                                                                : product_element::float32;
+
+constexpr std::uint64_t bytes_of(product_element element) {
+  return element == product_element::float64 ? 8 : element == product_element::float32 ? 4 : 2;
+}
+
 /// Everything that the choice of an algorithm depends on. Alpha and beta are not part of it: the descriptors do not
 /// contain them, and an algorithm works for any values.
 struct product_key {
@@ -25,7 +38,7 @@ struct product_key {
   std::uint64_t lda = 0, ldb = 0, ldc = 0;
   std::uint64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;  ///< products, and strides in elements
   bool transpose_a = false, transpose_b = false;
-  bool doubles = false;
+  product_element operand = product_element::float32, result = product_element::float32;
   product_math math = product_math::strict;
   library_epilogue epilogue = library_epilogue::none;
   std::uint32_t align_a = 0, align_b = 0, align_c = 0, align_vector = 0;  ///< bytes, powers of two
@@ -48,15 +61,15 @@ std::uint32_t alignment_of(const T* data, std::size_t stride) {
 }
 
 /// `vector` is the epilogue's vector, null if it has none.
-template <class T>
-product_key make_product_key(const gemm_batch<T>& of, library_epilogue epilogue, const T* vector) {
-  const gemm_arguments<T>& g = of.first;
+template <class T, class C>
+product_key make_product_key(const gemm_batch<T, C>& of, library_epilogue epilogue, const void* vector) {
+  const gemm_arguments<T, C>& g = of.first;
   product_key key;
   key.batch = of.count, key.stride_a = of.stride_a, key.stride_b = of.stride_b, key.stride_c = of.stride_c;
   key.m = g.m, key.n = g.n, key.k = g.k;
   key.lda = g.lda, key.ldb = g.ldb, key.ldc = g.ldc;
   key.transpose_a = g.transpose_a, key.transpose_b = g.transpose_b;
-  key.doubles = std::is_same_v<T, double>;
+  key.operand = product_element_of<T>, key.result = product_element_of<C>;
   key.math = g.math;
   key.epilogue = epilogue;
   key.align_a = alignment_of(g.a, of.stride_a), key.align_b = alignment_of(g.b, of.stride_b);
@@ -73,7 +86,12 @@ inline std::string to_string(const product_key& key) {
   std::string text = "the product " + size(key.m, key.n, false);
   text.append(" = ").append(size(key.m, key.k, key.transpose_a));
   text.append(" by ").append(size(key.k, key.n, key.transpose_b));
-  text.append(key.doubles ? " (double" : key.math == product_math::tf32 ? " (tf32" : " (float");
+  text.append(key.operand == product_element::float64    ? " (double"
+              : key.operand == product_element::bfloat16 ? " (bf16"
+              : key.operand == product_element::float16  ? " (half"
+              : key.math == product_math::tf32           ? " (tf32"
+                                                         : " (float");
+  if (key.result != key.operand) text.append(" into float");
   text.append("; stored rows are ").append(std::to_string(key.lda)).append(", ").append(std::to_string(key.ldb));
   text.append(" and ").append(std::to_string(key.ldc)).append(" elements apart");
   if (key.batch != 1) text.append("; ").append(std::to_string(key.batch)).append(" of them");

@@ -28,11 +28,23 @@ struct product_plan {
   std::uint64_t last_use = 0;    ///< the cache's clock at the last use
 };
 
-inline cublaslt_layout make_product_layout(const product_key& key, std::uint64_t rows, std::uint64_t columns,
-                                           std::uint64_t ld, std::uint64_t stride, int ordinal) {
+inline cudaDataType_t data_type(product_element element) {
+  switch (element) {
+    case product_element::float64:
+      return CUDA_R_64F;
+    case product_element::bfloat16:
+      return CUDA_R_16BF;
+    case product_element::float16:
+      return CUDA_R_16F;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+inline cublaslt_layout make_product_layout(const product_key& key, product_element element, std::uint64_t rows,
+                                           std::uint64_t columns, std::uint64_t ld, std::uint64_t stride, int ordinal) {
   cublasLtMatrixLayout_t created = nullptr;
-  check_cublaslt(cublasLtMatrixLayoutCreate(&created, key.doubles ? CUDA_R_64F : CUDA_R_32F, columns, rows,
-                                            static_cast<std::int64_t>(ld)),
+  check_cublaslt(cublasLtMatrixLayoutCreate(&created, data_type(element), columns, rows, static_cast<std::int64_t>(ld)),
                  "cublasLtMatrixLayoutCreate", ordinal, key);
   cublaslt_layout layout(created);
   if (key.batch != 1) {
@@ -60,9 +72,10 @@ inline void set_product_vector(product_plan& plan, const void* vector, int ordin
   plan.vector = vector;
 }
 
-/// The compute type: the element type's arithmetic, or TF32 if it was requested; never lower precision by default.
+/// The compute type: the element type's arithmetic, float for bf16 and half, or TF32 if it was requested; never lower
+/// precision by default.
 inline cublasComputeType_t compute_type(const product_key& key) {
-  if (key.doubles) return CUBLAS_COMPUTE_64F;
+  if (key.operand == product_element::float64) return CUBLAS_COMPUTE_64F;
   return key.math == product_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
@@ -73,8 +86,10 @@ inline bool keeps_precision(const cublasLtMatmulAlgo_t& algorithm, const product
   if (cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof flags,
                                         &written) != CUBLAS_STATUS_SUCCESS)
     return true;
-  std::uint64_t allowed =
-      key.doubles ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
+  std::uint64_t allowed = key.operand == product_element::float64    ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F
+                          : key.operand == product_element::bfloat16 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
+                          : key.operand == product_element::float16  ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
+                                                                     : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
   if (key.math == product_math::tf32) allowed |= CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32;
   return (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_INPUT_TYPE_MASK & ~allowed) == 0;
 }
@@ -122,7 +137,8 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
                                       int ordinal) {
   product_plan plan;
   cublasLtMatmulDesc_t operation = nullptr;
-  check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key), key.doubles ? CUDA_R_64F : CUDA_R_32F),
+  check_cublaslt(cublasLtMatmulDescCreate(&operation, compute_type(key),
+                                          key.operand == product_element::float64 ? CUDA_R_64F : CUDA_R_32F),
                  "cublasLtMatmulDescCreate", ordinal, key);
   plan.operation.reset(operation);
   const auto transposition = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
@@ -135,11 +151,11 @@ inline product_plan make_product_plan(cublasLtHandle_t handle, const product_key
     set_product_attribute(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue, ordinal, key);
     set_product_vector(plan, vector, ordinal, key);
   }
-  plan.first = key.transpose_b ? make_product_layout(key, key.n, key.k, key.ldb, key.stride_b, ordinal)
-                               : make_product_layout(key, key.k, key.n, key.ldb, key.stride_b, ordinal);
-  plan.second = key.transpose_a ? make_product_layout(key, key.k, key.m, key.lda, key.stride_a, ordinal)
-                                : make_product_layout(key, key.m, key.k, key.lda, key.stride_a, ordinal);
-  plan.result = make_product_layout(key, key.m, key.n, key.ldc, key.stride_c, ordinal);
+  plan.first = key.transpose_b ? make_product_layout(key, key.operand, key.n, key.k, key.ldb, key.stride_b, ordinal)
+                               : make_product_layout(key, key.operand, key.k, key.n, key.ldb, key.stride_b, ordinal);
+  plan.second = key.transpose_a ? make_product_layout(key, key.operand, key.k, key.m, key.lda, key.stride_a, ordinal)
+                                : make_product_layout(key, key.operand, key.m, key.k, key.lda, key.stride_a, ordinal);
+  plan.result = make_product_layout(key, key.result, key.m, key.n, key.ldc, key.stride_c, ordinal);
   choose_algorithm(handle, plan, key, ordinal);
   return plan;
 }

@@ -44,7 +44,9 @@ inline std::string npy_advice(std::string_view kind) {
   if (kind == "i1" || kind == "i2" || kind == "u2") return convert("<i4", "the integers");
   if (kind == "u4") return convert("<i8", "the integers");
   if (kind == "u8") return convert("<i8", "the integers, if they are below 2**63,");
-  if (kind == "f2") return convert("<f4", "the half-precision numbers");
+  if (kind == "V2")
+    return "If these are ml_dtypes' bfloat16, which the file does not say, convert them with .astype('<f4') before "
+           "np.save, read float and use cast<bf16>(x)";
   if (kind == "f12" || kind == "f16") return convert("<f8", "the numbers");
   if (kind.starts_with('M') || kind.starts_with('m')) return convert("<i8", "the times");
   if (kind.starts_with('c')) return "Save array.real and array.imag as two files";
@@ -97,7 +99,7 @@ class npy_header_parser {
     result_.swapped = descr.starts_with('>');
     if (result_.type == nullptr)
       fail("holds elements of type '" + std::string(descr) + "', which devplace does not read (it reads " +
-           "float, double, int32, int64 and uint8). " + npy_advice(kind));
+           "float, double, half, int32, int64 and uint8). " + npy_advice(kind));
   }
 
   void order() {

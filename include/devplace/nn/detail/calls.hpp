@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -27,6 +28,8 @@ using output_t = typename Layer::template output<In>;
 
 template <class P>
 using gradient_of = typename precision_traits<P>::gradient;
+template <class P>
+using accumulator_of = typename precision_traits<P>::accumulator;
 
 /// The element type of a layer's output: that of its input, `X`, if it only reshapes.
 template <class Layer, class P, class X>
@@ -63,7 +66,8 @@ class call {
   using precision_type = P;
   using value_type = typename roles::activation;  ///< of activations and of their gradients
   using parameter_type = typename roles::working;
-  using gradient_type = typename roles::gradient;  ///< of parameters
+  using gradient_type = typename roles::gradient;        ///< of parameters
+  using accumulator_type = typename roles::accumulator;  ///< of sums and intermediate results
   using backend_type = Backend;
   using sample = In;  ///< the extents of one sample of the input
   /// A batch of samples.
@@ -77,6 +81,16 @@ class call {
   nn::mode mode;   ///< training or prediction
   random_key key;  ///< the key of random numbers
   std::size_t batch() const { return pass_.batch; }
+  /// For layers that compute over the samples of all places: their number, whether this is the first of the places, the
+  /// layer's phase, and what is reduced over the places before the next phase.
+  ///@{
+  std::size_t samples() const { return pass_.samples; }
+  bool is_first() const { return pass_.first; }
+  std::size_t phase() const { return pass_.phase; }
+  void reduce(std::int64_t* numbers, std::size_t count, reduction op) const {
+    if (pass_.reduced != nullptr) *pass_.reduced = {numbers, count, op};
+  }
+  ///@}
   int ordinal() const { return pass_.ordinal; }
 
   kept_as<keep::input, samples_of<const X, In>> input;  ///< in backward without elements unless the layer keeps it
@@ -87,6 +101,13 @@ class call {
   auto parameter() const {
     static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
     return entry<Index, false>(static_cast<const parameter_type*>(pass_.parameters));
+  }
+
+  /// The same as the optimizer has it: float in mixed precision.
+  template <std::size_t Index>
+  auto master_parameter() const {
+    static_assert(table_entry<Layer, Index, false>::exists, DEVPLACE_DETAIL_NO_ENTRY);
+    return entry<Index, false>(pass_.master_parameters);
   }
 
   /// All of them: `auto [weight, bias] = c.parameters()`.
@@ -105,10 +126,31 @@ class call {
   }
 
   /// Memory from forward to backward, [batch, Layer::saved<In>].
-  auto saved() const { return samples<value_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
+  auto saved() const { return samples<accumulator_type, extents<saved_per_sample<Layer, In>()>>(pass_, pass_.saved); }
+
+  /// Memory from forward to backward, of the whole batch: Layer::statistics<In> elements.
+  auto* statistics() const {
+    void* const behind = pass_.saved + padded_bytes(saved_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
+    return static_cast<accumulator_type*>(behind);
+  }
 
   /// Memory for use within this pass, [batch, Layer::scratch<In>].
-  auto scratch() const { return samples<value_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch); }
+  auto scratch() const {
+    return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
+  }
+
+  /// Memory for copies of the input and of the output in float, of layers that make them (nn/detail/widened.hpp).
+  ///@{
+  accumulator_type* widened_input() const {
+    void* const behind =
+        pass_.scratch + padded_bytes(scratch_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
+    return static_cast<accumulator_type*>(behind);
+  }
+  accumulator_type* widened_output() const {
+    return widened_input() +
+           widened_bytes<Layer, In>(batch(), sizeof(value_type), sizeof(accumulator_type)) / sizeof(accumulator_type);
+  }
+  ///@}
 
  protected:
   template <class Element, class Sample, class Address>
@@ -147,8 +189,9 @@ class backward_call : public call<Layer, In, P, Backend, X, const output_element
         accumulate(add),
         gradients_(gradients) {}
 
-  typename base::template samples_of<const T, out> output_gradient;  ///< of the loss's sum
-  typename base::template samples_of<T, In> input_gradient;          ///< null if not needed
+  typename base::template samples_of<const T, out> output_gradient;     ///< of the loss's sum
+  typename base::template samples_of<T, In> input_gradient;             ///< null if not needed
+  static constexpr bool needs_parameter_gradients = !is_frozen<Layer>;  ///< false in nn::frozen
   bool needs_input_gradient;
   bool accumulate;  ///< whether to add to the parameter gradients of an earlier pass
 

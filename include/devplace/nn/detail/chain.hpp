@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <devplace/nn/detail/chain_layout.hpp>
 #include <devplace/nn/detail/layer_plan.hpp>
-#include <devplace/nn/detail/numbered_types.hpp>
+#include <devplace/nn/detail/plan_list.hpp>
 #include <devplace/nn/layer.hpp>
 
 namespace devplace::nn::detail {
@@ -27,16 +26,6 @@ constexpr bool absorbs() {
     return false;
 }
 
-/// The entries of `List` followed by those of the plans, whose arenas are consecutive from `Base` on.
-template <std::size_t Base, class List, class... Plans>
-struct parameter_list {
-  using type = List;
-};
-template <std::size_t Base, class List, class First, class... Rest>
-struct parameter_list<Base, List, First, Rest...>
-    : parameter_list<Base + First::parameter_elements, decltype(List{} + typename First::template entries<Base>{}),
-                     Rest...> {};
-
 /// Stands for a plan where there is nothing to compile.
 struct no_passes {
   template <class Backend, class X, class P>
@@ -50,12 +39,12 @@ template <class In, class Plans>
 struct chain;
 
 template <class In, class... Plans>
-struct chain<In, std::tuple<Plans...>> {
+struct chain<In, std::tuple<Plans...>> : plan_list<Plans...> {
  private:
-  static constexpr std::size_t n = sizeof...(Plans);
-  using plans = numbered_types<std::make_index_sequence<n>, Plans...>;
+  using list = plan_list<Plans...>;
+  using list::n, list::plan_parameters, list::sum_before;
   template <std::size_t Index>
-  using plan = typename decltype(plans::template find<Index>())::type;
+  using plan = typename list::template plan<Index>;
 
   /// Whether activation i has the element type of the chain's input.
   static constexpr std::array<bool, n + 1> raw_activations() {
@@ -94,40 +83,19 @@ struct chain<In, std::tuple<Plans...>> {
   }
   static constexpr std::size_t largest_gradient = find_largest_gradient();
 
-  static constexpr std::array<std::size_t, n> plan_parameters{Plans::parameter_elements...};
-  static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
-  static constexpr std::array<std::size_t, n> plan_layers{Plans::layers...};
-  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& of, std::size_t index) {
-    std::size_t total = 0;
-    for (std::size_t i = 0; i < index; ++i)
-      total += of[i];
-    return total;
-  }
-
  public:
   using output = typename plan<n - 1>::output;
-  using layer_type = void;
   static constexpr keep keeps =
       static_cast<keep>((training.kept[0] ? 1 : 0) + (training.kept[training.output_storage()] ? 2 : 0));
   static constexpr bool own_input_elements = own_elements(false);
   static constexpr bool keeps_elements = raw[n];
-  static constexpr bool in_place = false;
-  static constexpr bool reshapes = false;
-  static constexpr std::size_t layers = sum_before(plan_layers, n);
-  static constexpr std::size_t parameters = (Plans::parameters + ...);
-  static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
-  static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
-
-  /// The type list of the parameters if the chain's arena starts at `Base`.
-  template <std::size_t Base>
-  using entries = typename parameter_list<Base, entry_list<>, Plans...>::type;
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
     return m == mode::predict ? 0 : training.interior(batch, e) + saved_before(n, batch, e);
   }
   static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
     std::size_t index = 0, inside = 0;
-    ((inside = std::max(inside, inner_bytes<Plans>(batch, m, sizes_at(index, e))), ++index), ...);
+    ((inside = std::max(inside, list::template inner_bytes<Plans>(batch, m, sizes_at(index, e))), ++index), ...);
     return 2 * slot(batch, m, e) + inside;
   }
 
@@ -150,7 +118,6 @@ struct chain<In, std::tuple<Plans...>> {
     (std::make_index_sequence<n>{});
   }
 
-  static constexpr bool tells_layers = true;
   template <class Backend, class X, class P, class After = runtime::nothing_after>
   static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
                        gradient_of<P>* gradients, bool add, After after = {}) {
@@ -160,31 +127,15 @@ struct chain<In, std::tuple<Plans...>> {
     (std::make_index_sequence<n>{});
   }
 
-  template <bool Buffers, class F>
-  static void for_each(const std::string& prefix, std::size_t offset, F&& f) {
-    constexpr auto& sizes_of = Buffers ? plan_buffers : plan_parameters;
-    if constexpr (sum_before(sizes_of, n) != 0) {
-      std::size_t index = 0;
-      ((Plans::template for_each<Buffers>(child_prefix(prefix, index), offset + sum_before(sizes_of, index), f),
-        ++index),
-       ...);
-    }
-  }
-
  private:
   /// The sizes of the elements of layer `index`.
   static constexpr element_sizes sizes_at(std::size_t index, const element_sizes& e) {
-    return {raw[index] ? e.input : e.activation, e.activation};
+    return {raw[index] ? e.input : e.activation, e.activation, e.accumulator};
   }
   template <std::size_t Index, class X, class P>
   using input_element_at = std::conditional_t<raw[Index], X, element_of_t<P>>;
   template <class X, class P>
-  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>)};
-
-  template <class Plan>
-  static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
-    return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
-  }
+  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
 
   /// Double buffering: two buffers alternate, for activations when predicting and for gradients when training.
   static constexpr std::size_t slot(std::size_t batch, mode m, const element_sizes& e) {
@@ -214,9 +165,7 @@ struct chain<In, std::tuple<Plans...>> {
   template <std::size_t Index, class X, class P>
   static pass<P> inner(const pass<P>& p) {
     constexpr element_sizes e = sizes<X, P>;
-    pass<P> result = p;
-    result.parameters = p.parameters + sum_before(plan_parameters, Index);
-    result.buffers = p.buffers + sum_before(plan_buffers, Index);
+    pass<P> result = list::template at_layer<Index>(p);
     result.scratch = p.scratch + 2 * slot(p.batch, p.mode, e);
     if (p.mode == mode::train) {
       result.saved = p.saved + training.interior(p.batch, e) + saved_before(Index, p.batch, e);
@@ -224,7 +173,6 @@ struct chain<In, std::tuple<Plans...>> {
       result.saved = result.scratch;
       result.scratch = result.saved + plan<Index>::saved_bytes(p.batch, mode::predict, sizes_at(Index, e));
     }
-    result.key.layer = p.key.layer + sum_before(plan_layers, Index);
     return result;
   }
 
@@ -252,6 +200,7 @@ struct chain<In, std::tuple<Plans...>> {
   template <std::size_t Index, class Backend, class X, class P>
   static void forward_one(const pass<P>& p, const void* x, void* y) {
     if constexpr (!absorbed<Index>()) {
+      if (!list::template takes_part<Index, false>(p)) return;
       using element = input_element_at<Index, X, P>;
       const void* in = activation<X>(p, Index, x, y);
       void* out = activation<X>(p, Index + 1, x, y);
@@ -259,7 +208,8 @@ struct chain<In, std::tuple<Plans...>> {
         plan<Index>::template forward_absorbing<typename plan<Index + 1>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out);
       else
-        plan<Index>::template forward<Backend, element>(inner<Index, X>(p), in, out);
+        plan<Index>::template forward<Backend, element>(list::template in_phase<Index, false>(inner<Index, X>(p)), in,
+                                                        out);
     }
   }
 
@@ -272,6 +222,7 @@ struct chain<In, std::tuple<Plans...>> {
       constexpr bool parameters_here = plan_parameters[Index] != 0;
       constexpr std::size_t last = absorbs_next<Index>() ? Index + 1 : Index;
       if (!parameters_before && !parameters_here && dx == nullptr) return;
+      if (!list::template takes_part<Index, true>(p)) return;
       const void* above = last + 1 == n ? dy : gradient<X>(p, last + 1);
       void* below = Index == 0 ? dx : parameters_before || dx != nullptr ? gradient<X>(p, Index) : nullptr;
       auto* const own = gradients + sum_before(plan_parameters, Index);
@@ -281,10 +232,13 @@ struct chain<In, std::tuple<Plans...>> {
         plan<Index>::template backward_absorbing<typename plan<last>::layer_type, Backend, element>(
             inner<Index, X>(p), in, out, above, gradient<X>(p, last), below, own, add);
       else if constexpr (plan<Index>::tells_layers)
-        plan<Index>::template backward<Backend, element>(inner<Index, X>(p), in, out, above, below, own, add, after);
+        plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
+                                                         out, above, below, own, add, after);
       else
-        plan<Index>::template backward<Backend, element>(inner<Index, X>(p), in, out, above, below, own, add);
-      if constexpr (!plan<Index>::tells_layers) after(own);
+        plan<Index>::template backward<Backend, element>(list::template in_phase<Index, true>(inner<Index, X>(p)), in,
+                                                         out, above, below, own, add);
+      if constexpr (!plan<Index>::tells_layers)
+        if (list::template completes<Index, true>(p)) after(own);
     }
   }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/widened.hpp>
 #include <devplace/nn/detail/window_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
@@ -61,10 +62,11 @@ struct convolution_layer {
   using takes = window_fit<options, Axes, In, X>;
   template <class X>
   using output = typename takes<X>::template windows<Out>;
-  static constexpr keep keeps = keep::input;
+  static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
+  static constexpr bool widens = true;
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
@@ -76,7 +78,7 @@ struct convolution_layer {
   static void backward(const auto& c) { gradients(c, c.output_gradient); }
   template <class Next>
   static void backward_absorbing(const auto& c, const auto& output, const auto& between) {
-    flat(between) = relu::gradient(flat(c.output_gradient), flat(output));
+    assign_rounded(flat(between), relu::gradient(computed(flat(c.output_gradient)), computed(flat(output))));
     gradients(c, between);
   }
   ///@}
@@ -89,30 +91,36 @@ struct convolution_layer {
 
   template <class Call>
   static void convolve(const Call& c, devplace::detail::epilogue then) {
-    using T = typename Call::value_type;
+    using T = typename Call::accumulator_type;
+    T* const result = destination(c, c.output, c.widened_output());
     devplace::detail::convolution_arguments<T> g{
-        shape_of(c), c.input.data(), c.template parameter<0>().data(), nullptr, c.output.data(), then, math<Call>};
-    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
+        shape_of(c), widened(c, c.input, c.widened_input()), exact_parameter<0>(c), nullptr, result, then, math<Call>};
+    if constexpr (options::bias) g.bias = exact_parameter<1>(c);
     run<devplace::op::convolution>(c, g);
+    round_into(c, c.output, result);
   }
 
   template <class Call, class Dy>
   static void gradients(const Call& c, const Dy& dy) {
     using namespace devplace::detail;
-    using T = typename Call::value_type;
+    using T = typename Call::accumulator_type;
     const convolution_shape shape = shape_of(c);
+    const T* const gradient = nn::detail::widened(c, dy, c.widened_output());
     const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
-    if constexpr (options::bias)
-      run<devplace::op::channel_sums>(c, channel_sums_arguments<T>{shape.samples, Out, shape.pixels(), dy.data(),
-                                                                   c.template parameter_gradient<1>().data(), old});
-    run<devplace::op::convolution_weight_gradient>(
-        c, convolution_weight_gradient_arguments<T>{shape, dy.data(), c.input.data(),
-                                                    c.template parameter_gradient<0>().data(), old, c.scratch().data(),
-                                                    math<Call>});
-    if (c.needs_input_gradient)
-      run<devplace::op::convolution_input_gradient>(
-          c, convolution_input_gradient_arguments<T>{shape, dy.data(), c.template parameter<0>().data(), nullptr,
-                                                     c.input_gradient.data(), math<Call>});
+    if constexpr (options::bias && Call::needs_parameter_gradients)
+      run<devplace::op::convolution_bias_gradient>(
+          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.pixels(), gradient,
+                                                    c.template parameter_gradient<1>().data(), old});
+    if constexpr (Call::needs_parameter_gradients)
+      run<devplace::op::convolution_weight_gradient>(
+          c, convolution_weight_gradient_arguments<T>{
+                 shape, gradient, nn::detail::widened(c, c.input, c.widened_input()),
+                 c.template parameter_gradient<0>().data(), old, c.scratch().data(), math<Call>});
+    if (!c.needs_input_gradient) return;
+    T* const dx = destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
+    run<devplace::op::convolution_input_gradient>(
+        c, convolution_input_gradient_arguments<T>{shape, gradient, exact_parameter<0>(c), nullptr, dx, math<Call>});
+    round_into(c, c.input_gradient, dx);
   }
 
   template <class Call>
@@ -120,8 +128,6 @@ struct convolution_layer {
 
   template <class Op, class Call, class Arguments>
   static void run(const Call& c, const Arguments& arguments) {
-    static_assert(std::floating_point<typename Call::value_type>,
-                  "devplace: convolutions compute in float or double; this model's activations have another type.");
     devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments);
   }
 };

@@ -47,7 +47,7 @@ struct initial_values {
         value = std::fma(how.spread, radius * devplace::detail::portable_cosine_and_sine(second).cosine, how.center);
       }
     }
-    data[i] = static_cast<T>(value);
+    data[i] = static_cast<T>(i - how.first_zero < how.zeros ? 0 : value);
   }
 
  private:

@@ -16,15 +16,34 @@ namespace devplace::nn::detail {
 inline std::string child_name(const std::string& prefix, const char* name) {
   return prefix + name;
 }
-inline std::string child_prefix(const std::string& prefix, std::size_t index) {
-  return prefix + std::to_string(index) + ".";
+/// The name of a layer that has none of its own, but its position: nn::named accepts no dot. (Not null, because g++ 12
+/// with -fsanitize=undefined compares no addresses with that in constant expressions.)
+inline constexpr char by_position[] = ".";
+constexpr bool has_own_name(const char* name) {
+  return *name != *by_position;
+}
+/// An empty name and none add nothing.
+inline std::string child_prefix(std::string prefix, const char* own_name) {
+  if (has_own_name(own_name) && *own_name != 0) prefix.append(own_name).append(".");
+  return prefix;
+}
+inline std::string child_prefix(std::string prefix, std::size_t index, const char* own_name) {
+  if (!has_own_name(own_name)) return prefix.append(std::to_string(index)).append(".");
+  return child_prefix(prefix, own_name);
 }
 
-/// A parameter of a network: its table entry and its offset in the arena.
-template <class Entry, std::size_t Offset>
+/// Where a layer's arenas begin, in elements: of its parameters, or buffers, and of parameters that are not trained.
+struct arena_begin {
+  std::size_t own, frozen;
+};
+
+/// A parameter of a network: its table entry and its offset in the arena, of those that are trained or not.
+template <class Entry, std::size_t Offset, bool Frozen>
 struct entry_at_offset {
   using extents = typename Entry::extents;
   static constexpr std::size_t offset = Offset;
+  static constexpr bool frozen = Frozen;
+  static constexpr double learning_rate = 1;  ///< factor of the optimizer's
 };
 
 /// The parameters of a network in order.
@@ -47,24 +66,32 @@ struct layer_plan {
   static constexpr bool reshapes = reshapes_only<Layer>();
   static constexpr bool own_input_elements = takes_own_elements<Layer>;
   static constexpr bool keeps_elements = reshapes;
-  static constexpr bool tells_layers = false;  ///< whether backward calls `after` for each of its layers
+  static constexpr const char* own_name = by_position;  ///< in the names of parameters, instead of its position
+  static constexpr bool tells_layers = false;           ///< whether backward calls `after` for each of its layers
   static constexpr std::size_t layers = 1;
-  static constexpr std::size_t parameters = scalar_count(table_of<Layer, false>());
-  static constexpr std::size_t parameter_elements = offset_of(table_of<Layer, false>());
+  static constexpr std::size_t meetings = meetings_of<Layer>();
+  static constexpr std::size_t meeting_numbers = meeting_numbers_of<Layer>();  ///< of one meeting, at most
+  static constexpr std::size_t reduced_numbers = meetings * meeting_numbers;   ///< of a pass
+  static constexpr bool frozen = is_frozen<Layer>;
+  static constexpr std::size_t parameters = frozen ? 0 : scalar_count(table_of<Layer, false>());
+  static constexpr std::size_t parameter_elements = frozen ? 0 : offset_of(table_of<Layer, false>());
+  static constexpr std::size_t frozen_elements = frozen ? offset_of(table_of<Layer, false>()) : 0;
   static constexpr std::size_t buffer_elements = offset_of(table_of<Layer, true>());
 
   static constexpr std::size_t saved_bytes(std::size_t batch, mode, const element_sizes& e) {
-    return padded_bytes(saved_per_sample<Layer, In>() * batch * e.activation);
+    return padded_bytes(saved_per_sample<Layer, In>() * batch * e.accumulator) +
+           padded_bytes(statistics_per_pass<Layer, In>() * e.accumulator);
   }
-  static constexpr std::size_t scratch_bytes(std::size_t batch, mode, const element_sizes& e) {
-    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.activation);
+  /// A frozen layer that does not leave its parameters' gradients out writes them to scratch memory, too.
+  static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return own_scratch_bytes(batch, e) + (m == mode::train ? unused_gradients * e.accumulator : 0);
   }
 
   /// Passes take activations as addresses; `X` is the element type of the layer's input. `auto`: see
   /// chain::compile_layers.
   template <class Backend, class X, class P>
   static auto forward(const pass<P>& p, const void* x, void* y) {
-    Layer::forward(forward_call<Layer, In, P, Backend, X>(p, x, y));
+    Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
   using indices = std::index_sequence<>;
@@ -74,7 +101,7 @@ struct layer_plan {
   /// Forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
-    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(p, x, y));
+    Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
   /// `dx` is null if not needed. `add`: add to existing parameter gradients.
@@ -84,7 +111,8 @@ struct layer_plan {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
     }
-    Layer::backward(backward_call<Layer, In, P, Backend, X>(p, x, y, dy, dx, gradients, add));
+    Layer::backward(
+        backward_call<Layer, In, P, Backend, X>(own(p), x, y, dy, dx, own_gradients(p, gradients), add && !frozen));
   }
 
   /// Backward of forward_absorbing: y and dy are those of `Next`; `between`, which may alias dy, receives the gradient
@@ -92,21 +120,24 @@ struct layer_plan {
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
                                  void* dx, gradient_of<P>* gradients, bool add) {
-    const backward_call<Layer, In, P, Backend, X> call(p, x, y, dy, dx, gradients, add);
+    const backward_call<Layer, In, P, Backend, X> call(own(p), x, y, dy, dx, own_gradients(p, gradients),
+                                                       add && !frozen);
     Layer::template backward_absorbing<Next>(call, call.output_like(y), call.output_like(between));
   }
 
-  /// The type list of the parameters if the layer's arena starts at `Base`.
+  /// The type list of the parameters if the layer's arenas start at `Base` and `Frozen`.
   template <std::size_t Base, std::size_t... Index>
   static auto list(std::index_sequence<Index...>) -> entry_list<
-      entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset>...>;
-  template <std::size_t Base>
-  using entries = decltype(list<Base>(std::make_index_sequence<table_of<Layer, false>().size()>{}));
+      entry_at_offset<table_entry<Layer, Index, false>, Base + table_entry<Layer, Index, false>::offset, frozen>...>;
+  template <std::size_t Base, std::size_t Frozen>
+  using entries =
+      decltype(list < frozen ? Frozen : Base > (std::make_index_sequence<table_of<Layer, false>().size()>{}));
 
   /// Calls `f(name, entry, offset)` for every parameter or buffer, where `entry` is a `table_entry`; names are as in
   /// PyTorch.
   template <bool Buffers, class F>
-  static void for_each(const std::string& prefix, std::size_t offset, F&& f) {
+  static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+    const std::size_t offset = frozen && !Buffers ? begin.frozen : begin.own;
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (f(child_name(prefix, table_entry<Layer, Index, Buffers>::info.name), table_entry<Layer, Index, Buffers>{},
          offset + table_entry<Layer, Index, Buffers>::offset),
@@ -114,10 +145,39 @@ struct layer_plan {
     }
     (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
+
+ private:
+  static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
+  static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {
+    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) +
+           widened_bytes<Layer, In>(batch, e.activation, e.accumulator) +
+           widened_bytes<Layer, output>(batch, e.activation, e.accumulator);
+  }
+
+  /// The pass as the layer sees it, and where it writes its parameters' gradients.
+  ///@{
+  template <class P>
+  static pass<P> own(pass<P> p) {
+    if constexpr (frozen) {
+      p.parameters += p.frozen;
+      p.master_parameters += p.frozen;
+    }
+    return p;
+  }
+  template <class P>
+  static gradient_of<P>* own_gradients(const pass<P>& p, gradient_of<P>* gradients) {
+    static_assert(sizeof(gradient_of<P>) <= sizeof(accumulator_of<P>));
+    constexpr element_sizes e{0, sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
+    if constexpr (frozen)
+      return reinterpret_cast<gradient_of<P>*>(p.scratch + own_scratch_bytes(p.batch, e));
+    else
+      return gradients;
+  }
+  ///@}
 };
 
 template <class Layer, class In>
-  requires(!is_whole_layer<Layer, In>())
+  requires(!has_name<Layer> && !is_whole_layer<Layer, In>())
 struct layer_plan<Layer, In> : layer_plan<typename stand_in<Layer, In>::type, In> {
   using wrong_layer = Layer;
 };

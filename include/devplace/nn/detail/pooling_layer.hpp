@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 
 #include <devplace/nn/detail/window_fit.hpp>
@@ -45,8 +44,6 @@ struct pooling_layer {
   /// Runs a functor for each element of a batch of images.
   template <class Call, class F>
   static void run(const Call& c, std::size_t plane, const F& f) {
-    static_assert(std::floating_point<typename Call::value_type>,
-                  "devplace: poolings compute in float or double; this model's activations have another type.");
     devplace::detail::for_each_in_planes<typename Call::backend_type>(
         c.ordinal(), c.batch() * takes<typename Call::sample>::channels, plane, f);
   }

@@ -48,23 +48,26 @@ struct row_normalization {
   static constexpr auto parameters = table();
 
   static void forward(const auto& c) {
-    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
+    using call = std::remove_cvref_t<decltype(c)>;
+    using T = typename call::accumulator_type;
     const auto x = rows(c.input);
     const T* bias = nullptr;
-    if constexpr (Centred) bias = raw(c.template parameter<1>());
-    devplace::detail::for_normalized_rows(
-        x, devplace::detail::normalize_row<T, Centred>{raw(c.output), raw(x), raw(c.template parameter<0>()), bias,
-                                                       Features, Layer::template epsilon<T>()});
+    if constexpr (Centred) bias = raw(c.template master_parameter<1>());
+    devplace::detail::for_normalized_rows(x, devplace::detail::normalize_row<T, Centred, typename call::value_type>{
+                                                 raw(c.output), raw(x), raw(c.template master_parameter<0>()), bias,
+                                                 Features, Layer::template epsilon<T>()});
   }
   static void backward(const auto& c) {
-    using T = typename std::remove_cvref_t<decltype(c)>::value_type;
+    using call = std::remove_cvref_t<decltype(c)>;
+    using T = typename call::accumulator_type;
     const auto x = rows(c.input);
     const auto dy = rows(c.output_gradient);
     const auto terms = c.scratch().reshape(extents<dyn, Features>{x.extent(0)});
-    T* const dx = c.needs_input_gradient ? raw(c.input_gradient) : nullptr;
-    devplace::detail::for_normalized_rows(x, devplace::detail::normalize_backward_row<T, Centred>{
-                                                 dx, raw(terms), raw(x), raw(dy), raw(c.template parameter<0>()),
-                                                 Features, Layer::template epsilon<T>()});
+    auto* const dx = c.needs_input_gradient ? raw(c.input_gradient) : nullptr;
+    devplace::detail::for_normalized_rows(
+        x, devplace::detail::normalize_backward_row<T, Centred, typename call::value_type>{
+               dx, raw(terms), raw(x), raw(dy), raw(c.template master_parameter<0>()), Features,
+               Layer::template epsilon<T>()});
     column_sum_into(c.template parameter_gradient<0>(), terms, c.accumulate ? 1 : 0);
     if constexpr (Centred) column_sum_into(c.template parameter_gradient<1>(), dy, c.accumulate ? 1 : 0);
   }

@@ -42,7 +42,8 @@ std::shared_ptr<runtime::model_state<S>> housed(std::shared_ptr<runtime::model_s
 template <class Net, class S, class Backend>
 std::shared_ptr<runtime::model_state<S>> drawn_state(std::span<const int> ordinals, std::uint64_t seed) {
   using plan = runtime::network_plan<Net>;
-  auto state = runtime::empty_state<S, Backend>(ordinals, {plan::parameter_elements, plan::buffer_elements});
+  auto state = runtime::empty_state<S, Backend>(
+      ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements});
   state->seed = seed;
   for (const runtime::replica<S>& r : state->replicas) {
     const auto draw_into = [&r, seed](typename runtime::replica<S>::parameter* arena) {

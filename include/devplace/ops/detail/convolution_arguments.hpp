@@ -95,7 +95,7 @@ struct convolution_weight_gradient_arguments {
 
 /// sums [channels] = the sums of x [samples, channels, plane] over samples and planes, + beta sums.
 template <class T>
-struct channel_sums_arguments {
+struct convolution_bias_gradient_arguments {
   std::size_t samples, channels, plane;
   const T* x;
   T* sums;

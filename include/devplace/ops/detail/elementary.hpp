@@ -162,6 +162,7 @@ template <class To>
 struct convert {
   template <class From>
   DEVPLACE_HD constexpr To operator()(From x) const {
+    if constexpr (short_element<From> && std::is_integral_v<To>) return (*this)(static_cast<float>(x));
     if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
       // The lowest value is 0 or a power of two, so exact; the highest may not be, hence the comparison with its
       // successor.
@@ -172,6 +173,19 @@ struct convert {
       if (x >= past_highest) return highest_number<To>;
     }
     return static_cast<To>(x);
+  }
+};
+
+/// F of elements of 16 bits and numbers: computed in float; a result that is not a comparison's is rounded to T.
+template <class F, short_element T>
+struct in_float {
+  template <class... X>
+  [[gnu::always_inline]] DEVPLACE_HD constexpr auto operator()(X... x) const {
+    const auto result = F{}(static_cast<float>(x)...);
+    if constexpr (std::is_same_v<decltype(result), const float>)
+      return T(result);
+    else
+      return result;
   }
 };
 

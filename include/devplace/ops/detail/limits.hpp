@@ -3,16 +3,19 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include <devplace/tensor/dtype.hpp>
 
 // Kernels can use these constants; they cannot call the functions of std::numeric_limits.
 namespace devplace::detail {
 
-template <floating_element T>
+template <class T>
+  requires(!std::is_integral_v<T>)
 inline constexpr T infinity = std::numeric_limits<T>::infinity();
 
-template <floating_element T>
+template <class T>
+  requires(!std::is_integral_v<T>)
 inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 template <element T>

@@ -33,7 +33,8 @@ template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::minus, T> = arithmetic::additive;
 template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::times, T> = arithmetic::product;
-template <floating_element T>
+template <class T>
+  requires(!std::is_integral_v<T>)
 inline constexpr arithmetic arithmetic_of<elementary::divide, T> = arithmetic::quotient;
 template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::negate, T> = arithmetic::negation;
@@ -41,6 +42,8 @@ template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::maximum, T> = arithmetic::larger;
 template <class T>
 inline constexpr arithmetic arithmetic_of<elementary::minimum, T> = arithmetic::smaller;
+template <class F, class Short, class T>
+inline constexpr arithmetic arithmetic_of<elementary::in_float<F, Short>, T> = arithmetic_of<F, T>;
 
 /// The placement of an argument; void for a number.
 template <class X>

@@ -157,7 +157,7 @@ template <class X>
 inline constexpr bool is_const_temporary<X&> = false;
 
 template <class X>
-concept number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+concept number = std::is_arithmetic_v<std::remove_cvref_t<X>> || short_element<std::remove_cvref_t<X>>;
 
 template <class X>
 using value_type_of = typename std::remove_cvref_t<X>::value_type;
@@ -254,7 +254,7 @@ using pair_value_t = typename pair_value<A, B>::type;
 /// Whether an argument, if it is a number, can be an element of this type without losing its fraction.
 template <class X, class Element>
 inline constexpr bool keeps_fraction =
-    !number<X> || std::is_floating_point_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
+    !number<X> || !std::is_integral_v<Element> || std::is_integral_v<std::remove_cvref_t<X>>;
 
 /// The operand for an argument: temporaries are moved in, all else is referred to. Numbers become elements of type T.
 template <class T, class X>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <devplace/ops/assign.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/elementary.hpp>
 #include <devplace/ops/detail/make_expression.hpp>
 #include <devplace/tensor/detail/named_expression.hpp>
@@ -34,16 +35,37 @@ namespace devplace::detail {
 
 /// Whether a function takes elements of a type: some are defined for floating-point numbers only.
 template <class F, class Element>
-inline constexpr bool takes_elements = std::is_floating_point_v<Element> || !requires {
+inline constexpr bool takes_elements = !std::is_integral_v<Element> || !requires {
   F::floating_only;
 };
 
-#define DEVPLACE_DETAIL_FLOATING_ONLY                                                                                 \
-  "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take float or double elements; convert them first with " \
+#define DEVPLACE_DETAIL_FLOATING_ONLY                                                                               \
+  "devplace: exp, log, sqrt, tanh, sigmoid, pow and the like take floating-point elements; convert integers first " \
+  "with "                                                                                                           \
   "cast<float>(x)."
 #define DEVPLACE_DETAIL_FRACTION                                                                                  \
   "devplace: elementwise: a floating-point number cannot stand beside integer elements, which would cut off its " \
   "fraction; convert the tensor first, cast<float>(x), or write an integer."
+
+/// The functor F as it is applied to elements of type T.
+template <class F, class T>
+struct function_of {
+  using type = F;
+};
+template <class F, short_element T>
+struct function_of<F, T> {
+  using type = elementary::in_float<F, T>;
+};
+template <class To, short_element T>
+struct function_of<elementary::convert<To>, T> {
+  using type = elementary::convert<To>;
+};
+template <class F, class T>
+using function_of_t = typename function_of<F, T>::type;
+
+/// The type of an argument's elements beside elements of type T: a number is not rounded to 16 bits.
+template <class X, class T>
+using element_beside_t = std::conditional_t<number<X>, computed_t<T>, T>;
 
 template <class F, class X>
 constexpr auto unary(X&& x) {
@@ -53,7 +75,7 @@ constexpr auto unary(X&& x) {
   static_assert(floating, DEVPLACE_DETAIL_FLOATING_ONLY);
   static_assert(linear, DEVPLACE_DETAIL_NONLINEAR);
   if constexpr (linear)
-    return applied(F{}, elements_are<value_type_of<X>>{}, std::forward<X>(x));
+    return applied(function_of_t<F, value_type_of<X>>{}, elements_are<value_type_of<X>>{}, std::forward<X>(x));
   else
     return refusal{};
 }
@@ -90,9 +112,10 @@ constexpr auto binary(A&& a, B&& b) {
   if constexpr (why != mismatch::none)
     return refusal{};
   else if constexpr (fits)
-    return applied(F{}, elements_are<value, value>{}, std::forward<A>(a), std::forward<B>(b));
+    return applied(function_of_t<F, value>{}, elements_are<element_beside_t<A, value>, element_beside_t<B, value>>{},
+                   std::forward<A>(a), std::forward<B>(b));
   else  // so that no other error follows
-    return applied(elementary::negate{}, elements_are<value>{}, std::forward<A>(a));
+    return applied(function_of_t<elementary::negate, value>{}, elements_are<value>{}, std::forward<A>(a));
 }
 
 /// The fix that a message names for two operands that do not fit.

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <devplace/ops/detail/computed_type.hpp>
+
 namespace devplace::detail {
 
 /// What is applied to each element of a matrix product after the bias.
@@ -13,23 +15,27 @@ enum class epilogue : unsigned char { none, relu };
 /// Only CUDA devices have TF32; elsewhere tf32 means the element type's precision.
 enum class product_math : unsigned char { strict, tf32 };
 
-/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major:
+/// C = then(alpha op(A) op(B) + beta C + bias), all matrices row-major, A, B and bias of elements T, C of `Result`,
+/// which is T or, for bf16 and half, may be float. Sums and
+/// the factors alpha and beta are computed_t<T>.
 /// op(A) is m x k: A[i * lda + p], or A[p * lda + i] with transpose_a;
 /// op(B) is k x n: B[p * ldb + j], or B[j * ldb + p] with transpose_b;
 /// C[i * ldc + j] is m x n and overlaps neither A, B nor bias; bias has length n or is null.
 /// beta == 0: C is not read. alpha == 0 or k == 0: A and B are not read, their product counts as zero.
-/// NaN passes through relu (x < 0 ? 0 : x). Pointers need the alignment of T only.
-template <class T>
+/// NaN passes through relu (x < 0 ? 0 : x). Pointers need the alignment of their
+/// elements only.
+template <class T, class Result = T>
 struct gemm_arguments {
+  using factor_type = computed_t<T>;
   std::size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
-  T alpha = 1;
+  factor_type alpha = 1;
   const T* a = nullptr;
   std::size_t lda = 0;
   const T* b = nullptr;
   std::size_t ldb = 0;
-  T beta = 0;
-  T* c = nullptr;
+  factor_type beta = 0;
+  Result* c = nullptr;
   std::size_t ldc = 0;
   const T* bias = nullptr;
   epilogue then = epilogue::none;
@@ -38,13 +44,13 @@ struct gemm_arguments {
 
 /// `count` products: the first one, and the number of elements between consecutive matrices; 0 if all products read the
 /// same one. All have the same bias.
-template <class T>
+template <class T, class Result = T>
 struct gemm_batch {
-  gemm_arguments<T> first;
+  gemm_arguments<T, Result> first;
   std::size_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
 
-  constexpr gemm_arguments<T> operator[](std::size_t k) const {
-    gemm_arguments<T> g = first;
+  constexpr gemm_arguments<T, Result> operator[](std::size_t k) const {
+    gemm_arguments<T, Result> g = first;
     g.a += k * stride_a;
     g.b += k * stride_b;
     g.c += k * stride_c;
@@ -54,14 +60,14 @@ struct gemm_batch {
 
 /// to = 0 where y <= 0, else dy (also where y is NaN), all contiguous [rows, columns]; `to` may be `dy`. And sums =
 /// column sums of `to` + beta sums; with beta 0, sums is not read.
-template <class T>
+template <class T, class Sum = T>
 struct relu_gradient_arguments {
   std::size_t rows, columns;
   T* to;
   const T* dy;
   const T* y;
-  T* sums;
-  T beta;
+  Sum* sums;
+  Sum beta;
 };
 
 /// The rows and columns of C that one thread of the team computes.
@@ -70,19 +76,19 @@ struct gemm_range {
 };
 
 /// The last step for one element: x is alpha op(A) op(B) + beta C.
-template <class T>
-constexpr T gemm_finish(const gemm_arguments<T>& g, T x, std::size_t column) {
+template <class T, class Result>
+constexpr computed_t<T> gemm_finish(const gemm_arguments<T, Result>& g, computed_t<T> x, std::size_t column) {
   if (g.bias != nullptr) x += g.bias[column];
-  return g.then == epilogue::relu && x < T{0} ? T{0} : x;
+  return g.then == epilogue::relu && x < 0 ? 0 : x;
 }
 
 /// C = then(beta C + bias): the complete product if k or alpha is zero.
-template <class T>
-void gemm_without_product(const gemm_arguments<T>& g) {
+template <class T, class Result>
+void gemm_without_product(const gemm_arguments<T, Result>& g) {
   for (std::size_t i = 0; i < g.m; ++i) {
-    T* const row = g.c + i * g.ldc;
+    Result* const row = g.c + i * g.ldc;
     for (std::size_t j = 0; j < g.n; ++j)
-      row[j] = gemm_finish(g, g.beta == T{0} ? T{0} : g.beta * row[j], j);
+      row[j] = Result(gemm_finish(g, g.beta == 0 ? 0 : g.beta * row[j], j));
   }
 }
 

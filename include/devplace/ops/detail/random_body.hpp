@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/philox.hpp>
 
 // Functors that turn random words into numbers, in CPU loops and, `several` elements at a time, in GPU threads.
@@ -185,9 +186,12 @@ struct dropout_body {
   std::uint64_t first_sample;
   philox_key key;
   std::uint64_t threshold;  // words below it, of 2^32, drop their element
-  T scale;
+  computed_t<T> scale;
 
-  DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
+  DEVPLACE_HD constexpr T element(T x, std::uint32_t word) const {
+    using value = computed_t<T>;
+    return static_cast<T>(word < threshold ? value{0} : static_cast<value>(x) * scale);
+  }
 
   /// The words of columns 4 group to 4 group + 3.
   DEVPLACE_HD constexpr philox_block words(std::size_t row, std::size_t group) const {

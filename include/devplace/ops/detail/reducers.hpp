@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/limits.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -19,11 +20,11 @@ namespace devplace::detail {
 
 /// Accumulator for sums: double for floating-point elements, int64 for integers.
 template <element T>
-using sum_accumulator_t = std::conditional_t<floating_element<T>, double, std::int64_t>;
+using sum_accumulator_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
 /// Element type of sums: that of floating-point elements, int64 for integers (as in PyTorch).
 template <element T>
-using sum_result_t = std::conditional_t<floating_element<T>, T, std::int64_t>;
+using sum_result_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
 /// a + b; integers wrap around.
 DEVPLACE_HD constexpr double wrapping_sum(double a, double b) {
@@ -33,11 +34,11 @@ DEVPLACE_HD constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) 
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-template <class T>
+template <class T, class Result = sum_result_t<T>>
 struct sum_reducer {
   using accumulator = sum_accumulator_t<T>;
-  sum_result_t<T>* result;
-  sum_result_t<T> beta;  // result = beta * result + sum; 0: not read
+  Result* result;
+  Result beta;  // result = beta * result + sum; 0: not read
 
   DEVPLACE_HD static constexpr accumulator identity() { return 0; }
   DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
@@ -45,8 +46,8 @@ struct sum_reducer {
   }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { a = wrapping_sum(a, b); }
   DEVPLACE_HD void store(std::size_t output, accumulator a) const {
-    const auto sum = static_cast<sum_result_t<T>>(a);
-    result[output] = beta == 0 ? sum : beta * result[output] + sum;
+    const auto sum = static_cast<Result>(a);
+    result[output] = beta == 0 ? sum : static_cast<Result>(beta * result[output] + sum);
   }
 };
 
@@ -78,20 +79,20 @@ struct square_sum_reducer {
 /// The largest or smallest element; NaN if there is one.
 template <class T, bool Largest>
 struct extremum_reducer {
-  using accumulator = T;
+  using accumulator = computed_t<T>;
   T* result;
 
   DEVPLACE_HD static constexpr accumulator identity() {
-    if constexpr (floating_element<T>)
-      return Largest ? -infinity<T> : infinity<T>;
-    else
+    if constexpr (std::is_integral_v<T>)
       return Largest ? lowest_number<T> : highest_number<T>;
+    else
+      return Largest ? -infinity<accumulator> : infinity<accumulator>;
   }
-  DEVPLACE_HD static constexpr void add(accumulator& a, T x, std::size_t) {
+  DEVPLACE_HD static constexpr void add(accumulator& a, accumulator x, std::size_t) {
     a = (Largest ? x > a : x < a) || x != x ? x : a;
   }
   DEVPLACE_HD static constexpr void merge(accumulator& a, accumulator b) { add(a, b, 0); }
-  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = a; }
+  DEVPLACE_HD void store(std::size_t output, accumulator a) const { result[output] = T(a); }
 };
 
 /// The position of the largest (or smallest) element, the first among equal ones; NaN counts as an extremum.

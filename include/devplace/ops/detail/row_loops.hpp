@@ -21,10 +21,10 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
 }
 
 /// exp(x[c] - max) of 8 elements. Separate loops, because the compiler then vectorises each of them.
-template <class T>
-DEVPLACE_HD void exponentials_of_lanes(T* e, const T* x, T max) {
+template <class T, class From>
+DEVPLACE_HD void exponentials_of_lanes(T* e, const From* x, T max) {
   for (std::size_t lane = 0; lane < row_lanes; ++lane)
-    e[lane] = x[lane] - max;
+    e[lane] = static_cast<T>(x[lane]) - max;
   for (std::size_t lane = 0; lane < row_lanes; ++lane)
     e[lane] = fast_exp<T>(e[lane]);
 }
@@ -48,26 +48,26 @@ DEVPLACE_HD double row_sum(std::size_t n, const Term& term) {
 }
 
 /// The largest element that is not NaN; -infinity if there is none.
-template <class T>
-DEVPLACE_HD T row_max(const T* x, std::size_t n) {
+template <class T, class From>
+DEVPLACE_HD T row_max(const From* x, std::size_t n) {
   constexpr T lowest = -infinity<T>;
   T lanes[row_lanes] = {lowest, lowest, lowest, lowest, lowest, lowest, lowest, lowest};
   std::size_t c = 0;
   for (; c + row_lanes <= n; c += row_lanes) {
     for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] = x[c + lane] > lanes[lane] ? x[c + lane] : lanes[lane];
+      lanes[lane] = x[c + lane] > lanes[lane] ? static_cast<T>(x[c + lane]) : lanes[lane];
   }
   T result = lowest;
   for (; c < n; ++c)
-    result = x[c] > result ? x[c] : result;
+    result = x[c] > result ? static_cast<T>(x[c]) : result;
   for (std::size_t lane = 0; lane < row_lanes; ++lane)
     result = lanes[lane] > result ? lanes[lane] : result;
   return result;
 }
 
 /// Sum of exp(x[c] - max); also stores each term in e[c] unless `e` is null. `e` may be `x`.
-template <class T>
-DEVPLACE_HD double row_exponentials(T* e, const T* x, T max, std::size_t n) {
+template <class T, class From>
+DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
   double lanes[row_lanes] = {};
   std::size_t c = 0;
   for (; c + row_lanes <= n; c += row_lanes) {
@@ -82,7 +82,7 @@ DEVPLACE_HD double row_exponentials(T* e, const T* x, T max, std::size_t n) {
   }
   double rest = 0;
   for (; c < n; ++c) {
-    const T term = fast_exp<T>(x[c] - max);
+    const T term = fast_exp<T>(static_cast<T>(x[c]) - max);
     if (e != nullptr) e[c] = term;
     rest += static_cast<double>(term);
   }

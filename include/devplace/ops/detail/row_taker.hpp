@@ -40,7 +40,7 @@ struct row_taker {
 /// The value that a device writes if the source row does not exist.
 template <class T>
 DEVPLACE_HD constexpr T no_element() {
-  if constexpr (floating_element<T>)
+  if constexpr (!std::is_integral_v<T>)
     return not_a_number<T>;
   else
     return lowest_number<T>;

@@ -36,12 +36,17 @@ DEVPLACE_HD constexpr sort_key_t<T> sort_key(T x, bool descending) {
   using key = sort_key_t<T>;
   constexpr key top = key{1} << (sort_key_bits<T> - 1), all = top | (top - 1);
   key result{};
-  if constexpr (floating_element<T>) {
+  if constexpr (!std::is_integral_v<T>) {
     if (x != x) {
       result = all;
     } else {
-      const key bits = x == 0 ? key{0} : __builtin_bit_cast(key, x);
-      result = (bits & top) != 0 ? static_cast<key>(~bits) : bits | top;
+      key bits{};
+      if constexpr (short_element<T>)
+        bits = x.bits();
+      else
+        bits = __builtin_bit_cast(key, x);
+      if (x == 0) bits = 0;
+      result = (bits & top) != 0 ? ~bits & all : bits | top;
     }
   } else if constexpr (std::is_signed_v<T>) {
     result = static_cast<key>(x) ^ top;

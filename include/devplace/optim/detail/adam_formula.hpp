@@ -7,6 +7,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/optim/detail/validation.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
 
 namespace devplace::optim::detail {
 
@@ -45,6 +46,12 @@ struct adam_formula {
 
   template <class T>
   using factors = adam_factors<T>;
+
+  void scale(const option_factors& by) {
+    learning_rate *= by.learning_rate;
+    decay_of_gradient *= by.weight_decay;
+    decay_of_parameter *= by.weight_decay;
+  }
 
   /// Bias corrections are computed in double. Each factor is stored when it is computed, to save a GPU's registers.
   template <class T>

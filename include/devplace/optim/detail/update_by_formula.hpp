@@ -20,7 +20,8 @@ struct begin_steps {
   runtime::step_record<Rule, T>* record;
   Rule rule;
   std::int64_t step;
-  DEVPLACE_HD void operator()(std::size_t) const { record->begin(rule, step); }
+  bool skips;
+  DEVPLACE_HD void operator()(std::size_t) const { skips ? record->resume(rule, step) : record->begin(rule, step); }
 };
 
 /// The last record that was sent to a place.
@@ -32,20 +33,53 @@ struct sent_steps {
   friend bool operator==(const sent_steps&, const sent_steps&) = default;
 };
 
+/// Sends a place's record to it, if it is not up to date there.
+template <class Backend, class Rule, class T>
+void send_steps(const Rule& rule, const step_arguments<T>& a, runtime::step_record<Rule, T>* record, void* sent) {
+  if (!(*static_cast<const sent_steps<Rule>*>(sent) == sent_steps<Rule>{rule, a.step}))
+    devplace::detail::for_each_index<Backend>(a.ordinal, 1, 1,
+                                              begin_steps<Rule, T>{record, rule, a.step, a.skip != nullptr});
+  new (sent) sent_steps<Rule>{rule, a.step + 1};
+}
+
+/// Sets what all updates have in common, and enqueues one.
+template <std::size_t States, class Backend, class Update, class Arguments>
+void run_update(Update& update, const Arguments& a) {
+  update.source = {a.gradients, a.divisor, a.gradient_factor, a.skip};
+  update.arrays[0] = a.parameters;
+  std::copy_n(a.state, States, update.arrays + 1);
+  if constexpr (!std::is_void_v<typename Arguments::working_type>) {
+    update.working.data = a.working;
+    *a.wrote_working = true;
+  }
+  runtime::run_update<Backend>(a.ordinal, a.n, update);
+}
+
 /// One update by the formula of `rule` (runtime/step_record.hpp), which uses the first `States` arenas of state. The
-/// place's record is sent to it only if it is not up to date there.
-template <std::size_t States, class Backend, class Rule, class T>
-void update_by_formula(const Rule& rule, const step_arguments<T>& a) {
+/// place's record is sent to it only if it is not up to date there. Parameters in groups, grouped_step_arguments, are
+/// updated in one pass, too: each group has a record, of the formula with its factors (Rule::scale).
+template <std::size_t States, class Backend, class Rule, class Arguments>
+void update_by_formula(const Rule& rule, const Arguments& a) {
+  using T = typename Arguments::value_type;
+  using working = typename Arguments::working_type;
   using record = runtime::step_record<Rule, T>;
   static_assert(std::is_trivially_copyable_v<record> && sizeof(record) <= step_memory_bytes &&
                 std::is_trivially_copyable_v<sent_steps<Rule>> && sizeof(sent_steps<Rule>) <= step_memory_bytes);
-  record* const steps = static_cast<record*>(a.step_memory);
-  if (!(*static_cast<const sent_steps<Rule>*>(a.sent) == sent_steps<Rule>{rule, a.step}))
-    devplace::detail::for_each_index<Backend>(a.ordinal, 1, 1, begin_steps<Rule, T>{steps, rule, a.step});
-  new (a.sent) sent_steps<Rule>{rule, a.step + 1};
-  runtime::update<Rule, T, 1 + States> update{{a.gradients, a.divisor, a.gradient_factor}, {a.parameters}, steps};
-  std::copy_n(a.state, States, update.arrays + 1);
-  runtime::run_update<Backend>(a.ordinal, a.n, update);
+  auto* const steps = static_cast<record*>(a.step_memory);
+  if constexpr (std::is_base_of_v<grouped_step_arguments<T>, Arguments>) {
+    auto* const sent = static_cast<sent_steps<Rule>*>(a.sent);
+    for (unsigned group = 0; group < a.groups; ++group) {
+      Rule of_group = rule;
+      of_group.scale(a.factors[group]);
+      send_steps<Backend>(of_group, a, steps + group, sent + group);
+    }
+    runtime::grouped_update<Rule, T, 1 + States, working> update{{{}, {}, steps}, a.group_of, a.first, a.groups};
+    run_update<States, Backend>(update, a);
+  } else {
+    send_steps<Backend>(rule, a, steps, a.sent);
+    runtime::update<Rule, T, 1 + States, working> update{{}, {}, steps};
+    run_update<States, Backend>(update, a);
+  }
 }
 
 }  // namespace devplace::optim::detail

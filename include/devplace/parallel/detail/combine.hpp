@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/independent_loop.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
@@ -42,47 +43,51 @@ struct combine {
   }
 };
 
-/// Elements [first, first + n) of the ranks' buffers, reduced in the order of the ranks: ((g0 + g1) + g2) + ... The
-/// result is stored on rank `target`, or on all. The bits do not depend on which device or thread computes which part.
+/// Elements [first, first + n) of the ranks' buffers, reduced in the order of the ranks: ((g0 + g1) + g2) + ..., bf16
+/// and half in float and rounded at the end. The result is stored on rank `target`, or on all. The bits do not depend
+/// on which device or thread computes which part.
 template <class T, reduction Op>
 struct reduce_in_rank_order {
+  using total_type = devplace::detail::computed_t<T>;
+  using combining = combine<total_type, Op>;
+
   rank_table<T> table;
   std::size_t first;
   int target;  ///< the rank that gets the result; -1: all
 
   DEVPLACE_HD void operator()(std::size_t i) const {
     const std::size_t at = first + i;
-    T total = table.of[0][at];
+    total_type total = table.of[0][at];
     for (int rank = 1; rank < table.ranks; ++rank)
-      total = combine<T, Op>::both(total, table.of[rank][at]);
-    total = combine<T, Op>::finish(total, table.ranks);
+      total = combining::both(total, table.of[rank][at]);
+    const T result(combining::finish(total, table.ranks));
     if (target >= 0) {
-      table.of[target][at] = total;
+      table.of[target][at] = result;
       return;
     }
     for (int rank = 0; rank < table.ranks; ++rank)
-      table.of[rank][at] = total;
+      table.of[rank][at] = result;
   }
 
   /// On the CPU in blocks that stay in the first-level cache, so that every buffer is read and written once.
   void range(std::size_t begin, std::size_t end) const {
     constexpr std::size_t block = 1024;
-    T totals[block];
+    total_type totals[block];
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = first + end - from < block ? first + end - from : block;
       const T* const start = table.of[0] + from;
       devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = start[i]; });
       for (int rank = 1; rank < table.ranks; ++rank) {
         const T* const more = table.of[rank] + from;
-        devplace::detail::independent_loop(
-            0, n, [&](std::size_t i) { totals[i] = combine<T, Op>::both(totals[i], more[i]); });
+        devplace::detail::independent_loop(0, n,
+                                           [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
       }
       if constexpr (Op == reduction::mean)
         devplace::detail::independent_loop(
-            0, n, [&](std::size_t i) { totals[i] = combine<T, Op>::finish(totals[i], table.ranks); });
+            0, n, [&](std::size_t i) { totals[i] = combining::finish(totals[i], table.ranks); });
       for (int rank = target < 0 ? 0 : target; rank < (target < 0 ? table.ranks : target + 1); ++rank) {
         T* const to = table.of[rank] + from;
-        devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = totals[i]; });
+        devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = T(totals[i]); });
       }
     }
   }

@@ -12,7 +12,8 @@
 namespace devplace::parallel::detail {
 
 /// Combines arrays of the host, of any number of participants, from array `start` on and around: ((g(start) + g(start +
-/// 1)) + ...) + g(start - 1). The arrays and the result are bytes, since they are received from other processes.
+/// 1)) + ...) + g(start - 1), bf16 and half in float and rounded at the end. The arrays and the result are bytes, since
+/// they are received from other processes.
 template <class T, reduction Op>
 struct combine_in_order {
   const std::byte* const* summands;
@@ -23,24 +24,29 @@ struct combine_in_order {
 
   /// In blocks that stay in the first-level cache, so that every array is read once.
   void range(std::size_t begin, std::size_t end) const {
+    using total_type = devplace::detail::computed_t<T>;
+    using combining = combine<total_type, Op>;
     constexpr std::size_t block = 1024;
-    T totals[block];
+    total_type totals[block];
     for (std::size_t from = first + begin; from < first + end; from += block) {
       const std::size_t n = std::min(first + end - from, block);
       T* const to = reinterpret_cast<T*>(result) + from;
-      // With more than two arrays, the result may be one that is still to be read.
-      T* const sums = participants == 2 ? to : totals;
-      const T* before = elements(start) + from;
-      if (participants == 1) devplace::detail::independent_loop(0, n, [&](std::size_t i) { sums[i] = before[i]; });
-      for (std::size_t step = 1; step < participants; ++step, before = sums) {
+      const T* const one = elements(start) + from;
+      const auto divided = [&](total_type sum) { return T(combining::finish(sum, static_cast<int>(participants))); };
+      if (participants == 2) {
+        const T* const other = elements((start + 1) % participants) + from;
+        devplace::detail::independent_loop(0, n,
+                                           [&](std::size_t i) { to[i] = divided(combining::both(one[i], other[i])); });
+        continue;
+      }
+      // The result may be an array that is still to be read.
+      devplace::detail::independent_loop(0, n, [&](std::size_t i) { totals[i] = one[i]; });
+      for (std::size_t step = 1; step < participants; ++step) {
         const T* const more = elements((start + step) % participants) + from;
         devplace::detail::independent_loop(0, n,
-                                           [&](std::size_t i) { sums[i] = combine<T, Op>::both(before[i], more[i]); });
+                                           [&](std::size_t i) { totals[i] = combining::both(totals[i], more[i]); });
       }
-      if constexpr (Op == reduction::mean)
-        devplace::detail::independent_loop(
-            0, n, [&](std::size_t i) { sums[i] = combine<T, Op>::finish(sums[i], static_cast<int>(participants)); });
-      if (sums != to) devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = sums[i]; });
+      devplace::detail::independent_loop(0, n, [&](std::size_t i) { to[i] = divided(totals[i]); });
     }
   }
 

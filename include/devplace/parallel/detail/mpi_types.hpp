@@ -14,8 +14,8 @@
 
 namespace devplace::parallel::detail {
 
-/// Whether MPI can reduce the type. Others, as bf16, are integers of their size to it, which functions of devplace
-/// reduce.
+/// Whether MPI can reduce the type. Others, bf16 and half, are integers of their size to it, which functions of
+/// devplace reduce.
 template <class T>
 inline constexpr bool known_to_mpi = std::is_floating_point_v<T> || std::is_integral_v<T>;
 

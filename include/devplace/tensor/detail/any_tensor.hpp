@@ -77,7 +77,7 @@ class tensor : public detail::refusal {
                         has_place = !has_element || !has_extents || detail::is_placement<Where>;
   static_assert(has_element,
                 "devplace: the first argument of tensor is its element type: float, double, std::int32_t, "
-                "std::int64_t, std::uint8_t or, for storage, bf16.");
+                "std::int64_t, std::uint8_t or, for storage, bf16 and half.");
   static_assert(has_extents,
                 "devplace: the second argument of tensor is its extents, as in extents<3, 4> or extents<dyn, 4>.");
   static_assert(has_place,

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <devplace/tensor/bf16.hpp>
 #include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 // Numbers in the default print format of numpy 2.3 and later: the shortest digits that parse to the same number, at
 // most 8 after the point, all numbers of an array in the same format and aligned at the point.
@@ -93,7 +93,7 @@ std::vector<std::string> format_numbers(const std::vector<T>& numbers) {
   if constexpr (std::is_integral_v<T>) {
     for (const T x : numbers)
       texts.push_back(std::to_string(x));
-  } else if constexpr (std::is_same_v<T, bf16>) {
+  } else if constexpr (short_element<T>) {
     return format_numbers(std::vector<float>(numbers.begin(), numbers.end()));
   } else {
     std::vector<T> finite;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,14 +97,15 @@ class connection {
     if constexpr (compares) options_ = fingerprint_of_options<Policy>(loss, batches);
   }
   /// Compares options and parameters with the other processes, which all call it; throws if they differ. `largest_norm`
-  /// is that of clipping, or 0.
-  template <class Rule, devplace::detail::configured = devplace::detail::configuration>
+  /// is that of clipping, or 0; `add_scaling(fingerprint)` adds the scale of losses.
+  template <class Rule, class AddScaling, devplace::detail::configured = devplace::detail::configuration>
   void compare([[maybe_unused]] const state_type& state, [[maybe_unused]] const Rule& rule,
-               [[maybe_unused]] double largest_norm) {
+               [[maybe_unused]] double largest_norm, [[maybe_unused]] const AddScaling& add_scaling) {
     if constexpr (compares) {
       parallel::fingerprint all = options_;
       add_rule(all, rule);
       all.add("largest norm of gradients", largest_norm);
+      add_scaling(all);
       add_parameters<Net, backend_type>(all, state);
       all.require_equal(process_group(processes_), "trainer");
     }
@@ -128,6 +131,8 @@ class connection {
   template <devplace::detail::configured = devplace::detail::configuration>
   void prepare() {
     if constexpr (communicates) parallel::prepare_reductions<Net, Policy, typename roles::wire>(communicator());
+    if constexpr (joins_passes && requires { communicator().prepare(std::size_t{}, std::size_t{}); })
+      communicator().prepare(runtime::network_plan<Net>::meeting_numbers, sizeof(std::int64_t));
   }
 
   /// What reduces the buckets of a step while its backward pass goes on, if there are several and the communicator can
@@ -145,6 +150,27 @@ class connection {
                                                                                                    state, shares, last);
     } else {
       return parallel::no_bucket_reduction{};
+    }
+  }
+
+  /// Whether layers of the network compute over the samples of all places, so that the places' passes meet.
+  static constexpr bool joins_passes = communicates && runtime::network_plan<Net>::meetings != 0;
+
+  /// Reduces over the places of all processes what the passes of this process's places left.
+  template <std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
+  void reduce([[maybe_unused]] const std::array<runtime::meeting, Places>& of) {
+    if constexpr (joins_passes) {
+      constexpr bool reduces_integers = parallel::communicator<communicator_type<>, std::int64_t>;
+      static_assert(reduces_integers,
+                    "devplace: trainer: a layer of the network, such as batch_norm<C, nn::over_all_places>, computes "
+                    "over the samples of all places and reduces integers, and the policy's communicator does not "
+                    "reduce std::int64_t; make its collectives templates of the element type.");
+      if (of[0].numbers == nullptr) return;
+      std::array<std::int64_t*, Places> numbers;
+      for (std::size_t k = 0; k != Places; ++k)
+        numbers[k] = of[k].numbers;
+      if constexpr (reduces_integers)
+        communicator().all_reduce(std::span<std::int64_t* const>(numbers), of[0].count, of[0].op);
     }
   }
 
@@ -172,6 +198,18 @@ class connection {
       parallel::broadcast_parameters<Net>(communicator(), state);
   }
 
+  /// Copies the scale of losses to the places that did not update.
+  template <class Memory, devplace::detail::configured = devplace::detail::configuration>
+  void spread_scale([[maybe_unused]] const Memory& memory) {
+    if constexpr (communicates && !Policy::every_place_updates) {
+      using wire = typename roles::wire;  // copied by their bits
+      std::array<wire*, std::tuple_size_v<Memory>> scales;
+      for (std::size_t k = 0; k < scales.size(); ++k)
+        scales[k] = static_cast<wire*>(static_cast<void*>(memory[k].scale()));
+      communicator().broadcast(std::span<wire* const>(scales), sizeof(*memory[0].scale()) / sizeof(wire), 0);
+    }
+  }
+
  private:
   template <class P1 = Policy>
   using communicator_type = decltype(parallel::connect<backend_type, spans_processes<Where>>(std::declval<const P1&>(),
@@ -179,7 +217,7 @@ class connection {
 
   template <devplace::detail::configured = devplace::detail::configuration>
   static constexpr bool overlaps() {
-    if constexpr (communicates)
+    if constexpr (communicates && !joins_passes)
       return parallel::reduces_during_backward<Net, Policy, typename roles::wire, communicator_type<>>;
     else
       return false;

@@ -46,7 +46,7 @@ void add_parameters(parallel::fingerprint& to, const runtime::model_state<S>& st
   using parameter = typename runtime::replica<S>::parameter;
   using plan = runtime::network_plan<Net>;
   const runtime::replica<S>& r = state.replicas.front();
-  std::vector<parameter> values(plan::parameter_elements);
+  std::vector<parameter> values(plan::arena_elements);
   devplace::detail::copy_out<Backend>(r.ordinal, values.data(), r.parameter_data(), values.size() * sizeof(parameter));
   parallel::fingerprint of_values;
   to.add("places of a process", state.replicas.size());

@@ -23,7 +23,9 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/runtime/batch.hpp>
 #include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/loss_scaling.hpp>
 #include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/round_elements.hpp>
 #include <devplace/tensor/view.hpp>
 #include <devplace/train/memory_plan.hpp>
 
@@ -93,6 +95,11 @@ struct step_memory {
   /// For the comparison of replicas.
   std::uint64_t* checksum() const { return static_cast<std::uint64_t*>(scalars.data()) + 4; }
   T* clip() const { return static_cast<T*>(scalars.data()) + devplace::detail::alignment / sizeof(T); }
+  /// The scale of losses, behind the two results of clipping.
+  runtime::loss_scale* scale() const {
+    return static_cast<runtime::loss_scale*>(
+        static_cast<void*>(static_cast<std::byte*>(scalars.data()) + devplace::detail::alignment + 2 * sizeof(double)));
+  }
 };
 
 // Messages are built outside of templates, to keep the code instantiated per trainer small.
@@ -143,9 +150,11 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
   memory.rows = rows;
 }
 
-/// The address of the clipping factor for one place's whole gradients; it is computed there asynchronously.
-template <class Net, class Backend, class T, class S>
-const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how) {
+/// The address of the factor for one place's whole gradients, which clips them and undoes the scaling of the loss; it
+/// is computed there asynchronously. `Scaling` is that of the trainer.
+template <class Net, class Backend, class T, class S, class Scaling>
+const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
+              const Scaling& scaled) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
@@ -154,6 +163,11 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
   arguments.workspace = static_cast<double*>(memory.clipping.data());
+  if constexpr (requires { scaled.rule(); }) {
+    arguments.scaler = scaled.of(memory);
+    arguments.scaling = scaled.rule();
+    arguments.unscaled = scaled.divisor == 0 ? 1 : static_cast<double>(scaled.divisor);  // 0: without samples
+  }
   optim::clip_norm_into<Backend>(rule, arguments);
   return arguments.factor;
 }
@@ -184,14 +198,19 @@ void take_reduced_loss(const runtime::replica<S>& r, const step_memory<T>& memor
           first ? memory.totals() : nullptr});
 }
 
-/// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
-/// accumulates the gradients and sums. The loss's sums, which follow the gradients, are written before these, so that
-/// all is complete of which backward says so by calling `after` (runtime::nothing_after).
-template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
-void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
-                          const PlacedLoss& loss, std::size_t rows,
-                          const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
-                          const nn::random_key& key, bool add, After after) {
+/// Where the loss's gradient is, in a workspace for `rows` samples.
+template <class Net, class P, class T>
+typename precision_traits<P>::activation* output_gradient_of(const step_memory<T>& memory, std::size_t rows) {
+  void* const after_pass = static_cast<std::byte*>(memory.workspace.data()) + step_layout<Net, P>::pass(rows);
+  return static_cast<typename precision_traits<P>::activation*>(after_pass);
+}
+
+/// The loss of one replica's part of the batch after the pass `p`, its gradient, and its sums. `add`: accumulates the
+/// sums. A loss that is scaled is divided by `divisor`, too.
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T>
+void compute_loss(const runtime::pass<P>& p, const typename runtime::engine<Net, P, Backend>::replica_type& r,
+                  step_memory<T>& memory, const PlacedLoss& loss, const Targets& targets, bool add,
+                  [[maybe_unused]] std::size_t divisor) {
   using run = runtime::engine<Net, P, Backend>;
   using layout = step_layout<Net, P>;
   using roles = precision_traits<P>;
@@ -199,29 +218,56 @@ void forward_and_backward(const typename runtime::engine<Net, P, Backend>::repli
   const auto view_of = [&](auto* data, const auto& e) {
     return devplace::detail::view_at<Backend>(r.ordinal, data, e);
   };
+  const std::size_t rows = p.batch;
   std::byte* const workspace = static_cast<std::byte*>(memory.workspace.data());
-  void* const after_pass = workspace + layout::pass(rows);
   void* const after_gradient = workspace + layout::pass(rows) + layout::output_gradient(rows);
-  auto* const output_gradient = static_cast<typename roles::activation*>(after_pass);
-  auto* const row_losses = static_cast<accumulator*>(after_gradient);
-  const auto p = run::make_pass(r, workspace, rows, nn::mode::train, key);
-  if (rows != 0) run::forward(p, x);
+  void* const after_copy = workspace + layout::pass(rows) + layout::output_gradient(rows) + layout::output_copy(rows);
+  auto* const output_gradient = output_gradient_of<Net, P>(memory, rows);
+  auto* const row_losses = static_cast<accumulator*>(after_copy);
   const auto outputs = runtime::batch_extents<typename run::output_extents>(rows);
-  const typename run::output_element* const output = run::output_of(p);
+  const std::size_t output_size = rows * runtime::sample_size<typename run::output_extents>;
   const auto sums = view_of(r.loss_sums(), extents<2>{});
-  const auto gradient = view_of(output_gradient, outputs);
-  const auto losses = view_of(row_losses, extents<dyn>{rows});
+  const auto losses = view_of(row_losses, extents<dyn>{nn::losses_of<PlacedLoss>(rows, rows * layout::rows_of_output)});
+  const accumulator* output;
+  accumulator* gradient_of_loss;
+  if constexpr (layout::copies_outputs) {
+    output = gradient_of_loss = static_cast<accumulator*>(after_gradient);
+    runtime::round_elements<Backend>(r.ordinal, gradient_of_loss, run::output_of(p), output_size);
+  } else {
+    output = run::output_of(p);
+    gradient_of_loss = output_gradient;
+  }
+  const auto gradient = view_of(gradient_of_loss, outputs);
   const auto result = view_of(output, outputs);
   constexpr bool computes =
       nn::computes_losses<PlacedLoss, decltype(sums), decltype(gradient), decltype(losses), decltype(result), Targets>;
   static_assert(computes, DEVPLACE_DETAIL_LOSS_WITHOUT_INTO);
   if constexpr (computes) loss.into(sums, gradient, losses, result, targets);
+  if constexpr (scales_losses<P>)
+    runtime::round_scaled<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size,
+                                   static_cast<accumulator>(divisor), &memory.scale()->scale);
+  else if constexpr (layout::copies_outputs)
+    runtime::round_elements<Backend>(r.ordinal, output_gradient, gradient_of_loss, output_size);
   devplace::detail::for_each_index<Backend>(
       r.ordinal, 1, 1,
       loss_functor<typename roles::gradient, accumulator>{run::tail(r, r.loss_sums(), add), memory.totals(),
                                                           memory.pending(), memory.counts});
   memory.counts = false;
-  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient, add, nullptr, after);
+}
+
+/// Forward, loss and backward of one replica on its part of the batch; ordinals are run-time values here. `add`:
+/// accumulates the gradients and sums. The loss's sums, which follow the gradients, are written before these, so that
+/// all is complete of which backward says so by calling `after` (runtime::nothing_after). `divisor`: see compute_loss.
+template <class Net, class P, class Backend, class PlacedLoss, class Targets, class T, class After>
+void forward_and_backward(const typename runtime::engine<Net, P, Backend>::replica_type& r, step_memory<T>& memory,
+                          const PlacedLoss& loss, std::size_t rows,
+                          const typename runtime::engine<Net, P, Backend>::input_element* x, const Targets& targets,
+                          const nn::random_key& key, bool add, After after, std::size_t divisor) {
+  using run = runtime::engine<Net, P, Backend>;
+  const auto p = run::make_pass(r, memory.workspace.data(), rows, nn::mode::train, key);
+  if (rows != 0) run::forward(p, x);
+  compute_loss<Net, P, Backend>(p, r, memory, loss, targets, add, divisor);
+  runtime::run_backward<Net, P, Backend>(p, r, x, output_gradient_of<Net, P>(memory, rows), add, nullptr, after);
 }
 
 }  // namespace devplace::train::detail

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -96,6 +97,36 @@ TEST_CASE("the kernel of RMSprop's update is the formula for each element, with 
   check_update(rmsprop_rule, 3u);
 }
 
+TEST_CASE("the kernel of an update in groups is each group's formula, and counts the steps of all", "[cuda]") {
+  constexpr std::size_t n = 5001, first = 24;
+  const float divisor = 32;
+  arenas<adam> by_kernel(n, 0), one_by_one(n, 0);
+  dp::runtime::step_record<adam, float> records[3];
+  adam rules[3] = {adam_rule, adam_rule, adam_rule};
+  rules[1].scale({0.25, 0});
+  rules[2].scale({2, 1});
+  for (std::size_t group = 0; group < 3; ++group)
+    records[group].begin(rules[group], 4);
+  std::vector<std::uint8_t> group_of((n + first) / 16 + 1);
+  for (std::size_t i = 0; i < group_of.size(); ++i)
+    group_of[i] = static_cast<std::uint8_t>(i / 3 % 3);
+  dp::runtime::grouped_update<adam, float, 3> update{by_kernel.update(&divisor, 2u, 3u), group_of.data(), first, 3};
+  update.steps = records;
+  const auto alone = one_by_one.update(&divisor, 2u, 3u);
+  for (unsigned step = 4; step < 7; ++step) {
+    for (std::size_t i = 0; i < n; ++i) {
+      adam::factors<float> factors{};
+      rules[group_of[(first + i) / 16]].set(factors, step);
+      alone.element(factors, alone.source.factor(), i);
+    }
+    simt::launch(3, dp::detail::make_update_kernel(n, update), step);
+    CHECK(by_kernel.data == one_by_one.data);
+    for (const auto& record : records)
+      CHECK(record.step == step + 1);
+    CHECK(records[0].ticket == 0);
+  }
+}
+
 TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[cuda]") {
   arenas<sgd> a(9, 0);
   const float none = 0;
@@ -105,4 +136,31 @@ TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[
   simt::launch(1, dp::detail::make_update_kernel(9, update), 1);
   for (std::size_t i = 0; i < 9; ++i)
     CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // only weight decay acts
+}
+
+TEST_CASE("an update kernel writes the rounded parameters, and nothing in a step that is skipped", "[cuda]") {
+  for (const std::size_t offset : {0u, 1u}) {
+    constexpr std::size_t n = 1027;
+    arenas<adam> a(n, offset);
+    alignas(16) std::array<dp::bf16, 1100> working;
+    working.fill(dp::bf16(7));
+    std::uint32_t skip = 0;
+    const dp::runtime::update<adam, float, 3, dp::bf16> update{
+        {a.of(0), nullptr, nullptr, &skip}, {a.of(1), a.of(2), a.of(3)}, &a.record, {working.data() + offset}};
+    const auto kernel = dp::detail::make_update_kernel(n, update);
+    CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
+    a.record.begin(adam_rule, 1);
+    simt::launch(2, kernel, 1);
+    for (std::size_t i = 0; i < n; ++i)
+      REQUIRE(working[offset + i].bits() == dp::bf16(a.of(1)[i]).bits());
+    CHECK(working[offset + n].bits() == dp::bf16(7).bits());
+    CHECK(a.record.step == 2);
+    skip = 1;
+    const auto before = a.data;
+    simt::launch(2, kernel, 2);
+    CHECK(a.data == before);
+    CHECK(a.record.step == 2);
+    a.record.resume(adam{0.5, 0.9, 0.99, 1e-8, 0, 0}, 3);  // the host has counted the skipped step
+    CHECK(a.record.step == 2);
+  }
 }

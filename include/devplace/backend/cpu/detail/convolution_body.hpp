@@ -274,6 +274,10 @@ constexpr convolution_kernels<T> convolution_kernels_here() {
           convolve_back_range<T>,
           convolve_weight_range<T>,
           sum_run<T>,
+          convolve_rows<T, false>,
+          convolve_rows<T, true>,
+          convolve_weight_rows<T>,
           tile_rows,
-          tile_columns_of<T>};
+          tile_columns_of<T>,
+          direct_widths};
 }

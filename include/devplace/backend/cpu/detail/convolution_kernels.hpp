@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
@@ -15,7 +16,8 @@ namespace devplace::detail {
 template <class T>
 inline constexpr std::size_t convolution_weight_columns = gemm_block_columns<T> / 2;
 
-/// The functions of convolution_body.hpp for one instruction set, and its register tile.
+/// The functions of convolution_body.hpp and convolution_direct_body.hpp for one instruction set, and its register
+/// tiles.
 template <class T>
 struct convolution_kernels {
   void (*forward)(const convolution_arguments<T>&, std::size_t row_begin, std::size_t row_end, std::size_t begin,
@@ -27,14 +29,30 @@ struct convolution_kernels {
   void (*weight_gradient)(const convolution_weight_gradient_arguments<T>&, std::size_t group, std::size_t first,
                           std::size_t last, std::size_t begin, std::size_t end, T* sum, T beta, void* buffer);
   T (*sum)(const T*, std::size_t);
+  void (*direct)(const convolution_arguments<T>&, const direct_convolution&, std::size_t begin, std::size_t end,
+                 void* buffer);
+  void (*direct_mirrored)(const convolution_arguments<T>&, const direct_convolution&, std::size_t begin,
+                          std::size_t end, void* buffer);
+  void (*direct_weight_gradient)(const convolution_weight_gradient_arguments<T>&, const direct_convolution&,
+                                 std::size_t group, std::size_t first, std::size_t last, std::size_t c0,
+                                 std::size_t channels, T* sum, T beta, void* buffer);
   std::size_t tile_rows;
   std::size_t tile_columns;
+  const unsigned char* direct_widths;
+
+  direct_convolution direct_of(const convolution_shape& s) const {
+    return direct_convolution_of(s, tile_columns / 2, sizeof(T), direct_widths);
+  }
 };
 
 namespace generic {
 
 #define DEVPLACE_TARGET
 #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
+
+#include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
 #include <devplace/backend/cpu/detail/convolution_body.hpp>
 #undef DEVPLACE_TARGET
@@ -48,6 +66,10 @@ namespace avx2 {
   #define DEVPLACE_TARGET __attribute__((target("avx2,fma")))
   #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
 
+  #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
+
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET
 
@@ -57,6 +79,10 @@ namespace avx512 {
 
   #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
   #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
+
+  #include <devplace/backend/cpu/detail/convolution_direct_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_body.hpp>
   #undef DEVPLACE_TARGET

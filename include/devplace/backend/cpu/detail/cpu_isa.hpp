@@ -6,25 +6,65 @@
 #include <string>
 #include <string_view>
 
+#if defined(__x86_64__) && defined(__linux__)
+  #include <sys/syscall.h>
+  #include <unistd.h>
+#endif
+
 #include <devplace/place/error.hpp>
 
 namespace devplace::detail {
 
-/// Instruction sets that CPU kernels are compiled for, in ascending order.
-enum class cpu_isa : unsigned char { generic, avx2, avx512 };
+/// Instruction sets that CPU kernels are compiled for, in ascending order. The last two are avx512 with instructions
+/// for products of bf16: of vectors, and of tiles.
+enum class cpu_isa : unsigned char { generic, avx2, avx512, avx512_bf16, amx };
+
+inline constexpr cpu_isa all_isas[] = {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512, cpu_isa::avx512_bf16,
+                                       cpu_isa::amx};
 
 constexpr const char* name_of(cpu_isa isa) {
-  return isa == cpu_isa::avx512 ? "avx512" : isa == cpu_isa::avx2 ? "avx2" : "generic";
+  constexpr const char* names[] = {"generic", "avx2", "avx512", "avx512_bf16", "amx"};
+  return names[static_cast<unsigned char>(isa)];
 }
+
+#if defined(__x86_64__)
+/// The processor's answer in registers ecx and edx. For features that clang 16's __builtin_cpu_supports does not name.
+struct cpuid_bits {
+  unsigned c, d;
+
+  static cpuid_bits of(unsigned leaf) noexcept {
+    unsigned c = 0, d;
+    __asm__ volatile("cpuid" : "+a"(leaf), "+c"(c), "=d"(d) : : "rbx");
+    return {c, d};
+  }
+};
+
+/// Whether the processor has tiles for bf16, and the operating system lets this process use them: Linux has to be
+/// asked, once for all threads (https://docs.kernel.org/arch/x86/xstate.html). For processors with AVX-512.
+inline bool tiles_are_allowed() noexcept {
+  #if defined(__linux__)
+  constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
+  if ((cpuid_bits::of(7).d & amx_bf16) == 0 || (cpuid_bits::of(7).d & amx_tile) == 0) return false;
+  constexpr long ask_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, ask_permission, tile_data) == 0;
+  #else
+  return false;
+  #endif
+}
+#endif
 
 /// The highest that this processor and its operating system support.
 inline cpu_isa supported_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return cpu_isa::generic;
+  constexpr unsigned f16c = 1u << 29;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || (cpuid_bits::of(1).c & f16c) == 0)
+    return cpu_isa::generic;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-  return avx512 ? cpu_isa::avx512 : cpu_isa::avx2;
+  if (!avx512) return cpu_isa::avx2;
+  if (!__builtin_cpu_supports("avx512bf16")) return cpu_isa::avx512;
+  return tiles_are_allowed() ? cpu_isa::amx : cpu_isa::avx512_bf16;
 #else
   return cpu_isa::generic;
 #endif
@@ -35,7 +75,7 @@ inline cpu_isa supported_isa() noexcept {
 inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
   if (variable == nullptr || *variable == '\0') return supported;
   const std::string_view text = variable;
-  for (const cpu_isa isa : {cpu_isa::generic, cpu_isa::avx2, cpu_isa::avx512}) {
+  for (const cpu_isa isa : all_isas) {
     if (text != name_of(isa)) continue;
     if (isa <= supported) return isa;
     throw argument_error("the environment variable DEVPLACE_CPU_ISA asks for " + std::string(text) +
@@ -43,13 +83,20 @@ inline cpu_isa choose_isa(const char* variable, cpu_isa supported) {
                          " at most. Set it to that or less, or unset it.");
   }
   throw argument_error("the environment variable DEVPLACE_CPU_ISA is \"" + std::string(text) +
-                       "\". Set it to generic, avx2 or avx512, or unset it to use the best that the processor has.");
+                       "\". Set it to generic, avx2, avx512, avx512_bf16 or amx, or unset it to use the best that "
+                       "the processor has.");
 }
 
-/// The instruction set of CPU kernels in this process; the environment is read once.
-inline cpu_isa current_isa() {
+/// The instruction set of products of bf16 in this process; the environment is read once.
+inline cpu_isa short_product_isa() {
   static const cpu_isa isa = choose_isa(std::getenv("DEVPLACE_CPU_ISA"), supported_isa());
   return isa;
+}
+
+/// The instruction set of all other CPU kernels in this process: avx512 at most.
+inline cpu_isa current_isa() {
+  const cpu_isa isa = short_product_isa();
+  return isa < cpu_isa::avx512 ? isa : cpu_isa::avx512;
 }
 
 }  // namespace devplace::detail

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
 #include <devplace/backend/cpu/detail/gemm_split.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -22,7 +24,11 @@ gemm_kernels<T> gemm_kernels_of(cpu_isa isa) {
 /// threads: threads compute whole tiles of C, and k is never split.
 struct gemm_builtin {
   static const char* name() {
-    switch (current_isa()) {
+    switch (short_product_isa()) {
+      case cpu_isa::amx:
+        return "built-in amx";
+      case cpu_isa::avx512_bf16:
+        return "built-in avx512_bf16";
       case cpu_isa::avx512:
         return "built-in avx512";
       case cpu_isa::avx2:
@@ -41,37 +47,52 @@ struct gemm_builtin {
     prepare_threads(&tag, function_view<int>(allocate));
   }
 
-  template <class T>
-  static void run(const gemm_arguments<T>& g) {
-    run(g, current_isa());
+  template <class T, class Result>
+  static void run(const gemm_arguments<T, Result>& g) {
+    run(g, short_element<T> ? short_product_isa() : current_isa());
   }
 
-  template <class T>
-  static void run(const gemm_arguments<T>& g, cpu_isa isa) {
+  template <class T, class Result>
+  static void run(const gemm_arguments<T, Result>& g, cpu_isa isa) {
     if (g.m == 0 || g.n == 0) return;
-    if (g.k == 0 || g.alpha == T{0}) return gemm_without_product(g);
-    const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
-    // Operands contiguous along k need no packing, which is faster if each packed element would be used a few times.
-    const bool dots = !g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes);
-    const std::size_t tile_rows = dots ? 4 : kernels.tile_rows;
-    const std::size_t tile_columns = dots ? 4 : 2 * kernels.lanes;
-    const auto members = static_cast<std::size_t>(thread_count());
-    const gemm_split split =
-        split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, dots ? 0 : kernels.lanes / 2);
-    const auto part = [&](int member) {
-      const gemm_range range = range_of(g.m, g.n, tile_rows, tile_columns, split, static_cast<std::size_t>(member));
-      if (dots) {
-        kernels.dot_range(g, range);
+    if (g.k == 0 || g.alpha == 0) return gemm_without_product(g);
+    if constexpr (short_element<T>) {
+      const short_kernels<T, Result> kernels = short_kernels_of<T, Result>(isa);
+      // For so few rows packing costs more than it saves; pairs of bf16 are packed fastest.
+      constexpr std::size_t few_rows = std::is_same_v<T, half> ? 4 : 1;
+      if (!g.transpose_a && g.transpose_b && g.m <= few_rows) {
+        divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
       } else {
-        kernels.multiply_range(g, range, gemm_buffer::of_this_thread());
+        divided(g, kernels.tile_rows, kernels.tile_columns, kernels.tile_columns / 4,
+                [&](const gemm_range& range) { kernels.multiply_range(g, range, gemm_buffer::of_this_thread()); });
       }
+    } else {
+      const gemm_kernels<T> kernels = gemm_kernels_of<T>(isa);
+      // Operands contiguous along k need no packing, which is faster if each packed element would be used a few times.
+      if (!g.transpose_a && g.transpose_b && (g.m <= 4 || g.n <= 12 || g.n < kernels.lanes)) {
+        divided(g, 4, 4, 0, [&](const gemm_range& range) { kernels.dot_range(g, range); });
+      } else {
+        divided(g, kernels.tile_rows, 2 * kernels.lanes, kernels.lanes / 2,
+                [&](const gemm_range& range) { kernels.multiply_range(g, range, gemm_buffer::of_this_thread()); });
+      }
+    }
+  }
+
+ private:
+  /// multiply(range) by each thread of the team that takes part; see split_product.
+  template <class T, class Result, class Multiply>
+  static void divided(const gemm_arguments<T, Result>& g, std::size_t tile_rows, std::size_t tile_columns,
+                      std::size_t vector_work, const Multiply& multiply) {
+    const auto members = static_cast<std::size_t>(thread_count());
+    const gemm_split split = split_product(g.m, g.n, g.k, tile_rows, tile_columns, members, vector_work);
+    const auto part = [&](int member) {
+      multiply(range_of(g.m, g.n, tile_rows, tile_columns, split, static_cast<std::size_t>(member)));
     };
     const auto parts = static_cast<int>(split.rows * split.columns);
-    if (parts == 1) {
+    if (parts == 1)
       part(0);
-    } else {
+    else
       parallel_members(parts, part);
-    }
   }
 };
 

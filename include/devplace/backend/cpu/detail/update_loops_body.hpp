@@ -23,6 +23,7 @@ struct vector_arithmetic {
   }
 };
 
+/// Elements begin to end - 1, without the rounded parameters that layers read.
 template <class Update, std::size_t... Array>
 DEVPLACE_TARGET inline void update_arrays(const Update& enqueued, std::size_t begin, std::size_t end,
                                           std::index_sequence<Array...>) {

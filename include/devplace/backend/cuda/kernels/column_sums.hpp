@@ -7,37 +7,55 @@
 
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
+#include <devplace/ops/detail/computed_type.hpp>
 #include <devplace/ops/detail/product_arguments.hpp>
 
 namespace devplace::detail {
 
-/// Stores a sum: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read.
-template <class T>
+/// Stores a sum: element `i` of out becomes then(alpha sum + beta out[i] + bias). With beta 0, out is not read. Sums
+/// are of type T, and out and bias of this type or of 16 bits.
+template <class T, class Out = T, class Bias = T>
 struct sum_result {
-  T* out;
+  Out* out;
   std::size_t stride = 1;
   T alpha = 1;
   T beta = 0;
-  const T* bias = nullptr;
+  const Bias* bias = nullptr;
   std::size_t bias_stride = 0;
   epilogue then = epilogue::none;
 
   DEVPLACE_DEVICE void store(std::size_t i, T sum) const {
-    T& element = out[i * stride];
+    Out& element = out[i * stride];
     T x = alpha * sum;
-    if (beta != T{0}) x += beta * element;
-    if (bias != nullptr) x += bias[i * bias_stride];
-    element = then == epilogue::relu && x < T{0} ? T{0} : x;
+    if (beta != T{0}) x += beta * static_cast<T>(element);
+    if (bias != nullptr) x += static_cast<T>(bias[i * bias_stride]);
+    element = static_cast<Out>(then == epilogue::relu && x < T{0} ? T{0} : x);
   }
 };
 
 // Sources of the summands of column sums. A source reads `width` neighbouring elements of a row and turns them into
 // summands in a second step, so that several reads are in flight before the first is used.
 
+/// Neighbouring summands in registers, in the type of sums: those of a wide access to elements of 16 bits are 32 bytes.
+template <class T, unsigned N>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) summands_pack {
+  T value[N];
+};
+
+/// The elements as summands.
+template <class T, unsigned N>
+DEVPLACE_DEVICE summands_pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
+  summands_pack<computed_t<T>, N> result;
+  DEVPLACE_DEVICE_UNROLL
+  for (unsigned e = 0; e < N; ++e)
+    result.value[e] = static_cast<computed_t<T>>(x.value[e]);
+  return result;
+}
+
 /// The elements of a matrix.
 template <class T, unsigned Width>
 struct matrix_source {
-  using value_type = T;
+  using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   using read_type = pack<T, Width>;
 
@@ -49,15 +67,16 @@ struct matrix_source {
     return t.template load<T, Width>(data + row * ld + column);
   }
   template <class Thread>
-  DEVPLACE_DEVICE pack<T, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
-    return x;
+  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread&, const read_type& x, std::size_t,
+                                                            std::size_t) const {
+    return as_summands(x);
   }
 };
 
 /// The rows of a matrix, each multiplied by its own weight: v^T X.
 template <class T, unsigned Width>
 struct weighted_rows_source {
-  using value_type = T;
+  using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   struct read_type {
     pack<T, Width> x;
@@ -74,11 +93,13 @@ struct weighted_rows_source {
     return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
   }
   template <class Thread>
-  DEVPLACE_DEVICE pack<T, Width> summands(const Thread&, const read_type& read, std::size_t, std::size_t) const {
-    pack<T, Width> result = read.x;
+  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread&, const read_type& read, std::size_t,
+                                                            std::size_t) const {
+    summands_pack<value_type, Width> result = as_summands(read.x);
+    const auto weight = static_cast<value_type>(read.weight);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
-      result.value[e] *= read.weight;
+      result.value[e] *= weight;
     return result;
   }
 };
@@ -90,7 +111,7 @@ struct column_strips {
 
 /// Sums of columns in a fixed order: each thread sums `width` columns over every Rows-th row of a strip; then these
 /// Rows partial sums are added in order. Strip s yields the elements s * columns + column of the result.
-template <class Source, unsigned Rows>
+template <class Source, unsigned Rows, class Result = sum_result<typename Source::value_type>>
 struct column_sums_kernel {
   using value_type = typename Source::value_type;
   static constexpr unsigned width = Source::width;
@@ -100,11 +121,11 @@ struct column_sums_kernel {
 
   Source source;
   column_strips all;
-  sum_result<value_type> result;
+  Result result;
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    using vector = pack<value_type, width>;
+    using vector = summands_pack<value_type, width>;
     const auto sums = t.template shared<vector, threads>();
     const unsigned first = t.thread_index() / 32;
     const std::size_t tiles = (all.columns + tile - 1) / tile;
@@ -130,8 +151,8 @@ struct column_sums_kernel {
 
  private:
   template <class Thread>
-  DEVPLACE_DEVICE void add_rows(const Thread& t, pack<value_type, width>& sum, std::size_t row, std::size_t end,
-                                std::size_t column) const {
+  DEVPLACE_DEVICE void add_rows(const Thread& t, summands_pack<value_type, width>& sum, std::size_t row,
+                                std::size_t end, std::size_t column) const {
     for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
       typename Source::read_type x[ahead];
       DEVPLACE_DEVICE_UNROLL
@@ -145,7 +166,7 @@ struct column_sums_kernel {
       add(sum, source.summands(t, source.read(t, row, column), row, column));
   }
 
-  DEVPLACE_DEVICE static void add(pack<value_type, width>& sum, const pack<value_type, width>& x) {
+  DEVPLACE_DEVICE static void add(summands_pack<value_type, width>& sum, const summands_pack<value_type, width>& x) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < width; ++e)
       sum.value[e] += x.value[e];
@@ -155,9 +176,9 @@ struct column_sums_kernel {
 /// Sums the columns of a source of `rows` rows with one kernel, or with two if there are enough rows for many blocks;
 /// `workspace`, of `bytes`, then holds the sums of strips. The strips, and so the bits, depend only on the shape.
 /// `launch(blocks, kernel)` enqueues a kernel.
-template <class Source, class T, class Launch>
-void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns, const sum_result<T>& result,
-                        T* workspace, std::size_t bytes, const Launch& launch) {
+template <class Source, class T, class Out, class Bias, class Launch>
+void launch_column_sums(const Source& source, std::size_t rows, std::size_t columns,
+                        const sum_result<T, Out, Bias>& result, T* workspace, std::size_t bytes, const Launch& launch) {
   if (columns == 0) return;
   constexpr std::size_t fewest_rows = 64, most_blocks = 512;
   using first_kernel = column_sums_kernel<Source, 8>;
@@ -165,12 +186,10 @@ void launch_column_sums(const Source& source, std::size_t rows, std::size_t colu
   std::size_t strips = std::min((rows + fewest_rows - 1) / fewest_rows, most_blocks / std::min(tiles, most_blocks));
   strips = std::max(std::size_t{1}, std::min(strips, bytes / (columns * sizeof(T))));
   const std::size_t strip_rows = (rows + strips - 1) / strips;
-  const first_kernel first{source, {rows, columns, strip_rows, strips}, result};
-  if (strips == 1) return launch(tiles, first);
-  first_kernel of_strips = first;
-  of_strips.result = sum_result<T>{workspace};
-  launch(tiles * strips, of_strips);
-  using second_kernel = column_sums_kernel<matrix_source<T, 1>, 32>;
+  const column_strips all{rows, columns, strip_rows, strips};
+  if (strips == 1) return launch(tiles, column_sums_kernel<Source, 8, sum_result<T, Out, Bias>>{source, all, result});
+  launch(tiles * strips, first_kernel{source, all, sum_result<T>{workspace}});
+  using second_kernel = column_sums_kernel<matrix_source<T, 1>, 32, sum_result<T, Out, Bias>>;
   launch((columns + second_kernel::tile - 1) / second_kernel::tile,
          second_kernel{{workspace, columns}, {strips, columns, strips, 1}, result});
 }

@@ -140,9 +140,27 @@ struct finish_functor {
 };
 ///@}
 
+/// image = then(image + bias), element by element of images [samples, channels, pixels].
+template <class T>
+struct finish_images_functor {
+  std::size_t channels, pixels;
+  const T* bias;
+  epilogue then;
+  T* image;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    T value = image[i];
+    if (bias != nullptr)
+      value += bias[i <= UINT32_MAX ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(pixels) %
+                                          static_cast<std::uint32_t>(channels)
+                                    : i / pixels % channels];
+    image[i] = then == epilogue::relu && value < T{0} ? T{0} : value;
+  }
+};
+
 /// Element i of x [samples, channels, plane] in the order [channels, samples, plane].
 template <class T>
-struct channel_source {
+struct convolution_bias_source {
   std::size_t samples, channels, plane;
   const T* x;
 

@@ -27,35 +27,37 @@ DEVPLACE_DEVICE row_scale<T, Centred> scale_of_row(const Group& group, const Val
   return {shift, static_cast<double>(sum), static_cast<double>(squares), n, epsilon};
 }
 
-template <class T, bool Centred, class Access, class Group>
-DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred>& p, Access access, const Group& group, std::size_t row,
-                              bool exists) {
-  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
-  T* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, T v) { y[c] = p.finished(normalized(v), c); });
-}
-
-template <class T, bool Centred, class Access, class Group>
-DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred>& p, Access access, const Group& group,
+template <class T, bool Centred, class Element, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred, Element>& p, Access access, const Group& group,
                               std::size_t row, bool exists) {
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
-  const T* const dy = p.dy + row * p.n;
+  Element* const y = p.y + row * p.n;
+  x.each([&](std::size_t c, T v) { y[c] = static_cast<Element>(p.finished(normalized(v), c)); });
+}
+
+template <class T, bool Centred, class Element, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred, Element>& p, Access access, const Group& group,
+                              std::size_t row, bool exists) {
+  const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
+  const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
+  const Element* const dy = p.dy + row * p.n;
   T* const terms = p.terms + row * p.n;
   T mean = 0, slope = 0;
   x.each([&](std::size_t c, T v) {
-    const T product = dy[c] * normalized(v);
+    const T gradient = static_cast<T>(dy[c]), product = gradient * normalized(v);
     terms[c] = product;
-    mean += p.weight[c] * dy[c];
+    mean += p.weight[c] * gradient;
     slope += p.weight[c] * product;
   });
   mean = Centred ? group.all_reduce(mean, add_up{}) / static_cast<T>(p.n) : T{0};
   slope = group.all_reduce(slope, add_up{}) / static_cast<T>(p.n);
   if (p.dx == nullptr) return;
-  T* const dx = p.dx + row * p.n;
-  x.each(
-      [&](std::size_t c, T v) { dx[c] = normalized.scale * ((p.weight[c] * dy[c] - mean) - normalized(v) * slope); });
+  Element* const dx = p.dx + row * p.n;
+  x.each([&](std::size_t c, T v) {
+    const T centred = p.weight[c] * static_cast<T>(dy[c]) - mean;
+    dx[c] = static_cast<Element>(normalized.scale * (centred - normalized(v) * slope));
+  });
 }
 
 }  // namespace devplace::detail

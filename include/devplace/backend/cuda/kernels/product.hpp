@@ -16,8 +16,9 @@ namespace devplace::detail {
 /// C = then(beta C + bias) in one pass over `Width` elements at a time: bias and activation after a product, or all of
 /// a product whose sum is empty. cuBLASLt's epilogue for bias and relu turns NaN into 0, but NaN must stay NaN as on
 /// the CPU; for float it is a separate pass over C, too.
-template <class T, unsigned Width>
+template <class T, unsigned Width, class Bias = T>
 struct finish_kernel {
+  using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / 32;
   static constexpr unsigned ahead = 4;  ///< rows that are read before the first one is written
@@ -26,8 +27,8 @@ struct finish_kernel {
 
   std::size_t rows, columns, ld;
   T* c;
-  T beta;
-  const T* bias;
+  value_type beta;
+  const Bias* bias;
   epilogue then;
 
   std::size_t blocks() const { return (columns + tile - 1) / tile * ((rows + strip_rows - 1) / strip_rows); }
@@ -46,23 +47,25 @@ struct finish_kernel {
  private:
   template <class Thread>
   DEVPLACE_DEVICE void finish_rows(const Thread& t, std::size_t row, std::size_t column) const {
-    pack<T, Width> added{};
-    if (bias != nullptr) added = t.template load<T, Width>(bias + column);
+    pack<Bias, Width> added{};
+    if (bias != nullptr) added = t.template load<Bias, Width>(bias + column);
     pack<T, Width> x[ahead];
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < ahead; ++k) {
       x[k] = pack<T, Width>{};
-      if (beta != T{0} && row + k * rows_at_once < rows)
+      if (beta != value_type{0} && row + k * rows_at_once < rows)
         x[k] = t.template load<T, Width>(c + (row + k * rows_at_once) * ld + column);
     }
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < ahead; ++k) {
       DEVPLACE_DEVICE_UNROLL
       for (unsigned e = 0; e < Width; ++e) {
-        T& value = x[k].value[e];
-        if (beta != T{0}) value *= beta;
-        if (bias != nullptr) value += added.value[e];  // a null bias must not be added as 0: -0 + 0 is +0
-        if (then == epilogue::relu && value < T{0}) value = T{0};
+        auto value = static_cast<value_type>(x[k].value[e]);
+        if (beta != value_type{0}) value *= beta;
+        // A null bias must not be added as 0: -0 + 0 is +0.
+        if (bias != nullptr) value += static_cast<value_type>(added.value[e]);
+        if (then == epilogue::relu && value < value_type{0}) value = value_type{0};
+        x[k].value[e] = static_cast<T>(value);
       }
       if (row + k * rows_at_once < rows) t.store(c + (row + k * rows_at_once) * ld + column, x[k]);
     }
@@ -71,8 +74,9 @@ struct finish_kernel {
 
 /// Products of a matrix's rows with a vector, `Lanes` threads per row: element i of the result is the sum over p of
 /// matrix[i * ld + p] * vector[p * stride].
-template <class T, unsigned Lanes>
+template <class T, unsigned Lanes, class Result = sum_result<T>>
 struct row_products_kernel {
+  using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
   static constexpr unsigned rows_at_once = threads / Lanes;
 
@@ -81,7 +85,7 @@ struct row_products_kernel {
   std::size_t ld;
   const T* vector;
   std::size_t stride;
-  sum_result<T> result;
+  Result result;
 
   std::size_t blocks() const { return (rows + rows_at_once - 1) / rows_at_once; }
 
@@ -91,9 +95,9 @@ struct row_products_kernel {
     const std::size_t step = std::size_t{t.grid_size()} * rows_at_once;
     const std::size_t mine = std::size_t{t.block_index()} * rows_at_once + t.thread_index() / Lanes;
     for (std::size_t row = mine; row < rows; row += step) {
-      T sum = 0;
+      value_type sum = 0;
       for (std::size_t p = group.index(); p < count; p += Lanes)
-        sum += matrix[row * ld + p] * vector[p * stride];
+        sum += static_cast<value_type>(matrix[row * ld + p]) * static_cast<value_type>(vector[p * stride]);
       sum = group.all_reduce(sum, add_up{});
       if (group.index() == 0) result.store(row, sum);
     }
@@ -101,11 +105,12 @@ struct row_products_kernel {
 };
 
 /// Any product, one thread per element: for outer products and shapes without an algorithm in cuBLASLt.
-template <class T>
+template <class T, class C = T>
 struct any_product_kernel {
+  using value_type = computed_t<T>;
   static constexpr unsigned threads = 256;
 
-  gemm_arguments<T> g;
+  gemm_arguments<T, C> g;
 
   std::size_t blocks() const { return (g.m * g.n + threads - 1) / threads; }
 
@@ -117,10 +122,10 @@ struct any_product_kernel {
     for (std::size_t i = std::size_t{t.block_index()} * threads + t.thread_index(); i < g.m * g.n; i += step) {
       const T* a = g.a + i / g.n * a_row;
       const T* b = g.b + i % g.n * b_column;
-      T sum = 0;
+      value_type sum = 0;
       for (std::size_t p = 0; p < g.k; ++p)
-        sum += a[p * a_next] * b[p * b_next];
-      const sum_result<T> result{g.c + i / g.n * g.ldc, 1, g.alpha, g.beta, g.bias, 1, g.then};
+        sum += static_cast<value_type>(a[p * a_next]) * static_cast<value_type>(b[p * b_next]);
+      const sum_result<value_type, C, T> result{g.c + i / g.n * g.ldc, 1, g.alpha, g.beta, g.bias, 1, g.then};
       result.store(i % g.n, sum);
     }
   }

@@ -59,7 +59,7 @@ template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned group = 4;
-  static constexpr unsigned width = widest_access<T>;
+  static constexpr unsigned width = widest_access<T> < group ? widest_access<T> : group;
 
   std::size_t rows;
   bool wide;
@@ -98,7 +98,7 @@ struct dropout_kernel {
 
 template <class T>
 dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
-  constexpr unsigned width = widest_access<T>;
+  constexpr unsigned width = dropout_kernel<T>::width;
   const bool wide = begins_wide<width>(body.destination) && begins_wide<width>(body.source) && body.columns % 4 == 0;
   return {n / body.columns, wide, body};
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernels/column_sums.hpp>
 #include <devplace/backend/cuda/pack.hpp>
 #include <devplace/config.hpp>
 
@@ -13,7 +14,7 @@ namespace devplace::detail {
 /// computed from the gradient of its output and the output. All three matrices are contiguous; `to` may be `dy`.
 template <class T, unsigned Width>
 struct relu_gradient_source {
-  using value_type = T;
+  using value_type = computed_t<T>;
   static constexpr unsigned width = Width;
   struct read_type {
     pack<T, Width> dy, y;
@@ -30,14 +31,15 @@ struct relu_gradient_source {
             t.template load<T, Width>(y + row * columns + column)};
   }
   template <class Thread>
-  DEVPLACE_DEVICE pack<T, Width> summands(const Thread& t, const read_type& read, std::size_t row,
-                                          std::size_t column) const {
+  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread& t, const read_type& read, std::size_t row,
+                                                            std::size_t column) const {
     pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
-      result.value[e] = read.y.value[e] <= T{0} ? T{0} : read.dy.value[e];
+      result.value[e] =
+          static_cast<value_type>(read.y.value[e]) <= 0 ? static_cast<T>(value_type{0}) : read.dy.value[e];
     t.store(to + row * columns + column, result);
-    return result;
+    return as_summands(result);
   }
 };
 

@@ -29,45 +29,53 @@ struct row_exponential_sum {
 template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
+  using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<T> of(group, x);
-  const T scale = 1 / of.sum;
+  const row_exponential_sum<value> of(group, x);
+  const value scale = 1 / of.sum;
   T* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, T v) { y[c] = fast_exp<T>(v - of.max) * scale; });
+  x.each([&](std::size_t c, value v) { y[c] = static_cast<T>(fast_exp<value>(v - of.max) * scale); });
 }
 
 template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
+  using value = computed_t<T>;
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
-  const row_exponential_sum<T> of(group, x);
-  const T log_sum = std::log(of.sum);
+  const row_exponential_sum<value> of(group, x);
+  const value log_sum = std::log(of.sum);
   T* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, T v) { y[c] = (v - of.max) - log_sum; });
+  x.each([&](std::size_t c, value v) { y[c] = static_cast<T>((v - of.max) - log_sum); });
 }
 
 template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto y = access.values(group, p.y + row * p.n, exists ? p.n : 0);
+  using value = computed_t<T>;
   const T* const dy = p.dy + row * p.n;
-  T mean = 0;
-  y.each([&mean, dy](std::size_t c, T probability) { mean += dy[c] * probability; });
+  value mean = 0;
+  y.each([&mean, dy](std::size_t c, value probability) { mean += static_cast<value>(dy[c]) * probability; });
   mean = group.all_reduce(mean, add_up{});
   T* const dx = p.dx + row * p.n;
-  y.each([&](std::size_t c, T probability) { dx[c] = probability * (dy[c] - mean); });
+  y.each([&](std::size_t c, value probability) {
+    dx[c] = static_cast<T>(probability * (static_cast<value>(dy[c]) - mean));
+  });
 }
 
 template <class T, class Access, class Group>
 DEVPLACE_DEVICE void by_group(const log_softmax_backward_row<T>& p, Access access, const Group& group, std::size_t row,
                               bool exists) {
   const auto dy = access.values(group, p.dy + row * p.n, exists ? p.n : 0);
-  T sum = 0;
-  dy.each([&sum](std::size_t, T gradient) { sum += gradient; });
+  using value = computed_t<T>;
+  value sum = 0;
+  dy.each([&sum](std::size_t, value gradient) { sum += gradient; });
   sum = group.all_reduce(sum, add_up{});
   const T* const y = p.y + row * p.n;
   T* const dx = p.dx + row * p.n;
-  dy.each([&](std::size_t c, T gradient) { dx[c] = gradient - fast_exp<T>(y[c]) * sum; });
+  dy.each([&](std::size_t c, value gradient) {
+    dx[c] = static_cast<T>(gradient - fast_exp<value>(static_cast<value>(y[c])) * sum);
+  });
 }
 
 }  // namespace devplace::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
@@ -14,7 +15,7 @@ namespace devplace::detail {
 
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the others one by one. The
 /// last block writes the numbers of the next step, after all blocks have read those of this one.
-template <class Rule, class T, std::size_t Arrays>
+template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned width = widest_access<T>;
@@ -26,7 +27,7 @@ struct update_kernel {
 
   std::size_t n;
   std::size_t groups;
-  runtime::update<Rule, T, Arrays> update;
+  Update update;
 
   std::size_t blocks() const {
     const std::size_t rounds = groups + (n - groups * width);  // each is the work of one thread
@@ -36,15 +37,16 @@ struct update_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    const auto formula = update.steps->next;
+    if (update.source.skipped()) return;  // the same for all threads
+    const auto formulas = update.formulas();
     const T factor = update.source.factor();
     const std::size_t first = std::size_t{t.block_index()} * threads + t.thread_index();
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = first; i < groups; i += stride)
-      several(t, formula, factor, i * width, std::make_index_sequence<Arrays>{});
+      several(t, formulas.at(i * width), factor, i * width, std::make_index_sequence<Arrays>{});
     for (std::size_t i = groups * width + first; i < n; i += stride)
-      update.element(formula, factor, i);
-    if (is_last_block(t, &update.steps->ticket, t.grid_size()) && t.thread_index() == 0) update.steps->advance();
+      update.element(formulas.at(i), factor, i);
+    if (is_last_block(t, &update.steps->ticket, t.grid_size()) && t.thread_index() == 0) update.advance();
   }
 
  private:
@@ -58,16 +60,26 @@ struct update_kernel {
     for (unsigned k = 0; k < width; ++k)
       formula(runtime::element_arithmetic<T>{factor}, gradients.value[k], x[Array].value[k]...);
     (t.store(update.arrays[Array] + i, x[Array]), ...);
+    using working_type = typename Update::working_type;
+    if constexpr (!std::is_void_v<working_type>) {
+      pack<working_type, width> working;
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < width; ++k)
+        working.value[k] = static_cast<working_type>(x[0].value[k]);
+      t.store(update.working.data + i, working);
+    }
   }
 };
 
-template <class Rule, class T, std::size_t Arrays>
-update_kernel<Rule, T, Arrays> make_update_kernel(std::size_t n, const runtime::update<Rule, T, Arrays>& update) {
-  using kernel = update_kernel<Rule, T, Arrays>;
+template <template <class, class, std::size_t, class> class Update, class Rule, class T, std::size_t Arrays,
+          class Working>
+auto make_update_kernel(std::size_t n, const Update<Rule, T, Arrays, Working>& update) {
+  using kernel = update_kernel<Rule, T, Arrays, Update<Rule, T, Arrays, Working>>;
   bool wide = begins_wide<kernel::width>(update.source.gradients);
   for (const T* const array : update.arrays)
     wide = wide && begins_wide<kernel::width>(array);
-  return {n, wide ? n / kernel::width : 0, update};
+  if constexpr (!std::is_void_v<Working>) wide = wide && begins_wide<kernel::width>(update.working.data);
+  return kernel{n, wide ? n / kernel::width : 0, update};
 }
 
 }  // namespace devplace::detail

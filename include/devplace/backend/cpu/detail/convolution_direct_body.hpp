@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by convolution_kernels.hpp only.
+//
+// Convolutions whose vectors are channels of the output: each element of an image is multiplied with vectors of
+// weights, so that patches are never stored, not even in part; images are only copied with their padding
+// (direct_convolution). This is the scheme of Georganas et al., "Anatomy of high-performance deep learning convolutions
+// on SIMD architectures" (2018), with the outputs' layout that users see.
+
+/// to[i] = then(from[i] + beta to[i])
+template <class T, std::size_t Bytes>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void update_run(T* __restrict to, const T* __restrict from, std::size_t n,
+                                                              T beta, bool relu) {
+  constexpr std::size_t lanes = Bytes / sizeof(T);
+  if constexpr (Bytes < 16) {
+    for (std::size_t i = 0; i < n; ++i) {
+      T x = from[i];
+      if (beta != T{0}) x += beta * to[i];
+      to[i] = relu && x < T{0} ? T{0} : x;
+    }
+  } else {
+    using vector = typename vector_of<T, Bytes>::type;
+    using loaded = typename vector_of<T, Bytes>::unaligned;
+    if (n < lanes) return update_run<T, Bytes / 2>(to, from, n, beta, relu);
+    vector x = *reinterpret_cast<const loaded*>(from);
+    if (beta != T{0}) x += beta * *reinterpret_cast<const loaded*>(to);
+    const vector zero{};
+    if (relu) x = x < zero ? zero : x;
+    *reinterpret_cast<loaded*>(to) = x;
+    if (n > lanes) update_run<T, Bytes / 2>(to + lanes, from + lanes, n - lanes, beta, relu);
+  }
+}
+
+/// c[o * ldc + i] = then(sums[i * width + o] + beta c[o * ldc + i]) for i < count and o < outputs.
+template <class T>
+DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, std::size_t width, std::size_t count,
+                                         std::size_t outputs, T beta, bool relu) {
+  constexpr std::size_t block = power_of_two_within(pack_bytes / sizeof(T));
+  if (beta == T{0} && !relu && count >= block && outputs % block == 0) {
+    for (std::size_t o = 0; o < outputs; o += block) {
+      for (std::size_t i = 0; i + block < count; i += block)
+        transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
+      const std::size_t i = count - block;  // may overlap the block before
+      transpose<T, block>(c + o * ldc + i, ldc, sums + i * width + o, width);
+    }
+    return;
+  }
+  T turned[block * block];
+  for (std::size_t o = 0; o < outputs; o += block) {
+    const std::size_t height = smaller(block, outputs - o);
+    for (std::size_t i = 0; i < count; i += block) {
+      const std::size_t n = smaller(block, count - i);
+      transpose<T, block>(turned, block, sums + i * width + o, width);
+      for (std::size_t l = 0; l < height; ++l)
+        update_run<T, block * sizeof(T)>(c + (o + l) * ldc + i, turned + l * block, n, beta, relu);
+    }
+  }
+}
+
+/// The channels of one sample that `n` rows of outputs from row y0 on read, with padding.
+template <class T>
+DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, const convolution_shape& s, const T* image,
+                                         std::size_t channels, std::size_t y0, std::size_t n) {
+  const window_axis& a = s.columns;
+  const std::size_t rows = d.span(s, n), first = y0 * s.rows.stride;
+  const std::size_t top = first < s.rows.padding ? smaller(s.rows.padding - first, rows) : 0;
+  const std::size_t inside = s.rows.in + s.rows.padding > first ? s.rows.in + s.rows.padding - first : 0;
+  const std::size_t bottom = inside < rows ? inside < top ? top : inside : rows;
+  for (std::size_t c = 0; c < channels; ++c, image += s.plane(), to += d.plane) {
+    fill_run(to, T{0}, top * d.row);
+    for (std::size_t f = 0; f < d.phases; ++f) {
+      std::size_t begin = f < a.padding ? (a.padding - f + a.stride - 1) / a.stride : 0;
+      begin = smaller(begin, d.phase);
+      std::size_t end = a.in + a.padding > f ? (a.in + a.padding - f + a.stride - 1) / a.stride : 0;
+      end = end < begin ? begin : smaller(end, d.phase);
+      T* row = to + top * d.row + f * d.phase;
+      for (std::size_t r = top; r < bottom; ++r, row += d.row) {
+        for (std::size_t i = 0; i < begin; ++i)
+          row[i] = T{0};
+        if (begin < end)
+          copy_strided(row + begin, image + (first + r - s.rows.padding) * a.in + begin * a.stride + f - a.padding,
+                       end - begin, a.stride);
+        for (std::size_t i = end; i < d.phase; ++i)
+          row[i] = T{0};
+      }
+    }
+    // The last tile of the last row reads beyond it.
+    fill_run(to + bottom * d.row, T{0}, (rows - bottom) * d.row + d.of_pixels);
+  }
+}
+
+/// Columns [o0, o0 + count) of outputs of the weights of channels [c0, c0 + channels) as [channel][tap][width].
+template <class T, std::size_t Width, bool Mirrored>
+DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, const T* weight, std::size_t c0,
+                                         std::size_t channels, std::size_t o0, std::size_t count) {
+  const std::size_t taps = s.taps();
+  if constexpr (Mirrored) {
+    for (std::size_t c = 0; c < channels; ++c)
+      pack_panel<T, Width>(to + c * taps * Width, weight + ((c0 + c) * s.outputs + o0) * taps, taps, 1, count, taps);
+  } else {
+    pack_panel<T, Width>(to, weight + o0 * s.depth() + c0 * taps, s.depth(), 1, count, channels * taps);
+  }
+}
+
+/// Rows [begin, end) of outputs, which are those of sample 0 of group 0, of sample 1, and so on to the last group.
+/// `Mirrored`: of a convolution back to its input, of which the shape is: the weights of its channels are those of the
+/// outputs of the convolution, with the taps in reverse order.
+template <class T, bool Mirrored>
+DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T>& g, const direct_convolution& d, std::size_t begin,
+                                   std::size_t end, void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const convolution_shape& s = g.shape;
+  const direct_tiles<T>& tiles = direct_tiles_of<T>(d.of_pixels);
+  T* const weights = static_cast<T*>(buffer);
+  T* const bias = weights + direct_depth * 2 * lanes;
+  T* const images = bias + 2 * lanes;
+  T sums[direct_sums<T>] = {};
+  // Several rows of outputs, or a part of one, are stored at a time.
+  const std::size_t together = s.columns.out < direct_pixels ? direct_pixels / s.columns.out : 1;
+  const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.of_pixels * d.of_pixels;
+  std::size_t offsets[direct_depth];
+  for (std::size_t c = 0; c < d.channels; ++c)
+    for (std::size_t tap = 0; tap < s.taps(); ++tap)
+      offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, Mirrored ? s.taps() - 1 - tap : tap);
+
+  for (std::size_t block_end, first = begin; first < end; first = block_end) {
+    const std::size_t group = first / (s.rows.out * s.samples), group_end = (group + 1) * s.rows.out * s.samples;
+    const auto segment_end = [&](std::size_t at) {
+      const std::size_t rest = s.rows.out - at % s.rows.out;
+      return smaller(at + smaller(rest, d.rows), end);
+    };
+    block_end = first;
+    for (std::size_t i = 0; i < d.segments && block_end < smaller(end, group_end); ++i)
+      block_end = segment_end(block_end);
+    for (std::size_t c0 = 0; c0 < s.channels; c0 += d.channels) {
+      const std::size_t channels = smaller(d.channels, s.channels - c0), depth = channels * s.taps();
+      T* image = images;
+      for (std::size_t at = first; at < block_end; at = segment_end(at), image += d.channels * d.plane) {
+        const std::size_t sample = at / s.rows.out % s.samples;
+        copy_segment(image, d, s, g.x + ((sample * s.groups + group) * s.channels + c0) * s.plane(), channels,
+                     at % s.rows.out, segment_end(at) - at);
+      }
+      const bool relu = c0 + channels == s.channels && g.then == epilogue::relu;
+      const T* const weight = g.weight + group * s.outputs * s.depth();
+      for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
+        const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
+        if (vectors == 1) {
+          pack_weights<T, lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+        } else {
+          pack_weights<T, 2 * lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+        }
+        fill_run(bias, T{0}, 2 * lanes);
+        if (g.bias != nullptr && c0 == 0) copy_run(bias, g.bias + group * s.outputs + o0, count);
+        image = images;
+        for (std::size_t at = first; at < block_end; at = segment_end(at), image += d.channels * d.plane) {
+          const std::size_t sample = at / s.rows.out % s.samples, rows = segment_end(at) - at;
+          T* const y =
+              g.y + ((sample * s.groups + group) * s.outputs + o0) * s.pixels() + at % s.rows.out * s.columns.out;
+          for (std::size_t r0 = 0; r0 < rows; r0 += together) {
+            const std::size_t r1 = smaller(r0 + together, rows);
+            for (std::size_t x0 = 0; x0 < s.columns.out; x0 += width) {
+              const std::size_t x1 = smaller(x0 + width, s.columns.out);
+              T* to = sums;
+              for (std::size_t r = r0; r < r1; ++r, to += (x1 - x0) * vectors * lanes)
+                for (std::size_t x = x0; x < x1; x += d.of_pixels)
+                  tiles.pixels[vectors - 1](to + (x - x0) * vectors * lanes, image + r * s.rows.stride * d.row + x,
+                                            offsets, depth, weights, bias, relu && c0 == 0);
+              store_turned(y + r0 * s.columns.out + x0, s.pixels(), sums, vectors * lanes, (r1 - r0) * (x1 - x0), count,
+                           c0 == 0 ? T{0} : T{1}, relu && c0 != 0);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The weight's gradient of a group, for `channels` channels from c0 on: summed over the samples [first, last), to
+/// `sum` [outputs, depth of the group], or added to beta times it.
+template <class T>
+DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
+                                          const direct_convolution& d, std::size_t group, std::size_t first,
+                                          std::size_t last, std::size_t c0, std::size_t channels, T* sum, T beta,
+                                          void* buffer) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  const convolution_shape& s = g.shape;
+  const direct_tiles<T>& tiles = direct_tiles_of<T>(d.of_patches);
+  T* const images = static_cast<T*>(buffer);
+  T* const gradients = images + d.gradient_segments * d.channels * d.plane;
+  T sums[16 * 2 * lanes] = {};
+  std::size_t offsets[direct_depth + 16] = {};
+  const std::size_t depth = channels * s.taps(), segment = d.rows * s.columns.out * 2 * lanes;
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t tap = 0; tap < s.taps(); ++tap)
+      offsets[c * s.taps() + tap] = c * d.plane + d.at_tap(s, tap);
+
+  const auto segment_end = [&](std::size_t at) {
+    const std::size_t rest = s.rows.out - at % s.rows.out;
+    return at + smaller(rest, d.rows);
+  };
+  const std::size_t end = last * s.rows.out;
+  for (std::size_t block_end, begin = first * s.rows.out; begin < end; begin = block_end, beta = T{1}) {
+    T* image = images;
+    block_end = begin;
+    for (std::size_t i = 0; i < d.gradient_segments && block_end < end; ++i, image += d.channels * d.plane) {
+      const std::size_t at = block_end, sample = at / s.rows.out;
+      block_end = segment_end(at);
+      copy_segment(image, d, s, g.x + ((sample * s.groups + group) * s.channels + c0) * s.plane(), channels,
+                   at % s.rows.out, block_end - at);
+    }
+    for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
+      const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
+      T* gradient = gradients;
+      for (std::size_t at = begin; at < block_end; at = segment_end(at), gradient += segment) {
+        const T* const dy = g.dy + ((at / s.rows.out * s.groups + group) * s.outputs + o0) * s.pixels() +
+                            at % s.rows.out * s.columns.out;
+        const std::size_t pixels = (segment_end(at) - at) * s.columns.out;
+        if (vectors == 1) {
+          pack_panel<T, lanes>(gradient, dy, s.pixels(), 1, count, pixels);
+        } else {
+          pack_panel<T, 2 * lanes>(gradient, dy, s.pixels(), 1, count, pixels);
+        }
+      }
+      for (std::size_t p = 0; p < depth; p += d.of_patches) {
+        fill_run(sums, T{0}, 16 * vectors * lanes);
+        image = images;
+        gradient = gradients;
+        for (std::size_t at = begin; at < block_end; at = segment_end(at)) {
+          tiles.patches[vectors - 1](sums, image, offsets + p, segment_end(at) - at, s.columns.out,
+                                     s.rows.stride * d.row, gradient);
+          image += d.channels * d.plane;
+          gradient += segment;
+        }
+        store_turned(sum + o0 * s.depth() + c0 * s.taps() + p, s.depth(), sums, vectors * lanes,
+                     smaller(d.of_patches, depth - p), count, beta, false);
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by convolution_kernels.hpp only.
+//
+// The register tiles of direct convolutions (convolution_direct_body.hpp).
+
+/// The widths of register tiles, of two vectors, from the widest to the narrowest.
+inline constexpr unsigned char direct_widths[] = {vector_bytes == 64   ? 14
+                                                  : vector_bytes == 32 ? 6
+                                                                       : 4,
+                                                  vector_bytes == 64   ? 10
+                                                  : vector_bytes == 32 ? 5
+                                                                       : 0,
+                                                  vector_bytes == 64   ? 8
+                                                  : vector_bytes == 32 ? 4
+                                                                       : 0,
+                                                  vector_bytes == 64 ? 7 : 0,
+                                                  vector_bytes == 64 ? 4 : 0,
+                                                  0};
+
+/// The sums of the tiles of at most direct_pixels pixels, [pixel][vectors], and what the last tile has more.
+inline constexpr std::size_t direct_pixels = 64;
+template <class T>
+inline constexpr std::size_t direct_sums = (direct_pixels + 16) * 2 * vector_bytes / sizeof(T);
+
+/// sums[i] = then(bias + the sum over p of weights[p] image[offsets[p] + i]).
+template <class T, std::size_t Width, std::size_t Vectors>
+[[gnu::noinline]] DEVPLACE_TARGET inline void pixel_tile(T* __restrict sums, const T* __restrict image,
+                                                         const std::size_t* __restrict offsets, std::size_t depth,
+                                                         const T* __restrict weights, const T* __restrict bias,
+                                                         bool relu) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sum[Width][Vectors];
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Width; ++i) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      sum[i][j] = *reinterpret_cast<const loaded*>(bias + j * lanes);
+  }
+  for (std::size_t p = 0; p < depth; ++p, weights += Vectors * lanes) {
+    const T* const from = image + offsets[p];
+    vector weight[Vectors];
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      weight[j] = *reinterpret_cast<const loaded*>(weights + j * lanes);
+    DEVPLACE_UNROLL
+    for (std::size_t i = 0; i < Width; ++i) {
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Vectors; ++j)
+        sum[i][j] += from[i] * weight[j];
+    }
+  }
+  const vector zero{};
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Width; ++i) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j) {
+      if (relu) sum[i][j] = sum[i][j] < zero ? zero : sum[i][j];
+      *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
+    }
+  }
+}
+
+/// sums[i] += the sum over rows of pixels q of dy[q] image[offsets[i] + q]; dy is contiguous, the image's rows `stride`
+/// apart.
+template <class T, std::size_t Width, std::size_t Vectors>
+[[gnu::noinline]] DEVPLACE_TARGET inline void patch_tile(T* __restrict sums, const T* __restrict image,
+                                                         const std::size_t* __restrict offsets, std::size_t rows,
+                                                         std::size_t columns, std::size_t stride,
+                                                         const T* __restrict dy) {
+  using vector = typename vector_of<T, vector_bytes>::type;
+  using loaded = typename vector_of<T, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+  vector sum[Width][Vectors];
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Width; ++i) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      sum[i][j] = *reinterpret_cast<const loaded*>(sums + (i * Vectors + j) * lanes);
+  }
+  for (std::size_t y = 0; y < rows; ++y, image += stride) {
+    for (std::size_t x = 0; x < columns; ++x, dy += Vectors * lanes) {
+      vector gradient[Vectors];
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Vectors; ++j)
+        gradient[j] = *reinterpret_cast<const loaded*>(dy + j * lanes);
+      DEVPLACE_UNROLL
+      for (std::size_t i = 0; i < Width; ++i) {
+        DEVPLACE_UNROLL
+        for (std::size_t j = 0; j < Vectors; ++j)
+          sum[i][j] += image[offsets[i] + x] * gradient[j];
+      }
+    }
+  }
+  DEVPLACE_UNROLL
+  for (std::size_t i = 0; i < Width; ++i) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < Vectors; ++j)
+      *reinterpret_cast<loaded*>(sums + (i * Vectors + j) * lanes) = sum[i][j];
+  }
+}
+
+/// The tiles of one width, with one vector and two.
+template <class T>
+struct direct_tiles {
+  decltype(&pixel_tile<T, 4, 1>) pixels[2];
+  decltype(&patch_tile<T, 4, 1>) patches[2];
+};
+
+template <class T, std::size_t Width>
+inline constexpr direct_tiles<T> tiles_of_width{{pixel_tile<T, Width, 1>, pixel_tile<T, Width, 2>},
+                                                {patch_tile<T, Width, 1>, patch_tile<T, Width, 2>}};
+
+template <class T, std::size_t Index = 0>
+const direct_tiles<T>& direct_tiles_of(std::size_t width) {
+  constexpr std::size_t here = direct_widths[Index];
+  if constexpr (direct_widths[Index + 1] != 0) {
+    if (width != here) return direct_tiles_of<T, Index + 1>(width);
+  }
+  return tiles_of_width<T, here>;
+}

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::detail {
+
+/// The most elements of patches that are multiplied at a time.
+inline constexpr std::size_t direct_depth = 576;
+
+/// How direct convolutions (convolution_direct_body.hpp) divide a shape. It depends on the extents alone, and so do the
+/// orders of all sums.
+///
+/// Images are copied with their padding, in segments of rows. With stride s, a padded row is s rows ("phases"), of
+/// which phase f has the elements f, f + s, f + 2s ..., so that the elements that consecutive outputs read are
+/// consecutive, too.
+struct direct_convolution {
+  /// The columns of a register tile: `of_pixels` of an output's row, `of_patches` of the weight's gradient.
+  std::size_t of_pixels, of_patches;
+  std::size_t phases, phase, row, plane;  ///< phases of a row, elements of a phase, of a row and of a channel
+  std::size_t channels;                   ///< copied at a time
+  std::size_t rows;                       ///< of the output, that a segment is for
+  std::size_t segments;                   ///< copied at a time
+  std::size_t gradient_segments;          ///< the same for the weight's gradient, with the output's gradient
+  /// Whether such segments fit and less than half of the register tiles' elements is unused.
+  ///@{
+  bool pays;
+  bool gradient_pays;
+  ///@}
+
+  /// Where tap `t` reads, relative to the first tap.
+  constexpr std::size_t at_tap(const convolution_shape& s, std::size_t t) const {
+    const std::size_t column = t % s.columns.size * s.columns.dilation;
+    return t / s.columns.size * s.rows.dilation * row + column % s.columns.stride * phase + column / s.columns.stride;
+  }
+  /// The rows of padded images that `n` rows of outputs read.
+  static constexpr std::size_t span(const convolution_shape& s, std::size_t n) {
+    return (n - 1) * s.rows.stride + (s.rows.size - 1) * s.rows.dilation + 1;
+  }
+};
+
+/// The tiles of `width` for `n` elements.
+constexpr std::size_t tiles_of(std::size_t n, std::size_t width) {
+  return (n + width - 1) / width;
+}
+
+/// The width, among those of an instruction set's register tiles, with which `n` columns take the least time.
+constexpr std::size_t tile_width(std::size_t n, const unsigned char* widths) {
+  std::size_t best = *widths;
+  for (; *widths != 0; ++widths)
+    if (tiles_of(n, *widths) * (*widths + 1U) < tiles_of(n, best) * (best + 1)) best = *widths;
+  return best;
+}
+
+/// For vectors of `lanes` elements of `size` bytes and register tiles of these widths.
+inline direct_convolution direct_convolution_of(const convolution_shape& s, std::size_t lanes, std::size_t size,
+                                                const unsigned char* widths) {
+  direct_convolution d{};
+  const std::size_t reach = (s.columns.size - 1) * s.columns.dilation;
+  d.phases = smaller(s.columns.stride, reach + 1);
+  d.phase = s.columns.out + reach / s.columns.stride;
+  d.row = d.phases * d.phase;
+  d.of_pixels = tile_width(s.columns.out, widths);
+  if (s.pixels() == 0 || s.channels == 0 || s.taps() > direct_depth) return d;
+
+  const std::size_t blocks = (s.depth() + direct_depth - 1) / direct_depth;
+  d.channels = (s.channels + blocks - 1) / blocks;
+  while (d.channels * s.taps() > direct_depth)
+    --d.channels;
+  d.of_patches = tile_width(d.channels * s.taps(), widths);
+  const std::size_t panel = 2 * lanes * (direct_depth + 1);
+  const std::size_t room = gemm_buffer_bytes / size - panel;
+  const auto segment = [&](std::size_t rows) { return d.channels * (d.span(s, rows) * d.row + d.of_pixels); };
+  const auto with_gradient = [&](std::size_t rows) { return segment(rows) + rows * s.columns.out * 2 * lanes; };
+  d.rows = s.rows.out;
+  while (d.rows > 1 && with_gradient(d.rows) > room)
+    d.rows = (d.rows + 1) / 2;
+  if (with_gradient(d.rows) > room) return d;
+  d.plane = d.span(s, d.rows) * d.row + d.of_pixels;
+  d.segments = room / segment(d.rows);
+  d.gradient_segments = room / with_gradient(d.rows);
+  const std::size_t pixels = tiles_of(s.columns.out, d.of_pixels) * d.of_pixels;
+  const std::size_t outputs = tiles_of(s.outputs, lanes) * lanes;
+  d.pays = 2 * s.columns.out * s.outputs > pixels * outputs;
+  d.gradient_pays = 2 * s.outputs > outputs;
+  return d;
+}
+
+}  // namespace devplace::detail

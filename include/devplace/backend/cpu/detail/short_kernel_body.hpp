@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Included by instruction_sets.hpp only: conversions of bf16 and half, and the kernel for products that are packed as
+// float.
+
+/// Vectors of L numbers in 16 and in 32 bits.
+template <std::size_t L>
+struct short_vectors {
+  typedef std::uint16_t bits16 __attribute__((vector_size(2 * L)));
+  typedef std::uint16_t stored16 __attribute__((vector_size(2 * L), aligned(2), may_alias));
+  typedef std::uint32_t bits32 __attribute__((vector_size(4 * L)));
+  using floats = typename vector_of<float, 4 * L>::type;
+  using stored32 = typename vector_of<float, 4 * L>::unaligned;
+};
+
+/// to[0..L) = from[0..L) as float; L is 4, 8 or 16, at most the lanes of a register.
+template <std::size_t L, class T>
+DEVPLACE_TARGET inline void widen(float* to, const T* from) {
+#if defined(DEVPLACE_WIDEN_HALF)
+  if constexpr (std::is_same_v<T, half>) {
+    typename short_vectors<L>::floats x;
+    __asm__(DEVPLACE_WIDEN_HALF : "=x"(x) : "m"(*reinterpret_cast<const typename short_vectors<L>::stored16*>(from)));
+    *reinterpret_cast<typename short_vectors<L>::stored32*>(to) = x;
+    return;
+  }
+#endif
+  if constexpr (std::is_same_v<T, bf16>) {
+    const typename short_vectors<L>::bits16 bits = *reinterpret_cast<const typename short_vectors<L>::stored16*>(from);
+    const auto wide = __builtin_convertvector(bits, typename short_vectors<L>::bits32) << 16;
+    *reinterpret_cast<typename short_vectors<L>::stored32*>(to) =
+        reinterpret_cast<typename short_vectors<L>::floats>(wide);
+  } else {
+    for (std::size_t i = 0; i < L; ++i)
+      to[i] = from[i];
+  }
+}
+
+/// to[0..L) = the nearest numbers to from[0..L).
+template <std::size_t L, class T>
+DEVPLACE_TARGET inline void narrow(T* to, const float* from) {
+#if defined(DEVPLACE_NARROW_HALF)
+  if constexpr (std::is_same_v<T, half>) {
+    const typename short_vectors<L>::floats x = *reinterpret_cast<const typename short_vectors<L>::stored32*>(from);
+    __asm__(DEVPLACE_NARROW_HALF : "=m"(*reinterpret_cast<typename short_vectors<L>::stored16*>(to)) : "x"(x));
+    return;
+  }
+#endif
+  if constexpr (std::is_same_v<T, bf16>) {
+    using bits32 = typename short_vectors<L>::bits32;
+    const typename short_vectors<L>::floats x = *reinterpret_cast<const typename short_vectors<L>::stored32*>(from);
+    const bits32 bits = reinterpret_cast<bits32>(x);
+    const bits32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
+    const bits32 result = (bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded;
+    *reinterpret_cast<typename short_vectors<L>::stored16*>(to) =
+        __builtin_convertvector(result, typename short_vectors<L>::bits16);
+  } else {
+    for (std::size_t i = 0; i < L; ++i)
+      to[i] = T(from[i]);
+  }
+}
+
+/// Numbers of a tile's row, in float.
+template <class T>
+DEVPLACE_TARGET inline void convert_array(float* to, const T* from, std::size_t count) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(float);
+  const std::size_t whole = count / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes)
+    widen<lanes>(to + i, from + i);
+  for (std::size_t i = whole; i < count; ++i)
+    to[i] = from[i];
+}
+template <class T>
+DEVPLACE_TARGET inline void convert_array(T* to, const float* from, std::size_t count) {
+  constexpr std::size_t lanes = vector_bytes / sizeof(float);
+  const std::size_t whole = count / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes)
+    narrow<lanes>(to + i, from + i);
+  for (std::size_t i = whole; i < count; ++i)
+    to[i] = T(from[i]);
+}
+
+/// What all kernels of this instruction set for short types have in common: how sums are stored.
+template <std::size_t Columns>
+struct short_storing {
+  static constexpr std::size_t lanes = vector_bytes / sizeof(float);
+  using vector = typename vector_of<float, vector_bytes>::type;
+  using loaded = typename vector_of<float, vector_bytes>::unaligned;
+
+  DEVPLACE_TARGET static void add(float* sums, const float* kept, std::size_t stride, std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < Columns; j += lanes)
+        *reinterpret_cast<loaded*>(sums + i * Columns + j) += *reinterpret_cast<const loaded*>(kept + i * stride + j);
+  }
+  DEVPLACE_TARGET static void keep(const float* sums, float* kept, std::size_t stride, std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i)
+      std::memcpy(kept + i * stride, sums + i * Columns, Columns * sizeof(float));
+  }
+
+  /// C = then(alpha sum + beta C + bias). The old elements and the bias are converted to whole rows first, so that all
+  /// elements are computed by the same vector instructions.
+  template <class T, class Result>
+  DEVPLACE_TARGET static void store(const float* sums, const short_tile<T, Result>& tile) {
+    float bias[Columns], old[Columns];
+    if (tile.columns < Columns) std::memset(old, 0, sizeof old), std::memset(bias, 0, sizeof bias);
+    if (tile.bias != nullptr) convert_array(bias, tile.bias, tile.columns);
+    const vector zero{};
+    for (std::size_t i = 0; i < tile.rows; ++i) {
+      Result* const to = tile.c + i * tile.ldc;
+      if (tile.beta != 0) {
+        if constexpr (std::is_same_v<Result, float>)
+          std::memcpy(old, to, tile.columns * sizeof(float));
+        else
+          convert_array(old, to, tile.columns);
+      }
+      float row[Columns];
+      DEVPLACE_UNROLL
+      for (std::size_t j = 0; j < Columns; j += lanes) {
+        vector x = tile.alpha * *reinterpret_cast<const loaded*>(sums + i * Columns + j);
+        if (tile.beta != 0) x += tile.beta * *reinterpret_cast<const loaded*>(old + j);
+        if (tile.bias != nullptr) x += *reinterpret_cast<const loaded*>(bias + j);
+        if (tile.relu) x = x < zero ? zero : x;
+        *reinterpret_cast<loaded*>(row + j) = x;
+      }
+      if constexpr (std::is_same_v<Result, float>)
+        std::memcpy(to, row, tile.columns * sizeof(float));
+      else
+        convert_array(to, row, tile.columns);
+    }
+  }
+};
+
+/// Copies `count` rows (or columns) of a matrix of short numbers into a panel [depth][Width] of floats, as pack_panel.
+template <std::size_t Width, class T>
+DEVPLACE_TARGET inline void pack_as_float(float* __restrict target, const T* __restrict source, std::size_t stride_i,
+                                          std::size_t stride_p, std::size_t count, std::size_t depth) {
+  constexpr std::size_t lanes = power_of_two_within(smaller(pack_bytes / sizeof(float), Width));
+  if (stride_i == 1 && count == Width) {
+    for (std::size_t p = 0; p < depth; ++p)
+      convert_array(target + p * Width, source + p * stride_p, Width);
+    return;
+  }
+  std::size_t whole = 0;
+  if constexpr (lanes >= 4) {
+    if (stride_p == 1) whole = count / lanes * lanes;
+    const std::size_t whole_depth = depth / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes) {
+      for (std::size_t p = 0; p < whole_depth; p += lanes) {
+        float block[lanes * lanes];
+        for (std::size_t l = 0; l < lanes; ++l)
+          widen<lanes>(block + l * lanes, source + (i + l) * stride_i + p);
+        transpose<float, lanes>(target + p * Width + i, Width, block, lanes);
+      }
+      for (std::size_t p = whole_depth; p < depth; ++p) {
+        for (std::size_t l = i; l < i + lanes; ++l)
+          target[p * Width + l] = source[l * stride_i + p];
+      }
+    }
+  }
+  if (whole == Width) return;
+  for (std::size_t p = 0; p < depth; ++p) {
+    for (std::size_t i = whole; i < count; ++i)
+      target[p * Width + i] = source[i * stride_i + p * stride_p];
+    for (std::size_t i = count; i < Width; ++i)
+      target[p * Width + i] = 0;
+  }
+}
+
+/// Products in float: see short_product.
+struct float_kernel : short_storing<2 * vector_bytes / sizeof(float)> {
+  static constexpr std::size_t rows = tile_rows, few = 2, pairs = 1, depth_step = 1,
+                               columns = 2 * vector_bytes / sizeof(float);
+
+  struct session {};
+
+  template <std::size_t Rows, class T>
+  DEVPLACE_TARGET static void pack_rows(float* target, const T* source, std::size_t stride_i, std::size_t stride_p,
+                                        std::size_t count, std::size_t depth) {
+    pack_as_float<Rows>(target, source, stride_i, stride_p, count, depth);
+  }
+  template <std::size_t Columns, class T>
+  DEVPLACE_TARGET static void pack_columns(float* target, const T* source, std::size_t stride_j, std::size_t stride_p,
+                                           std::size_t count, std::size_t depth) {
+    pack_as_float<Columns>(target, source, stride_j, stride_p, count, depth);
+  }
+  template <std::size_t Rows>
+  DEVPLACE_TARGET static void sums(std::size_t depth, const float* a, const float* b, float* to) {
+    tile<float, Rows, 2>(depth, a, Rows, b, columns, to, columns, {1, 0, nullptr, false});
+  }
+};
+
+/// Products of few rows as dot products along k, without packing. Requires that A is not transposed and B is.
+template <class T, class Result>
+DEVPLACE_TARGET void short_dot_range(const gemm_arguments<T, Result>& g, const gemm_range& range) {
+  using vector = typename vector_of<float, vector_bytes>::type;
+  constexpr std::size_t lanes = vector_bytes / sizeof(float);
+  const std::size_t whole = g.k / lanes * lanes;
+  for (std::size_t i = range.row_begin; i < range.row_end; ++i)
+    for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += 4) {
+      const T* const a = g.a + i * g.lda;
+      const T* b[4];
+      for (std::size_t j = 0; j < 4; ++j)
+        b[j] = g.b + smaller(j0 + j, range.column_end - 1) * g.ldb;
+      vector sums[4] = {};
+      for (std::size_t p = 0; p < whole; p += lanes) {
+        vector from_a, from_b;
+        widen<lanes>(reinterpret_cast<float*>(&from_a), a + p);
+        DEVPLACE_UNROLL
+        for (std::size_t j = 0; j < 4; ++j) {
+          widen<lanes>(reinterpret_cast<float*>(&from_b), b[j] + p);
+          sums[j] += from_a * from_b;
+        }
+      }
+      float total[4];
+      add_lanes<float, vector_bytes>::run(sums, total);
+      for (std::size_t j = 0; j < 4 && j0 + j < range.column_end; ++j) {
+        for (std::size_t p = whole; p < g.k; ++p)
+          total[j] += a[p] * b[j][p];
+        Result& c = g.c[i * g.ldc + j0 + j];
+        const float x = g.alpha * total[j];
+        c = Result(gemm_finish(g, g.beta == 0 ? x : x + g.beta * c, j0 + j));
+      }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/cpu_isa.hpp>
+#include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/backend/cpu/detail/short_product.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// Products and conversions of bf16 and half, compiled for each instruction set as the code of instruction_sets.hpp.
+DEVPLACE_HOST_PRAGMAS_BEGIN
+namespace devplace::detail {
+
+namespace generic {
+
+#define DEVPLACE_TARGET
+#include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+#undef DEVPLACE_TARGET
+
+}  // namespace generic
+
+#if defined(__x86_64__)
+  #define DEVPLACE_WIDEN_HALF "vcvtph2ps %1, %0"
+  #define DEVPLACE_NARROW_HALF "vcvtps2ph $0, %1, %0"
+
+namespace avx2 {
+
+  #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
+  #include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx2
+
+namespace avx512 {
+
+  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
+  #include <devplace/backend/cpu/detail/short_kernel_body.hpp>
+  #undef DEVPLACE_TARGET
+
+}  // namespace avx512
+
+namespace avx512_bf16 {
+
+  #include <devplace/backend/cpu/detail/bf16_kernel_body.hpp>
+
+}  // namespace avx512_bf16
+
+namespace amx {
+
+  #include <devplace/backend/cpu/detail/amx_kernel_body.hpp>
+
+}  // namespace amx
+
+  #undef DEVPLACE_NARROW_HALF
+  #undef DEVPLACE_WIDEN_HALF
+#endif
+
+/// to = from for `count` elements, of which one type has 16 bits and the other is float.
+template <class To, class From>
+void convert_elements(To* to, const From* from, std::size_t count, cpu_isa isa = current_isa()) {
+#if defined(__x86_64__)
+  if (isa >= cpu_isa::avx512) return avx512::convert_array(to, from, count);
+  if (isa >= cpu_isa::avx2) return avx2::convert_array(to, from, count);
+#endif
+  static_cast<void>(isa);
+  generic::convert_array(to, from, count);
+}
+
+/// The functions and tile sizes of products of short numbers for one instruction set.
+template <class T, class Result>
+struct short_kernels {
+  void (*multiply_range)(const gemm_arguments<T, Result>&, const gemm_range&, void* buffer);
+  void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&);
+  std::size_t tile_rows, tile_columns;
+};
+
+template <class Kernel, class T, class Result>
+short_kernels<T, Result> short_kernels_with(void (*dot_range)(const gemm_arguments<T, Result>&, const gemm_range&)) {
+  return {short_product<Kernel, T, Result>::run, dot_range, Kernel::rows, Kernel::columns};
+}
+
+template <class T, class Result>
+short_kernels<T, Result> short_kernels_of(cpu_isa isa) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case cpu_isa::amx:
+      if constexpr (std::is_same_v<T, bf16>)
+        return short_kernels_with<amx::tile_kernel<>>(avx512::short_dot_range<T, Result>);
+      [[fallthrough]];
+    case cpu_isa::avx512_bf16:
+      if constexpr (std::is_same_v<T, bf16>)
+        return short_kernels_with<avx512_bf16::dot_kernel>(avx512::short_dot_range<T, Result>);
+      [[fallthrough]];
+    case cpu_isa::avx512:
+      return short_kernels_with<avx512::float_kernel>(avx512::short_dot_range<T, Result>);
+    case cpu_isa::avx2:
+      return short_kernels_with<avx2::float_kernel>(avx2::short_dot_range<T, Result>);
+#endif
+    default:
+      return short_kernels_with<generic::float_kernel>(generic::short_dot_range<T, Result>);
+  }
+}
+
+}  // namespace devplace::detail
+DEVPLACE_HOST_PRAGMAS_END

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <devplace/backend/cpu/detail/gemm_kernel_common.hpp>
+#include <devplace/ops/detail/product_arguments.hpp>
+#include <devplace/place/detail/parallel_for.hpp>
+
+// Matrix products of bf16 and half, summed in float. The scheme is that of gemm_kernel_body.hpp; what differs is that
+// operands are packed into units of 4 bytes, which are one float or, for processors that multiply such pairs, two
+// numbers with consecutive p, and that a tile's sums are stored through a buffer, because C may have another type.
+namespace devplace::detail {
+
+/// How a tile's sums become elements of C: the pointers are to the tile's first element.
+template <class T, class Result>
+struct short_tile {
+  Result* c;
+  std::size_t ldc;
+  std::size_t rows, columns;  ///< of the tile that lie in C
+  float alpha, beta;
+  const T* bias;
+  bool relu;
+};
+
+/// Units of the packed blocks. With a short C whose k does not fit into one block, sums of `rows` x `columns` are kept.
+struct short_blocks {
+  std::size_t rows, columns, depth;
+};
+inline constexpr short_blocks short_blocks_of_whole_k{64, 256, 512};
+inline constexpr short_blocks short_blocks_of_parts{192, 256, 256};
+static_assert(4 * (64 + 256) * 512 <= gemm_buffer_bytes);
+static_assert(4 * ((192 + 256) * 256 + 192 * 256) <= gemm_buffer_bytes);
+
+/// Computes the rows and columns of `range`, with `buffer` (gemm_buffer_bytes, 64-byte aligned) for packed blocks.
+/// `Kernel` packs and multiplies for one instruction set:
+/// - `rows`, `columns`: of a tile; `few`: the rows of a lower one, for the last rows of C;
+/// - `pairs`: the numbers in a unit; `depth_step`: packed units along k are a multiple of it, filled with zeros;
+/// - `pack_rows<Rows>(to, from, stride_i, stride_p, count, depth)`, `pack_columns<Columns>(...)`: `count` rows of A or
+///   columns of B, `depth` numbers along k;
+/// - `sums<Rows>(depth, a, b, to)`: a tile [Rows][columns] of sums over `depth` units;
+/// - `add(sums, kept, stride, rows)`, `keep(...)`: add and store whole rows of a tile's sums that are kept;
+/// - `store(sums, tile)`;
+/// - `session`: what the thread holds during the product.
+template <class Kernel, class T, class Result>
+struct short_product {
+  using arguments = gemm_arguments<T, Result>;
+
+  static void run(const arguments& g, const gemm_range& range, void* buffer) {
+    const std::size_t units = (g.k + Kernel::pairs - 1) / Kernel::pairs;
+    const bool whole = units <= short_blocks_of_whole_k.depth;
+    short_blocks blocks = whole ? short_blocks_of_whole_k : short_blocks_of_parts;
+    blocks.rows = blocks.rows / tile_rows * tile_rows;
+    const short_product product{g, units, blocks, static_cast<float*>(buffer)};
+    const short_blocks& size = product.size_;
+    const std::size_t depths = (units + size.depth - 1) / size.depth;
+    [[maybe_unused]] const typename Kernel::session session;
+    for (std::size_t j0 = range.column_begin; j0 < range.column_end; j0 += size.columns) {
+      const std::size_t columns = smaller(size.columns, range.column_end - j0);
+      const auto rows_from = [&](std::size_t i0) { return smaller(size.rows, range.row_end - i0); };
+      if (whole || std::is_same_v<Result, float>) {
+        for (std::size_t block = 0; block < depths; ++block) {
+          product.pack_columns(j0, columns, block, depths);
+          for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
+            product.multiply(i0, rows_from(i0), j0, columns, block, depths);
+        }
+      } else {
+        for (std::size_t i0 = range.row_begin; i0 < range.row_end; i0 += size.rows)
+          for (std::size_t block = 0; block < depths; ++block) {
+            product.pack_columns(j0, columns, block, depths);
+            product.multiply(i0, rows_from(i0), j0, columns, block, depths);
+          }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t pairs = Kernel::pairs, tile_rows = Kernel::rows, few_rows = Kernel::few,
+                               tile_columns = Kernel::columns;
+  static_assert(64 >= tile_rows && 256 % Kernel::depth_step == 0 && 256 % tile_columns == 0);
+
+  short_product(const arguments& g, std::size_t units, const short_blocks& size, float* buffer)
+      : g_(g),
+        units_(units),
+        size_(size),
+        packed_a_(buffer),
+        packed_b_(packed_a_ + size.rows * size.depth),
+        kept_(packed_b_ + size.depth * size.columns) {}
+
+  /// The numbers along k of a block, and the units that they are packed into.
+  struct depth_range {
+    std::size_t begin, count, units;
+  };
+  depth_range depth_of(std::size_t block, std::size_t depths) const {
+    const std::size_t begin = part_begin(units_, depths, block), end = part_begin(units_, depths, block + 1);
+    constexpr std::size_t step = Kernel::depth_step;
+    return {begin * pairs, smaller(end * pairs, g_.k) - begin * pairs, (end - begin + step - 1) / step * step};
+  }
+
+  void pack_columns(std::size_t j0, std::size_t columns, std::size_t block, std::size_t depths) const {
+    const depth_range depth = depth_of(block, depths);
+    const std::size_t stride_p = g_.transpose_b ? 1 : g_.ldb, stride_j = g_.transpose_b ? g_.ldb : 1;
+    for (std::size_t j = 0; j < columns; j += tile_columns)
+      Kernel::template pack_columns<tile_columns>(packed_b_ + j * depth.units,
+                                                  g_.b + (j0 + j) * stride_j + depth.begin * stride_p, stride_j,
+                                                  stride_p, smaller(tile_columns, columns - j), depth.count);
+  }
+
+  /// Packs the rows of A and multiplies them by the packed columns of B.
+  void multiply(std::size_t i0, std::size_t rows, std::size_t j0, std::size_t columns, std::size_t block,
+                std::size_t depths) const {
+    const depth_range depth = depth_of(block, depths);
+    const std::size_t stride_i = g_.transpose_a ? 1 : g_.lda, stride_p = g_.transpose_a ? g_.lda : 1;
+    for (std::size_t i = 0; i < rows; i += tile_rows) {
+      const std::size_t height = smaller(tile_rows, rows - i);
+      const T* const from = g_.a + (i0 + i) * stride_i + depth.begin * stride_p;
+      float* const to = packed_a_ + i * depth.units;
+      if (height > few_rows)
+        Kernel::template pack_rows<tile_rows>(to, from, stride_i, stride_p, height, depth.count);
+      else
+        Kernel::template pack_rows<few_rows>(to, from, stride_i, stride_p, height, depth.count);
+    }
+    const bool first = block == 0, last = block + 1 == depths;
+    constexpr bool is_float = std::is_same_v<Result, float>;
+    for (std::size_t j = 0; j < columns; j += tile_columns)
+      for (std::size_t i = 0; i < rows; i += tile_rows) {
+        alignas(64) float sums[tile_rows * tile_columns];
+        const float *const a = packed_a_ + i * depth.units, *const b = packed_b_ + j * depth.units;
+        short_tile<T, Result> tile{g_.c + (i0 + i) * g_.ldc + j0 + j,
+                                   g_.ldc,
+                                   smaller(tile_rows, rows - i),
+                                   smaller(tile_columns, columns - j),
+                                   g_.alpha,
+                                   g_.beta,
+                                   nullptr,
+                                   false};
+        if (tile.rows > few_rows)
+          Kernel::template sums<tile_rows>(depth.units, a, b, sums);
+        else
+          Kernel::template sums<few_rows>(depth.units, a, b, sums);
+        if constexpr (is_float) {
+          if (!first) tile.beta = 1;
+        } else if (depths > 1) {
+          float* const kept = kept_ + i * size_.columns + j;
+          if (!first) Kernel::add(sums, kept, size_.columns, tile.rows);
+          if (!last) {
+            Kernel::keep(sums, kept, size_.columns, tile.rows);
+            continue;
+          }
+        }
+        if (last && g_.bias != nullptr) tile.bias = g_.bias + j0 + j;
+        tile.relu = last && g_.then == epilogue::relu;
+        Kernel::store(sums, tile);
+      }
+  }
+
+  const arguments& g_;
+  std::size_t units_;
+  short_blocks size_;
+  float* packed_a_;
+  float* packed_b_;
+  float* kept_;
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/cuda/kernels/attention.hpp>
+#include <devplace/backend/cuda/kernels/attention_gradient.hpp>
+#include <devplace/backend/cuda/launch.cuh>
+#include <devplace/ops/attention.hpp>
+#include <devplace/ops/for_each.hpp>
+
+namespace devplace {
+
+template <>
+struct implementation<backend::cuda, op::attention> {
+  template <class T, unsigned Columns>
+  static void run(int ordinal, const detail::attention_arguments<T>& g, detail::columns_of_head<Columns>) {
+    detail::launch_attention<Columns>(g, detail::kernel_launch{ordinal});
+  }
+};
+
+template <>
+struct implementation<backend::cuda, op::attention_gradient> {
+  template <class T, unsigned Columns>
+  static void run(int ordinal, const detail::attention_gradient_arguments<T>& g, detail::columns_of_head<Columns>) {
+    implementation<backend::cuda, op::for_each>::run(
+        ordinal, g.shape.sequences() * g.shape.length, 1,
+        detail::attention_products<T>{g.shape, g.results, g.dresults, g.products});
+    detail::launch_attention_gradient<Columns>(g, detail::kernel_launch{ordinal});
+  }
+};
+
+}  // namespace devplace

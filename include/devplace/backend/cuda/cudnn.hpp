@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Component devplace::cudnn.
+#if !__has_include(<cudnn_graph.h>)
+  #error \
+      "devplace: component cudnn needs cuDNN 9 or newer. Link devplace::cudnn, found by find_package(devplace COMPONENTS cudnn); NVIDIA's packages are libcudnn9-dev-cuda-13 and nvidia-cudnn-cu13."
+  #include <devplace/see_the_error_above>
+#endif
+
+#include <cuda_runtime_api.h>
+#include <cudnn_graph.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <devplace/backend/cuda/cudnn_key.hpp>
+#include <devplace/backend/cuda/queue.hpp>
+
+namespace devplace::detail {
+
+/// What to do about an error of cuDNN that is not out of memory.
+inline const char* cudnn_remedy(cudnnStatus_t status) {
+  if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or a library that does not fit
+    return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
+  return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN say more; after an error of "
+         "a "
+         "kernel before it, DEVPLACE_SYNC_LAUNCH=1 names that kernel. Without component cudnn convolutions are "
+         "computed by cuBLASLt.";
+}
+
+/// Throws the exception for a failed cuDNN call made for the convolution `what`; device_lost if the device is lost.
+[[noreturn]] inline void throw_cudnn_error(cudnnStatus_t status, const char* call, int ordinal,
+                                           const std::string& what) {
+  if (cuda_devices().count != 0) {  // descriptors can be created without a device
+    if (const cudaError_t code = cudaStreamQuery(cuda_scope(ordinal).stream()); loses_the_device(code))
+      throw_cuda_error(code, call, ordinal);
+    static_cast<void>(cudaGetLastError());  // clears the query's error
+  }
+  std::array<char, 512> last{};
+  cudnnGetLastErrorString(last.data(), last.size() - 1);
+  std::string sentence = std::string(call) + " on " + place_name(backend::cuda{}, ordinal) + " failed for " + what +
+                         ": " + cudnnGetErrorString(status) + " (" + std::to_string(static_cast<int>(status)) + ")";
+  if (last[0] != '\0') sentence.append("; cuDNN's last error is: ").append(last.data());
+  sentence.append(". ");
+  if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+      status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
+    throw out_of_memory(sentence +
+                        "cuDNN found no memory of its own; use a smaller batch or free tensors that are not needed.");
+  throw error(sentence + cudnn_remedy(status) + last_launch_text(ordinal));
+}
+
+/// On whose behalf cuDNN is called: for the texts of errors. Every call's result passes one of the two functions.
+struct cudnn_caller {
+  int ordinal;
+  const convolution_key& key;
+
+  void check(cudnnStatus_t status, const char* call) const {
+    if (status != CUDNN_STATUS_SUCCESS) [[unlikely]]
+      throw_cudnn_error(status, call, ordinal, to_string(key));
+  }
+  /// False if cuDNN does not have what was asked for; throws after other errors.
+  bool offers(cudnnStatus_t status, const char* call) const {
+    if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == CUDNN_STATUS_NOT_SUPPORTED) return false;
+    check(status, call);
+    return true;
+  }
+};
+
+/// cuDNN's name of the type of an attribute's elements.
+template <class T>
+constexpr cudnnBackendAttributeType_t cudnn_type_of() {
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    return CUDNN_TYPE_INT64;
+  else if constexpr (std::is_same_v<T, float>)
+    return CUDNN_TYPE_FLOAT;
+  else if constexpr (std::is_same_v<T, double>)
+    return CUDNN_TYPE_DOUBLE;
+  else if constexpr (std::is_same_v<T, cudnnHandle_t>)
+    return CUDNN_TYPE_HANDLE;
+  else if constexpr (std::is_same_v<T, cudnnDataType_t>)
+    return CUDNN_TYPE_DATA_TYPE;
+  else if constexpr (std::is_same_v<T, cudnnConvolutionMode_t>)
+    return CUDNN_TYPE_CONVOLUTION_MODE;
+  else if constexpr (std::is_same_v<T, cudnnBackendHeurMode_t>)
+    return CUDNN_TYPE_HEUR_MODE;
+  else {
+    static_assert(std::is_same_v<T, void*>);
+    return CUDNN_TYPE_VOID_PTR;
+  }
+}
+
+/// A descriptor of cuDNN's graph API: attributes are set, it is finalised, and then used by others or asked.
+class cudnn_descriptor {
+ public:
+  cudnn_descriptor() = default;
+  cudnn_descriptor(cudnnBackendDescriptorType_t type, const cudnn_caller& caller) {
+    cudnnBackendDescriptor_t created = nullptr;
+    caller.check(cudnnBackendCreateDescriptor(type, &created), "cudnnBackendCreateDescriptor");
+    handle_.reset(created);
+  }
+
+  cudnnBackendDescriptor_t get() const { return handle_.get(); }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+  template <class T, std::size_t Count>
+  void set(cudnnBackendAttributeName_t name, const std::array<T, Count>& values, const cudnn_caller& caller) {
+    set(name, cudnn_type_of<T>(), Count, values.data(), caller);
+  }
+  template <class T>
+  void set(cudnnBackendAttributeName_t name, const T& value, const cudnn_caller& caller) {
+    set(name, cudnn_type_of<T>(), 1, &value, caller);
+  }
+  void set(cudnnBackendAttributeName_t name, const cudnn_descriptor& other, const cudnn_caller& caller) {
+    const cudnnBackendDescriptor_t handle = other.get();
+    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle, caller);
+  }
+
+  /// False if cuDNN does not have what the attributes ask for.
+  bool finalize(const cudnn_caller& caller) {
+    return caller.offers(cudnnBackendFinalize(get()), "cudnnBackendFinalize");
+  }
+
+  /// Copies the attribute's elements to `values`, as many as fit, and returns how many the attribute has.
+  template <class Values>
+  std::size_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, Values& values,
+                   const cudnn_caller& caller) const {
+    std::int64_t count = 0;
+    caller.check(cudnnBackendGetAttribute(get(), name, type, static_cast<std::int64_t>(values.size()), &count,
+                                          values.empty() ? nullptr : values.data()),
+                 "cudnnBackendGetAttribute");
+    return static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
+  }
+
+ private:
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::size_t count, const void* values,
+           const cudnn_caller& caller) {
+    caller.check(cudnnBackendSetAttribute(get(), name, type, static_cast<std::int64_t>(count), values),
+                 "cudnnBackendSetAttribute");
+  }
+
+  struct deleter {
+    void operator()(cudnnBackendDescriptor_t handle) const { static_cast<void>(cudnnBackendDestroyDescriptor(handle)); }
+  };
+  std::unique_ptr<void, deleter> handle_;
+};
+
+}  // namespace devplace::detail

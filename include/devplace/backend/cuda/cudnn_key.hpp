@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/ops/detail/convolution_arguments.hpp>
+
+namespace devplace::detail {
+
+/// What is computed of y = x * weight, from the other two.
+enum class convolution_pass : unsigned char { output, input_gradient, weight_gradient };
+
+/// Everything that the choice of cuDNN's engine depends on.
+struct convolution_key {
+  convolution_shape shape;
+  convolution_pass pass;
+  product_element element;  ///< float or double
+  product_math math;
+  double beta;                             ///< the factor of the existing result
+  std::array<std::uint32_t, 3> alignment;  ///< bytes, powers of two: of x, weight and y
+
+  /// All of it, for comparison.
+  std::array<std::uint64_t, 21> numbers() const {
+    const window_axis &r = shape.rows, &c = shape.columns;
+    return {shape.samples,
+            shape.groups,
+            shape.channels,
+            shape.outputs,
+            r.in,
+            r.out,
+            r.size,
+            r.stride,
+            r.padding,
+            r.dilation,
+            c.in,
+            c.out,
+            c.size,
+            c.stride,
+            c.padding,
+            c.dilation,
+            static_cast<std::uint64_t>(pass) << 16U | static_cast<std::uint64_t>(element) << 8U |
+                static_cast<std::uint64_t>(math),
+            std::bit_cast<std::uint64_t>(beta),
+            alignment[0],
+            alignment[1],
+            alignment[2]};
+  }
+  friend bool operator<(const convolution_key& a, const convolution_key& b) { return a.numbers() < b.numbers(); }
+};
+
+/// For errors: "the weight gradient of a convolution (float; x 8x64x28x28, weight 64x32x3x3, y 8x64x28x28, groups 2,
+/// stride 1x1, padding 1x1, dilation 1x1)".
+inline std::string to_string(const convolution_key& key) {
+  const convolution_shape& s = key.shape;
+  const auto list = [](auto... extents) {
+    std::string text;
+    (text.append(std::to_string(extents)).append("x"), ...);
+    text.pop_back();
+    return text;
+  };
+  std::string text = key.pass == convolution_pass::output           ? "a convolution"
+                     : key.pass == convolution_pass::input_gradient ? "the input gradient of a convolution"
+                                                                    : "the weight gradient of a convolution";
+  text.append(key.element == product_element::float64 ? " (double"
+              : key.math == product_math::tf32        ? " (tf32"
+                                                      : " (float");
+  text.append("; x ").append(list(s.samples, s.groups * s.channels, s.rows.in, s.columns.in));
+  text.append(", weight ").append(list(s.groups * s.outputs, s.channels, s.rows.size, s.columns.size));
+  text.append(", y ").append(list(s.samples, s.groups * s.outputs, s.rows.out, s.columns.out));
+  text.append(", groups ").append(std::to_string(s.groups));
+  text.append(", stride ").append(list(s.rows.stride, s.columns.stride));
+  text.append(", padding ").append(list(s.rows.padding, s.columns.padding));
+  text.append(", dilation ").append(list(s.rows.dilation, s.columns.dilation));
+  return text.append(")");
+}
+
+}  // namespace devplace::detail

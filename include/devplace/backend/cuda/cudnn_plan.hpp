@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <devplace/backend/cuda/cudnn.hpp>
+
+namespace devplace::detail {
+
+/// The addresses that a call of cuDNN uses: x, weight, y and the workspace.
+using cudnn_addresses = std::array<void*, 4>;
+
+/// A convolution that is prepared once, with the engine that every call uses, so that repeated calls give the same
+/// bits.
+struct cudnn_plan {
+  /// Addresses for which descriptors are kept: those of layers of one shape, and of the buffers that batches rotate in.
+  static constexpr std::size_t most_packs = 128;
+
+  std::vector<cudnn_descriptor> parts;  ///< what the plan was made from
+  cudnn_descriptor plan;                ///< empty if cuDNN has no engine for the convolution
+  std::size_t workspace = 0;            ///< bytes
+  std::uint64_t last_use = 0;           ///< the cache's clock at the last use
+
+  /// The descriptor of these addresses, made at their first use: one that is finalised cannot be changed. Does not
+  /// allocate if it exists.
+  const cudnn_descriptor& pack_of(const cudnn_addresses& addresses, std::uint64_t now, const cudnn_caller& caller) {
+    auto found = packs_.find(addresses);
+    if (found == packs_.end()) {
+      cudnn_descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::array<std::int64_t, 3>{1, 2, 3}, caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::array{addresses[0], addresses[1], addresses[2]}, caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses[3], caller);
+      caller.check(cudnnBackendFinalize(pack.get()), "cudnnBackendFinalize");
+      if (packs_.size() == most_packs)
+        packs_.erase(std::min_element(packs_.begin(), packs_.end(), [](const auto& a, const auto& b) {
+          return a.second.last_use < b.second.last_use;
+        }));
+      found = packs_.emplace(addresses, kept_pack{std::move(pack), 0}).first;
+    }
+    found->second.last_use = now;
+    return found->second.pack;
+  }
+
+ private:
+  struct kept_pack {
+    cudnn_descriptor pack;
+    std::uint64_t last_use;
+  };
+  std::map<cudnn_addresses, kept_pack> packs_;
+};
+
+/// Appends the descriptors of a convolution's tensors, of its windows, and last of the operation. Returns false if
+/// cuDNN has no such operation. Needs no device.
+inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const convolution_key& key,
+                                 const cudnn_caller& caller) {
+  const convolution_shape& s = key.shape;
+  const bool wide = key.element == product_element::float64;
+  const cudnnDataType_t type = wide ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+  const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  using pair = std::array<std::int64_t, 2>;
+  using extents = std::array<std::size_t, 4>;
+
+  const auto add_tensor = [&](std::int64_t id, const extents& e) {
+    cudnn_descriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller);
+    std::array<std::int64_t, 4> dimensions{}, strides{};
+    std::size_t stride = 1;
+    for (std::size_t k = 4; k-- != 0; stride *= e[k])
+      dimensions[k] = number(e[k]), strides[k] = number(stride);
+    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_STRIDES, strides, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller);
+    tensor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{key.alignment[static_cast<std::size_t>(id - 1)]}, caller);
+    parts.push_back(std::move(tensor));
+    return parts.back().finalize(caller);
+  };
+  // cuDNN takes the number of groups from the extents of x and weight.
+  if (!add_tensor(1, {s.samples, s.groups * s.channels, s.rows.in, s.columns.in}) ||
+      !add_tensor(2, {s.groups * s.outputs, s.channels, s.rows.size, s.columns.size}) ||
+      !add_tensor(3, {s.samples, s.groups * s.outputs, s.rows.out, s.columns.out}))
+    return false;
+
+  cudnn_descriptor windows(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, caller);
+  const pair padding{number(s.rows.padding), number(s.columns.padding)};
+  windows.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, type, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2}, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, padding, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, padding, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, pair{number(s.rows.stride), number(s.columns.stride)}, caller);
+  windows.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, pair{number(s.rows.dilation), number(s.columns.dilation)}, caller);
+  parts.push_back(std::move(windows));
+  if (!parts.back().finalize(caller)) return false;
+
+  struct names {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t x, weight, y, windows, alpha, beta;
+  };
+  const names of = key.pass == convolution_pass::output ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA}
+                   : key.pass == convolution_pass::input_gradient
+                       ? names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA}
+                       : names{CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                               CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  cudnn_descriptor operation(of.type, caller);
+  operation.set(of.x, parts[0], caller);
+  operation.set(of.weight, parts[1], caller);
+  operation.set(of.y, parts[2], caller);
+  operation.set(of.windows, parts[3], caller);
+  const auto set_factor = [&](cudnnBackendAttributeName_t name, double value) {
+    if (wide)
+      operation.set(name, value, caller);
+    else
+      operation.set(name, static_cast<float>(value), caller);
+  };
+  set_factor(of.alpha, 1);
+  set_factor(of.beta, key.beta);
+  parts.push_back(std::move(operation));
+  return parts.back().finalize(caller);
+}
+
+/// Whether an engine computes as devplace promises: the same bits in every run, sums of products of the operands as
+/// they are, and NaN and infinity only where an output has one among its operands. Tensor cores round float operands to
+/// TF32, unless they compute in double.
+inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, const convolution_key& key) {
+  return std::none_of(notes.begin(), notes.end(), [&key](cudnnBackendNumericalNote_t note) {
+    switch (note) {
+      case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+      case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+      case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+      case CUDNN_NUMERICAL_NOTE_FFT:
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+        return true;
+      case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+        return key.element != product_element::float64 && key.math != product_math::tf32;
+      default:
+        return false;
+    }
+  });
+}
+
+/// The same for the engine of a configuration.
+inline bool keeps_promises(const cudnn_descriptor& configuration, const convolution_key& key,
+                           const cudnn_caller& caller) {
+  const cudnn_descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, caller);
+  std::array<cudnnBackendDescriptor_t, 1> result{engine.get()};
+  configuration.read(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, result, caller);
+  std::array<cudnnBackendNumericalNote_t, 64> notes{};  // more than this version of cuDNN has
+  const std::size_t count = engine.read(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes, caller);
+  return keeps_promises(std::span(notes).first(std::min(count, notes.size())), key);
+}
+
+/// The configurations of engines that a finalised heuristic has, fastest first by cuDNN's own estimate.
+inline std::vector<cudnn_descriptor> heuristic_results(const cudnn_descriptor& heuristic, const cudnn_caller& caller) {
+  std::vector<cudnnBackendDescriptor_t> results;
+  const auto read = [&] {
+    return heuristic.read(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, results, caller);
+  };
+  results.resize(read());
+  std::vector<cudnn_descriptor> configurations;
+  for (cudnnBackendDescriptor_t& result : results)
+    result = configurations.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, caller).get();
+  if (!results.empty()) configurations.resize(std::min(read(), results.size()));
+  return configurations;
+}
+
+/// Those that cuDNN offers for a graph; none if it does not support it.
+inline std::vector<cudnn_descriptor> engine_configurations(const cudnn_descriptor& graph, cudnnBackendHeurMode_t mode,
+                                                           const cudnn_caller& caller) {
+  cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph, caller);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode, caller);
+  if (!heuristic.finalize(caller)) return {};
+  return heuristic_results(heuristic, caller);
+}
+
+/// Bytes of the workspace of a finalised plan.
+inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller& caller) {
+  std::array<std::int64_t, 1> bytes{};
+  plan.read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, bytes, caller);
+  return static_cast<std::size_t>(bytes[0]);
+}
+
+/// Makes the plan of a convolution with the first usable engine whose workspace is at most `limit` bytes.
+inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
+  const cudnn_caller caller{ordinal, key};
+  cudnn_plan result;
+  if (!describe_convolution(result.parts, key, caller)) return result;
+  cudnn_descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, caller);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle, caller);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, result.parts.back(), caller);
+  if (!graph.finalize(caller)) return result;
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (cudnn_descriptor& configuration : engine_configurations(graph, mode, caller)) {
+      if (!keeps_promises(configuration, key, caller)) continue;
+      cudnn_descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, caller);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle, caller);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration, caller);
+      if (!plan.finalize(caller)) continue;
+      const std::size_t workspace = workspace_of(plan, caller);
+      if (workspace > limit) continue;
+      result.workspace = workspace;
+      result.plan = std::move(plan);
+      result.parts.push_back(std::move(graph));
+      result.parts.push_back(std::move(configuration));
+      return result;
+    }
+  return result;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/ops/detail/attention_arguments.hpp>
+#include <devplace/ops/detail/exponential.hpp>
+#include <devplace/ops/detail/limits.hpp>
+
+// Attention on GPUs; its gradient is in attention_gradient.hpp. A block has 32 rows, 4 for each of 8 warps: queries, or
+// keys for the gradients of keys and values. It takes the other positions of the sequence 32 at a time, one for each
+// lane, which computes its scores with the rows of the warp. A lane then adds columns lane, lane + 32 and so on of the
+// rows' results, with the scores of all lanes.
+
+namespace devplace::detail {
+
+/// One thread's part of a tile of 32 rows and 32 other positions of a sequence, for heads of up to 32 Columns elements.
+template <class T, unsigned Columns, class Thread>
+class attention_tile {
+ public:
+  static constexpr unsigned size = 32;
+  static constexpr unsigned warp_rows = 4;
+  static constexpr unsigned threads = size / warp_rows * 32;
+
+  /// Sums of one lane, for each row of its warp: columns lane + 32 c.
+  struct sums {
+    T of[warp_rows][Columns] = {};
+  };
+
+  DEVPLACE_DEVICE attention_tile(Thread& t, const attention_shape& shape)
+      : thread_(t), lane_(t.thread_index() % 32), first_(t.thread_index() / 32 * warp_rows), shape_(shape) {}
+
+  DEVPLACE_DEVICE unsigned lane() const { return lane_; }
+  /// The first row of this warp within the tile.
+  DEVPLACE_DEVICE unsigned first_row() const { return first_; }
+
+  /// scores[r] = the inner product of row r of this warp with the other position of this lane. `rows` and `others` are
+  /// element 0 of position 0, and rows of positions beyond the sequence count as zeros. The whole block calls it.
+  DEVPLACE_DEVICE void products(T (&scores)[warp_rows], const T* rows, std::size_t row_stride, std::size_t first_row,
+                                const T* others, std::size_t other_stride, std::size_t first_other) const {
+    const auto a = thread_.template shared<T, size * 32, 0>();
+    const auto b = thread_.template shared<T, size * 33, 1>();  // one more, so that lanes use different banks
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned r = 0; r < warp_rows; ++r)
+      scores[r] = 0;
+    for (std::size_t column = 0; column < shape_.width; column += 32) {
+      thread_.sync();
+      for (unsigned i = first_; i < first_ + warp_rows; ++i) {
+        a.store(i * 32 + lane_, element(rows, row_stride, first_row + i, column + lane_));
+        b.store(i * 33 + lane_, element(others, other_stride, first_other + i, column + lane_));
+      }
+      thread_.sync();
+      for (unsigned k = 0; k < 32; ++k) {
+        const T other = b.load(lane_ * 33 + k);
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned r = 0; r < warp_rows; ++r)
+          scores[r] += a.load((first_ + r) * 32 + k) * other;
+      }
+    }
+  }
+
+  /// to[r] += the sum over all lanes of factors[r] times the lane's position of `others`.
+  DEVPLACE_DEVICE void add(sums& to, const T (&factors)[warp_rows], const T* others, std::size_t stride,
+                           std::size_t first_other) const {
+    for (unsigned k = 0; k < 32; ++k) {
+      T factor[warp_rows];
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned r = 0; r < warp_rows; ++r)
+        factor[r] = thread_.shuffle(factors[r], k);
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned c = 0; c < Columns; ++c) {
+        const T other = element(others, stride, first_other + k, lane_ + 32 * c);
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned r = 0; r < warp_rows; ++r)
+          to.of[r][c] += factor[r] * other;
+      }
+    }
+  }
+
+  /// Stores factors[r] times the sums as rows first_row + r of `to`.
+  DEVPLACE_DEVICE void store(T* to, std::size_t stride, std::size_t first_row, const sums& from,
+                             const T (&factors)[warp_rows]) const {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned r = 0; r < warp_rows; ++r) {
+      const std::size_t row = first_row + first_ + r;
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned c = 0; c < Columns; ++c)
+        if (row < shape_.length && lane_ + 32 * c < shape_.width)
+          to[row * stride + lane_ + 32 * c] = from.of[r][c] * factors[r];
+    }
+  }
+
+  DEVPLACE_DEVICE T sum_of_lanes(T x) const {
+    for (unsigned mask = 16; mask != 0; mask /= 2)
+      x += thread_.shuffle_xor(x, mask);
+    return x;
+  }
+  DEVPLACE_DEVICE T max_of_lanes(T x) const {
+    for (unsigned mask = 16; mask != 0; mask /= 2) {
+      const T other = thread_.shuffle_xor(x, mask);
+      x = other > x ? other : x;
+    }
+    return x;
+  }
+
+  /// x after dropout, the probability of a query for a key, or its gradient.
+  DEVPLACE_DEVICE T drop(const attention_dropout<T>& dropout, std::size_t sequence, std::size_t query, std::size_t key,
+                         T x) const {
+    if (!dropout.drops()) return x;
+    const std::uint64_t block = attention_dropout<T>::first_block(shape_, sequence % shape_.heads, query) + key / 4;
+    return dropout.apply(x, dropout.of_sample(sequence / shape_.heads).block(block).word[key % 4]);
+  }
+
+ private:
+  DEVPLACE_DEVICE T element(const T* data, std::size_t stride, std::size_t row, std::size_t column) const {
+    return row < shape_.length && column < shape_.width ? data[row * stride + column] : T{0};
+  }
+
+  Thread& thread_;
+  unsigned lane_;
+  unsigned first_;
+  const attention_shape& shape_;
+};
+
+/// What the kernels have in common: a block for each 32 positions of a sequence.
+template <class Derived>
+struct attention_kernel {
+  static constexpr unsigned threads = 256;
+
+  static std::size_t blocks(const attention_shape& s) { return s.sequences() * tiles(s); }
+
+  template <class Thread>
+  DEVPLACE_DEVICE void operator()(Thread& t) const {
+    const auto& self = static_cast<const Derived&>(*this);
+    const attention_shape& s = self.g.shape;
+    const std::size_t count = s.sequences() * tiles(s);
+    for (std::size_t i = t.block_index(); i < count; i += t.grid_size())
+      self.run(t, i / tiles(s), i % tiles(s) * 32);
+  }
+
+ private:
+  DEVPLACE_HD static std::size_t tiles(const attention_shape& s) { return (s.length + 31) / 32; }
+};
+
+/// The results of 32 queries.
+template <class T, unsigned Columns>
+struct attention_results_kernel : attention_kernel<attention_results_kernel<T, Columns>> {
+  attention_arguments<T> g;
+
+  template <class Thread>
+  DEVPLACE_DEVICE void run(Thread& t, std::size_t sequence, std::size_t first) const {
+    using tile_type = attention_tile<T, Columns, Thread>;
+    constexpr unsigned rows = tile_type::warp_rows;
+    const attention_shape& s = g.shape;
+    const tile_type tile(t, s);
+    const T* const q = g.queries + s.first_query(sequence);
+    const T *const k = q + s.row(), *const v = k + s.row();
+    const std::size_t stride = 3 * s.row();
+    typename tile_type::sums y;
+    T maxima[rows], denominators[rows], p[rows];
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned r = 0; r < rows; ++r) {
+      maxima[r] = -infinity<T>;
+      denominators[r] = 0;
+    }
+    for (std::size_t at = 0; at < s.length && (!s.causal || at <= first); at += 32) {
+      tile.products(p, q, stride, first, k, stride, at);
+      const std::size_t key = at + tile.lane();
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned r = 0; r < rows; ++r) {
+        const std::size_t query = first + tile.first_row() + r;
+        const bool counts = key < s.length && (!s.causal || key <= query);
+        const T score = counts ? p[r] * g.scale : -infinity<T>;
+        const T largest = tile.max_of_lanes(score), max = largest > maxima[r] ? largest : maxima[r];
+        const T correction = fast_exp<T>(maxima[r] - max), e = counts ? fast_exp<T>(score - max) : T{0};
+        denominators[r] = denominators[r] * correction + tile.sum_of_lanes(e);
+        maxima[r] = max;
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned c = 0; c < Columns; ++c)
+          y.of[r][c] *= correction;
+        p[r] = tile.drop(g.dropout, sequence, query, key, e);
+      }
+      tile.add(y, p, v, stride, at);
+    }
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned r = 0; r < rows; ++r) {
+      const std::size_t query = first + tile.first_row() + r;
+      if (tile.lane() == 0 && query < s.length)
+        g.log_sums[sequence * s.length + query] = maxima[r] + std::log(denominators[r]);
+      p[r] = 1 / denominators[r];
+    }
+    tile.store(g.results + s.first_result(sequence), s.row(), first, y, p);
+  }
+};
+
+/// Launches the kernel; `launch(blocks, kernel)` launches one.
+template <unsigned Columns, class T, class Launch>
+void launch_attention(const attention_arguments<T>& g, const Launch& launch) {
+  const attention_results_kernel<T, Columns> kernel{{}, g};
+  launch(kernel.blocks(g.shape), kernel);
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/backend/cuda/kernels/normalize.hpp>
+#include <devplace/backend/cuda/kernels/rows.hpp>
+#include <devplace/ops/group_norm.hpp>
+
+namespace devplace::detail {
+
+template <class T, class Element, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_group<T, Element>& p, Access access, const Group& group, std::size_t row,
+                              bool exists) {
+  const std::size_t n = p.shape.row(), first = p.shape.first_channel(row);
+  const auto x = access.values(group, p.x + row * n, exists ? n : 0);
+  const auto normalized = scale_of_row<T, true>(group, x, n, p.epsilon);
+  Element* const y = p.y + row * n;
+  x.each([&](std::size_t i, T v) {
+    const std::size_t c = first + channel_shape::quotient(i, p.shape.extent);
+    y[i] = static_cast<Element>(normalized(v) * p.weight[c] + p.bias[c]);
+  });
+}
+
+template <class T, class Element, class Access, class Group>
+DEVPLACE_DEVICE void by_group(const normalize_backward_group<T, Element>& p, Access access, const Group& group,
+                              std::size_t row, bool exists) {
+  const std::size_t n = p.shape.row(), first = p.shape.first_channel(row);
+  const auto x = access.values(group, p.x + row * n, exists ? n : 0);
+  const auto normalized = scale_of_row<T, true>(group, x, n, p.epsilon);
+  const Element* const dy = p.dy + row * n;
+  T* const terms = p.terms + row * n;
+  T mean = 0, slope = 0;
+  x.each([&](std::size_t i, T v) {
+    const T gradient = static_cast<T>(dy[i]), product = gradient * normalized(v),
+            weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+    terms[i] = product;
+    mean += weight * gradient;
+    slope += weight * product;
+  });
+  mean = group.all_reduce(mean, add_up{}) / static_cast<T>(n);
+  slope = group.all_reduce(slope, add_up{}) / static_cast<T>(n);
+  if (p.dx == nullptr) return;
+  Element* const dx = p.dx + row * n;
+  x.each([&](std::size_t i, T v) {
+    const T weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+    dx[i] = static_cast<Element>(normalized.scale * ((weight * static_cast<T>(dy[i]) - mean) - normalized(v) * slope));
+  });
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that keep parameters in files include it.
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/io/detail/json_text.hpp>
+#include <devplace/io/detail/safetensors_format.hpp>
+#include <devplace/io/detail/safetensors_layout.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/safetensors.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/state.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace::detail {
+
+/// A parameter or buffer of a network, and where it lies in its arena.
+struct kept_parameter {
+  safetensors_entry entry;
+  bool is_buffer;
+  std::size_t at;  ///< in elements
+
+  template <class T>
+  T* in(T* parameters, T* buffers) const {
+    return (is_buffer ? buffers : parameters) + at;
+  }
+};
+
+/// Parameters, then buffers, of elements of type T.
+template <class Net, class T>
+std::vector<kept_parameter> kept_parameters() {
+  std::vector<kept_parameter> result;
+  const auto append = [&](const std::string& name, const auto& shape, std::size_t offset, bool is_buffer) {
+    const std::vector<std::size_t> extents(shape.extent, shape.extent + shape.rank);
+    result.push_back({{name, safetensors_type_of<T>().name, extents, 0, shape.size() * sizeof(T)}, is_buffer, offset});
+  };
+  using plan = runtime::network_plan<Net>;
+  plan::for_each_parameter(
+      [&](const std::string& name, auto entry, std::size_t offset) { append(name, entry.info.shape, offset, false); });
+  plan::for_each_buffer(
+      [&](const std::string& name, auto entry, std::size_t offset) { append(name, entry.info.shape, offset, true); });
+  return result;
+}
+
+/// PyTorch's count of a batch norm's training passes, which is no number of its function; devplace has none.
+inline bool is_batch_count(const safetensors_entry& entry) {
+  return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
+}
+
+/// Throws file_error unless the file has exactly these tensors; the message lists all differences.
+inline void check_fit(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
+                      const std::string& path) {
+  std::string differences;
+  const auto described = [](const safetensors_entry& entry) {
+    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
+  };
+  const auto append = [&](const std::string& text) { differences += (differences.empty() ? "" : "; ") + text; };
+  std::vector<std::string_view> names;
+  for (const auto& [entry, is_buffer, at] : wanted) {
+    names.push_back(entry.name);
+    const safetensors_entry* const found = file.find(entry.name);
+    if (found == nullptr)
+      append(json_string(entry.name) + " is missing");
+    else if (found->dtype != entry.dtype || found->extents != entry.extents)
+      append(json_string(entry.name) + " is " + described(*found) + " instead of " + described(entry));
+  }
+  std::sort(names.begin(), names.end());
+  for (const safetensors_entry& entry : file.tensors())
+    if (!is_batch_count(entry) && !std::binary_search(names.begin(), names.end(), std::string_view(entry.name)))
+      append(json_string(entry.name) + " is not in the model");
+  if (!differences.empty())
+    throw file_error("load_parameters: " + in_quotes(path) + " does not fit the model, which was left unchanged: " +
+                     differences + ". Give a file of the same network and precision, or use nn::named for its names.");
+}
+
+}  // namespace devplace::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Writes the parameters and buffers of a model on any placement (of several replicas the first's) as a safetensors
+/// file, with PyTorch's names: `safetensors.torch.load_file(path)` gives a state_dict. In mixed precision these are the
+/// master parameters, in float. Seed, passes and optimizers are not in the file. Waits for the places. An old file is
+/// replaced when the new one is complete, as by write_npy. Throws file_error, and failures of the places.
+template <class Net, placement Where, precision P, detail::configured = detail::configuration>
+void save_parameters(const model<Net, Where, P>& m, const std::string& path) try {
+  using backend_type = placement_backend_t<Where>;
+  using parameter = typename precision_traits<P>::parameter;
+  const auto& state = m.state();
+  detail::wait_for_replicas<backend_type>(state.ordinals);
+  const auto& first = state.replicas.front();
+  const parameter* parameters = first.parameter_data();
+  const parameter* buffers = first.buffer_data();
+  std::vector<parameter> on_host[2];
+  if constexpr (!std::is_same_v<backend_type, backend::cpu>) {
+    const auto copied = [&](const detail::memory_block& arena, std::vector<parameter>& to) {
+      to.resize(arena.bytes() / sizeof(parameter));
+      detail::copy_out<backend_type>(first.ordinal, to.data(), arena.data(), arena.bytes());
+      return to.data();
+    };
+    parameters = copied(first.parameters, on_host[0]);
+    buffers = copied(first.buffers, on_host[1]);
+  }
+  std::vector<detail::safetensors_source> sources;
+  for (const detail::kept_parameter& kept : detail::kept_parameters<Net, parameter>())
+    sources.push_back({kept.entry, kept.in(parameters, buffers)});
+  detail::write_safetensors_file(path, "save_parameters", sources, {{"format", "pt"}});
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the file of save_parameters");
+}
+
+/// Reads parameters and buffers that save_parameters, or `safetensors.torch.save_file(module.state_dict(), path)`, has
+/// written to every place of a model; of several processes each reads the file. Its trainers and optimizers go on with
+/// them. Complete when it returns. Throws file_error, which lists every name that is missing, unknown or of another
+/// type or shape, and failures of the places; the model is unchanged then unless a place failed. `num_batches_tracked`
+/// of PyTorch's batch norms is left out.
+template <class Net, placement Where, precision P, detail::configured = detail::configuration>
+void load_parameters(model<Net, Where, P>& m, const std::string& path) try {
+  using plan = runtime::network_plan<Net>;
+  using storage = typename precision_traits<P>::storage;
+  using parameter = typename precision_traits<P>::parameter;
+  auto& state = m.state();
+  const runtime::sole_use use(state);
+  const safetensors_file file(path);
+  const std::vector<detail::kept_parameter> wanted = detail::kept_parameters<Net, parameter>();
+  detail::check_fit(file, wanted, path);
+  runtime::model_state<storage> read;
+  auto& host = read.replicas.emplace_back();
+  host.parameters = runtime::zeros<parameter, backend::cpu>(0, plan::arena_elements, memory_purpose::parameters);
+  host.buffers = runtime::zeros<parameter, backend::cpu>(0, plan::buffer_elements, memory_purpose::parameters);
+  for (const detail::kept_parameter& kept : wanted)
+    file.read_elements(*file.find(kept.entry.name), kept.in(host.parameter_data(), host.buffer_data()));
+  runtime::copy_parameters<placement_backend_t<Where>, backend::cpu>(state, read);
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the parameters of load_parameters");
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

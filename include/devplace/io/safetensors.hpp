@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that read or write safetensors files include it.
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/io/detail/safetensors_format.hpp>
+#include <devplace/io/detail/safetensors_layout.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/io/read_array.hpp>
+#include <devplace/io/stored_shape.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// A safetensors file open for reading: `const dp::safetensors_file file("model.safetensors")`, then
+/// `auto w = file.read<float, dp::extents<128, 784>>("fc1.weight")`.
+///
+/// The whole header is checked when the file is opened, as the reference implementation does: at most 100 MB of JSON,
+/// known element types, sizes, and tensors that cover the file to its end without holes and overlaps. Names given twice
+/// and keys other than dtype, shape and data_offsets, of which that one takes the last and none, are refused too.
+/// Several threads may read at once.
+class safetensors_file {
+ public:
+  /// Opens a regular file and reads its header. Throws file_error, naming what was found and what was expected.
+  explicit safetensors_file(const std::string& path) try
+      : path_(path), file_(path, "safetensors_file", false), header_(read_header()) {
+    for (const safetensors_entry& entry : header_.tensors)
+      by_name_.push_back(&entry);
+    std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("the header of safetensors_file");
+  }
+
+  /// All tensors, as the header has them in turn.
+  const std::vector<safetensors_entry>& tensors() const DEVPLACE_LIFETIMEBOUND { return header_.tensors; }
+
+  /// The text about the file as a whole; empty if it has none.
+  const safetensors_metadata& metadata() const DEVPLACE_LIFETIMEBOUND { return header_.metadata; }
+
+  /// The tensor of this name; null if there is none.
+  const safetensors_entry* find(std::string_view name) const DEVPLACE_LIFETIMEBOUND {
+    const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                     [](auto* entry, std::string_view wanted) { return entry->name < wanted; });
+    return at != by_name_.end() && (*at)->name == name ? *at : nullptr;
+  }
+
+  /// The tensor of this name, on the CPU. Its element type must be `T` (F32 is float, F64 double, F16 half, BF16 bf16,
+  /// I32 int32, I64 int64, U8 uint8), its shape must have the rank and the static extents of `Extents`. Throws
+  /// file_error, naming what was found and what was expected, before memory is allocated. Use `to<Where>` to bring the
+  /// tensor to another place.
+  template <class T = void, class Extents = void>
+  auto read(std::string_view name) const try {
+    constexpr bool is_type = detail::is_element<T>, is_shape = extents_like<Extents>;
+    static_assert(is_type && is_shape,
+                  "devplace: safetensors_file: the tensor's element type and extents are the template arguments, as in "
+                  "file.read<float, dextents<2>>(name); the tensor is on the CPU, and to<cuda<0>>(x) copies it.");
+    if constexpr (is_type && is_shape) {
+      const safetensors_entry& entry = existing(name);
+      const std::string label = path_ + ':' + entry.name;
+      if (constexpr auto& asked = detail::safetensors_type_of<T>(); entry.dtype != asked.name)
+        fail_type(entry, dtype_name<T>(), asked.name);
+      detail::stored_array array;
+      array.bytes = entry.bytes;
+      detail::check_elements(array, {entry.bytes, true}, "safetensors_file", label);
+      tensor<T, Extents, on<cpu>> result(detail::checked_extents<Extents>(entry.extents, "safetensors_file", label));
+      read_elements(entry, result.data());
+      return result;
+    } else {
+      return 0;
+    }
+  } catch (const std::bad_alloc&) {
+    detail::fail_without_memory("the tensor of safetensors_file");
+  }
+
+  /// Reads the elements of a tensor of this file as they lie in it, `entry.bytes` bytes: to memory of the user's, or of
+  /// a type that tensors do not have. Throws file_error.
+  void read_elements(const safetensors_entry& entry, void* to) const {
+    if (file_.read_at(entry.offset, to, entry.bytes) < entry.bytes)
+      detail::fail_safetensors(path_, "was truncated after it was opened. Write it under another name and rename it.");
+  }
+
+ private:
+  detail::safetensors_header read_header() {
+    if (!file_.following().exact)
+      detail::fail_safetensors(
+          path_,
+          "is a folder, a pipe, a device or a socket; tensors are read from a file in any order. Copy "
+          "it to a file first.");
+    return detail::read_safetensors_header(file_, path_);
+  }
+
+  const safetensors_entry& existing(std::string_view name) const {
+    if (const safetensors_entry* const entry = find(name)) return *entry;
+    constexpr std::size_t most = 8;
+    std::string names;
+    for (std::size_t i = 0; i < by_name_.size() && i < most; ++i)
+      names += (i == 0 ? "; it has " : ", ") + detail::json_string(header_.tensors[i].name);
+    if (by_name_.size() > most) names += " and " + std::to_string(by_name_.size() - most) + " more";
+    detail::fail_safetensors(
+        path_, "has no tensor " + detail::json_string(name) + (names.empty() ? "; it has none" : names) + ".");
+  }
+
+  [[noreturn]] void fail_type(const safetensors_entry& entry, const char* asked, std::string_view dtype) const {
+    std::string advice = "these are no elements of tensors; convert them before they are saved, or use read_elements";
+    for (const detail::safetensors_type& type : detail::safetensors_types)
+      if (type.name == entry.dtype && !type.element.empty()) advice = "read it as " + std::string(type.element);
+    detail::fail_safetensors(path_ + ':' + entry.name, "holds elements of type " + std::string(entry.dtype) + " and " +
+                                                           asked + " (" + std::string(dtype) + ") was asked for; " +
+                                                           advice + ".");
+  }
+
+  std::string path_;
+  detail::input_file file_;
+  detail::safetensors_header header_;
+  std::vector<const safetensors_entry*> by_name_;  ///< sorted
+};
+
+/// A tensor or view on the CPU with the name that it gets in a file, for write_safetensors. Refers to the tensor.
+class named_tensor {
+ public:
+  /// Of a tensor or view that the host can read and that exists until the file is written.
+  template <tensor_like Source>
+  named_tensor(std::string name, const Source& source DEVPLACE_LIFETIMEBOUND) {
+    using value_type = typename Source::value_type;
+    static_assert(host_accessible<typename Source::placement_type>,
+                  "devplace: write_safetensors: the tensor is not where the host can read it; write to<on<cpu>>(x) "
+                  "instead.");
+    if constexpr (host_accessible<typename Source::placement_type>) {
+      safetensors_entry& entry = source_.entry;
+      entry.name = std::move(name);
+      entry.dtype = detail::safetensors_type_of<value_type>().name;
+      for (std::size_t axis = 0; axis < Source::rank; ++axis)
+        entry.extents.push_back(source.extent(axis));
+      entry.bytes = source.size() * sizeof(value_type);
+      source_.data = detail::as_view(source).data();
+    }
+  }
+
+  /// What is written: name, type, extents and data.
+  const detail::safetensors_source& source() const { return source_; }
+
+ private:
+  detail::safetensors_source source_;
+};
+
+/// Writes tensors and views on the CPU as a safetensors file:
+/// `write_safetensors("x.safetensors", {{"weight", w}, {"bias", b}}, {{"format", "pt"}})`.
+///
+/// The header has the tensors in the order in which they are given. The data begin at a multiple of 8 bytes and have
+/// tensors of larger elements first, so that all elements are aligned. As write_npy, it replaces an old file only when
+/// the new one is complete and on the disk. Throws file_error, leaving the old file unchanged, also for names or
+/// metadata that are not UTF-8 and for equal names. Copy a tensor on another place to the CPU first:
+/// `{"weight", to<on<cpu>>(x)}`.
+inline void write_safetensors(const std::string& path, const std::vector<named_tensor>& tensors,
+                              const safetensors_metadata& metadata = {}) try {
+  std::vector<detail::safetensors_source> sources;
+  for (const named_tensor& tensor : tensors)
+    sources.push_back(tensor.source());
+  detail::write_safetensors_file(path, "write_safetensors", sources, metadata);
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the file of write_safetensors");
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <ratio>
+#include <type_traits>
+
+#include <devplace/nn/detail/channels_fit.hpp>
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/batch_norm.hpp>
+#include <devplace/ops/batch_norm_over_places.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+
+namespace devplace::nn {
+
+/// Whose samples batch_norm's statistics are of, on several places: of each place's own, as in PyTorch.
+struct of_each_place {};
+
+/// Of all places', in all processes, as torch.nn.SyncBatchNorm.
+struct over_all_places {};
+
+namespace detail {
+
+/// Thrown outside of templates.
+[[noreturn]] inline void throw_one_element_per_channel() {
+  throw shape_error(
+      "batch_norm: training needs more than one element of each channel on a place that has samples, because the "
+      "variance of one is not known; give a larger batch, and leave the last one out if it is smaller.");
+}
+
+}  // namespace detail
+
+/// w (x - mean) / sqrt(variance + epsilon) + b for each of `Channels` channels, which are a sample's first axis:
+/// torch.nn.BatchNorm1d of samples [C] and [C, L], BatchNorm2d of [C, H, W], BatchNorm3d. In training mean and variance
+/// are those of the batch, over samples and positions, and change the buffers, `running_mean` and `running_var`, to
+/// (1 - momentum) running + momentum new, where the new variance is the unbiased one; in prediction they are the
+/// buffers. `weight` w starts as ones and `bias` b as zeros, both [Channels]; momentum and epsilon are std::ratio.
+/// Statistics are sums in double, in an order that does not depend on threads. A pass that trains throws shape_error if
+/// a channel has one element on a place, which of samples [C] alone a single sample is.
+///
+/// On several places `batch_norm<Channels>` normalises each place's samples alone, and the running statistics are those
+/// of the first place's samples, as in PyTorch. `batch_norm<Channels, over_all_places>` takes those of all places, and
+/// of all processes, as torch.nn.SyncBatchNorm: its mean is a `partial` that is reduced. A pass then stops two times
+/// forward and two times backward, for a reduction of 16 bytes for each channel. Its results have the same bits however
+/// the samples are divided, since the sums are integers: of N elements of a channel in units of the larger of 2^-50 and
+/// 2^-(60 - log2(N)) of their range. A place without samples takes part. It needs a trainer if there are several
+/// places.
+///
+/// There is no `num_batches_tracked`, which PyTorch uses where momentum is None: buffers
+/// have the parameters' type, in which not every count is a number.
+template <std::size_t Channels, class Samples = of_each_place, class Momentum = std::ratio<1, 10>,
+          class Epsilon = std::ratio<1, 100000>>
+struct batch_norm {
+ private:
+  static constexpr bool joint = std::is_same_v<Samples, over_all_places>;
+  static constexpr double momentum = detail::number_of<Momentum>, epsilon = detail::number_of<Epsilon>;
+
+  // The statistics in memory: if joint, two integers and two keys for each channel, which are reduced over the places;
+  // then three numbers of channel_scales and two means of backward.
+  template <class F>
+  static constexpr std::size_t numbers_of_statistics = joint ? 4 * Channels * sizeof(std::int64_t) / sizeof(F) : 0;
+
+ public:
+  static_assert(Channels > 0, "devplace: batch_norm<Channels> needs at least one channel.");
+  static_assert(
+      std::is_same_v<Samples, of_each_place> || std::is_same_v<Samples, over_all_places>,
+      "devplace: batch_norm's second argument says whose samples it normalises with: nn::of_each_place, or "
+      "nn::over_all_places. Momentum and epsilon follow it: batch_norm<64, nn::of_each_place, std::ratio<1, 100>>.");
+  static_assert(detail::is_ratio<Momentum> && detail::number_of<Momentum> >= 0 && detail::number_of<Momentum> <= 1,
+                "devplace: batch_norm takes the momentum, the new statistics' share of the running ones, as a ratio "
+                "from 0 to 1: batch_norm<64, nn::of_each_place, std::ratio<1, 10>>.");
+  static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
+                "devplace: batch_norm takes epsilon as a ratio that is not negative: batch_norm<64, "
+                "nn::of_each_place, std::ratio<1, 10>, std::ratio<1, 1000>>.");
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::channels_fit<Channels, X>;
+  template <class X>
+  using output = typename takes<X>::type;
+  static constexpr keep keeps = keep::input;
+  template <class X>
+  static constexpr std::size_t statistics = numbers_of_statistics<float> + 5 * Channels;
+  static constexpr std::size_t meetings = joint ? 2 : 0;
+  static constexpr std::size_t meeting_numbers = joint ? 2 * Channels : 0;
+  static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
+                                         parameter{"bias", {Channels}, init::zeros()}};
+  static constexpr std::array buffers{parameter{"running_mean", {Channels}, init::zeros()},
+                                      parameter{"running_var", {Channels}, init::ones()}};
+
+  template <class Call>
+  static void forward(const Call& c) {
+    using T = typename Call::value_type;
+    const auto shape = detail::shape_of_channels(c);
+    const auto scales = scales_of(c);
+    if (c.mode == mode::train) {
+      if (!summed(c, shape, scales)) return;
+    } else {
+      if (c.phase() != meetings) return;
+      for_each_channel(c, devplace::detail::running_scales_functor<statistic<Call>>{
+                              scales, c.template buffer<0>().data(), c.template buffer<1>().data(), epsilon});
+    }
+    devplace::detail::for_each_index<typename Call::backend_type>(
+        c.ordinal(), shape.size(), 16384,
+        devplace::detail::scale_channels_functor<T, statistic<Call>>{shape, c.output.data(), c.input.data(), scales,
+                                                                     c.template master_parameter<0>().data(),
+                                                                     c.template master_parameter<1>().data()});
+  }
+
+  template <class Call>
+  static void backward(const Call& c) {
+    using T = typename Call::value_type;
+    const auto shape = detail::shape_of_channels(c);
+    if (!gradients_summed(c, shape) || !c.needs_input_gradient) return;
+    devplace::detail::for_each_index<typename Call::backend_type>(
+        c.ordinal(), shape.size(), 16384,
+        devplace::detail::batch_norm_gradient_functor<T, statistic<Call>>{
+            shape, c.input_gradient.data(), c.input.data(), c.output_gradient.data(), scales_of(c),
+            c.template master_parameter<0>().data(), means_of(c)});
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  using statistic = typename Call::accumulator_type;
+
+  template <class Call>
+  static auto scales_of(const Call& c) {
+    using F = statistic<Call>;
+    return devplace::detail::channel_scales<F>::in(c.statistics() + numbers_of_statistics<F>, Channels);
+  }
+  template <class Call>
+  static auto* means_of(const Call& c) {
+    return c.statistics() + numbers_of_statistics<statistic<Call>> + 3 * Channels;
+  }
+  template <class Call>
+  static std::int64_t* keys_of(const Call& c) {
+    return static_cast<std::int64_t*>(static_cast<void*>(c.statistics()));
+  }
+  template <class Call, class F>
+  static void for_each_channel(const Call& c, const F& f) {
+    devplace::detail::for_each_index<typename Call::backend_type>(c.ordinal(), Channels, 4096, f);
+  }
+
+  /// The statistics of the batch, in training. Whether they are complete; if not, they are reduced over the places.
+  template <class Call>
+  static bool summed(const Call& c, const devplace::detail::channel_shape& shape, const auto& scales) {
+    using T = typename Call::value_type;
+    using F = statistic<Call>;
+    using Backend = typename Call::backend_type;
+    const std::size_t elements = (joint ? c.samples() : shape.samples) * shape.extent;
+    if (elements == 1) detail::throw_one_element_per_channel();
+    const auto count = static_cast<double>(elements);
+    const devplace::detail::statistics_of_batch<F> result{scales, c.template buffer<0>().data(),
+                                                          c.template buffer<1>().data(), momentum, epsilon};
+    if constexpr (joint) {
+      if (elements == 0) return false;
+      std::int64_t *const keys = keys_of(c), *const sums = keys + 2 * Channels;
+      const double unit = devplace::detail::exact_unit(elements);
+      if (c.phase() == 0) {
+        devplace::detail::sum_channels<Backend>(c.ordinal(), shape,
+                                                devplace::detail::range_terms<T, F>{{keys}, c.input.data()});
+        c.reduce(keys, 2 * Channels, reduction::max);
+      } else if (c.phase() == 1) {
+        devplace::detail::sum_channels<Backend>(
+            c.ordinal(), shape, devplace::detail::exact_moment_terms<T, F>{{sums}, c.input.data(), keys, unit});
+        c.reduce(sums, 2 * Channels, reduction::sum);
+      } else {
+        for_each_channel(c, devplace::detail::exact_statistics_functor<F>{keys, sums, unit, count, result});
+      }
+      return c.phase() == meetings;
+    } else {
+      devplace::detail::sum_channels<Backend>(
+          c.ordinal(), shape, devplace::detail::moment_terms<T, F>{c.input.data(), shape.extent, count, result});
+      return true;
+    }
+  }
+
+  /// The same of backward, which also writes the gradients of weight and bias: if joint, on the first place, whose sums
+  /// they then are, and zeros on the others.
+  template <class Call>
+  static bool gradients_summed(const Call& c, const devplace::detail::channel_shape& shape) {
+    using T = typename Call::value_type;
+    using F = statistic<Call>;
+    using G = typename Call::gradient_type;
+    using Backend = typename Call::backend_type;
+    const std::size_t elements = (joint ? c.samples() : shape.samples) * shape.extent;
+    const auto count = static_cast<double>(elements);
+    const auto scales = scales_of(c);
+    const devplace::detail::gradients_of_batch<G, F> result{c.template parameter_gradient<0>().data(),
+                                                            c.template parameter_gradient<1>().data(),
+                                                            c.accumulate,
+                                                            means_of(c),
+                                                            Channels,
+                                                            count};
+    const T *const x = c.input.data(), *const dy = c.output_gradient.data();
+    if constexpr (joint) {
+      if (elements == 0) return false;
+      std::int64_t *const keys = keys_of(c), *const sums = keys + 2 * Channels;
+      const double unit = devplace::detail::exact_unit(elements);
+      if (c.phase() == 0) {
+        devplace::detail::sum_channels<Backend>(c.ordinal(), shape,
+                                                devplace::detail::gradient_range_terms<T, F>{{keys}, x, dy, scales});
+        c.reduce(keys, 2 * Channels, reduction::max);
+      } else if (c.phase() == 1) {
+        devplace::detail::sum_channels<Backend>(
+            c.ordinal(), shape, devplace::detail::exact_gradient_terms<T, F>{{sums}, x, dy, scales, keys, unit});
+        c.reduce(sums, 2 * Channels, reduction::sum);
+      } else {
+        for_each_channel(
+            c, devplace::detail::exact_gradients_functor<G, F>{keys, sums, unit, c.is_first() ? 1.0 : 0.0, result});
+      }
+      return c.phase() == meetings;
+    } else {
+      devplace::detail::sum_channels<Backend>(
+          c.ordinal(), shape, devplace::detail::batch_norm_gradient_terms<T, G, F>{x, dy, scales, result});
+      return true;
+    }
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/detail/branch_fit.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/place/axis.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::nn {
+
+/// What the branches make of the same input, one after the other along an axis: `concat_of<conv2d<8, 4, kernel<1>>,
+/// conv2d<8, 6, kernel<3>, padding<1>>>` gives 10 channels. The axis is that of the batch as in torch.cat: by default
+/// 1, the channels or features; `concat_of<axis<2>, A, B>` names another. Branches are layers or networks whose outputs
+/// have the same extents along the other axes; nn::identity passes on the input itself. Parameters are named by branch,
+/// as in PyTorch's ModuleList: `0.weight`, `1.2.weight`.
+template <class... Branches>
+struct concat_of {};
+
+namespace detail {
+
+/// Combines results by concatenation along an axis of the batch.
+template <std::size_t Axis>
+struct join_by_concatenation {
+  static_assert(Axis > 0, "devplace: concat_of joins the parts of each sample; axis<0> is that of the batch.");
+  using rule = parts_of_one_size;
+  static constexpr bool adds = false;
+
+  template <class First, class Other>
+  static constexpr bool fits() {
+    bool fit = First::rank == Other::rank && Axis <= First::rank;
+    for (std::size_t i = 0; fit && i < First::rank; ++i)
+      fit = i + 1 == Axis || First::static_extent(i) == Other::static_extent(i);
+    return fit;
+  }
+
+  template <class Extents>
+  static constexpr std::size_t along = Axis <= Extents::rank ? Extents::static_extent(Axis - 1) : 0;
+  template <class First, std::size_t Sum, std::size_t... I>
+  static auto joined(std::index_sequence<I...>) -> extents<(I + 1 == Axis ? Sum : First::static_extent(I))...>;
+  template <class First, class... Others>
+  using output = decltype(joined<First, (along<First> + ... + along<Others>)>(std::make_index_sequence<First::rank>{}));
+
+  /// How many contiguous parts of one sample each result has.
+  template <class Output>
+  static constexpr std::size_t rows() {
+    std::size_t product = 1;
+    for (std::size_t i = 0; i + 1 < Axis && i < Output::rank; ++i)
+      product *= Output::static_extent(i);
+    return product;
+  }
+};
+
+template <class... Branches>
+struct network_input<concat_of<Branches...>> : input_of_branches<Branches...> {};
+template <std::size_t Axis, class... Branches>
+struct network_input<concat_of<axis<Axis>, Branches...>> : input_of_branches<Branches...> {};
+template <class First, class... Rest, class Activation>
+struct input_element<concat_of<First, Rest...>, Activation> : input_element<First, Activation> {};
+template <std::size_t Axis, class... Branches, class Activation>
+struct input_element<concat_of<axis<Axis>, Branches...>, Activation>
+    : input_element<concat_of<Branches...>, Activation> {};
+
+template <class... Branches, class In>
+struct layer_plan<concat_of<Branches...>, In>
+    : branch_plan<join_by_concatenation<1>, In, std::index_sequence_for<Branches...>, Branches...> {};
+template <std::size_t Axis, class... Branches, class In>
+struct layer_plan<concat_of<axis<Axis>, Branches...>, In>
+    : branch_plan<join_by_concatenation<Axis>, In, std::index_sequence_for<Branches...>, Branches...> {};
+
+}  // namespace detail
+}  // namespace devplace::nn

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/detail/branches.hpp>
+#include <devplace/nn/detail/fit.hpp>
+#include <devplace/nn/sequential.hpp>
+
+namespace devplace::nn::detail {
+
+/// What is wrong with a branch, seen from outside; void if nothing is.
+template <class Step, class Layer, class In>
+struct branch_fit {
+  using plan = layer_plan<Layer, typename taken_by<Layer, In>::type>;
+  using wrong_layer = typename plan::wrong_layer;
+  static constexpr auto find() {
+    if constexpr (takes_another<Layer, In>)
+      return std::type_identity<
+          misfit<path<Step>, Layer, expects<typename expected_of<taken_by<Layer, In>>::type>, receives<In>>>{};
+    else
+      return within<Step, typename plan::first_misfit>{};
+  }
+  using first_misfit = typename decltype(find())::type;
+};
+
+/// The first of these types that is not void; void if all are.
+template <class... T>
+struct first_fault {
+  using type = void;
+};
+template <class First, class... Rest>
+struct first_fault<First, Rest...> {
+  using type = First;
+};
+template <class... Rest>
+struct first_fault<void, Rest...> : first_fault<Rest...> {};
+
+/// The first output that does not fit the first branch's, as `Join::fits` says; void if there is none.
+template <class Join, class First, class... Others>
+struct unequal_outputs
+    : first_fault<std::conditional_t<Join::template fits<First, Others>(), void,
+                                     unequal<path<>, typename Join::rule, gives<First>, gives<Others>>>...> {};
+
+/// The plan `Base` of branches; wrong are the first branch that is no layer, and the first that does not fit, as their
+/// branch_fits `Fits` say, or else `Unequal`.
+template <class Base, class Unequal, class... Fits>
+struct checked_branches : Base {
+  using wrong_layer = typename first_fault<typename Fits::wrong_layer...>::type;
+  using first_misfit = typename first_fault<typename Fits::first_misfit..., typename Unequal::type>::type;
+};
+
+/// Whether branches take elements of the same type.
+template <class First, class... Rest>
+constexpr bool take_same_elements() {
+  constexpr bool same =
+      (std::is_same_v<typename input_element<First, void>::type, typename input_element<Rest, void>::type> && ...);
+  static_assert(
+      same,
+      "devplace: the branches of a sum_of or concat_of take the same input, and one of them takes elements of "
+      "its own type (input_element), such as indices, that the others do not.");
+  return same;
+}
+
+/// The extents of the input, from the first branch that knows them.
+template <class... Branches>
+struct input_of_branches {};
+template <class First, class... Rest>
+struct input_of_branches<First, Rest...>
+    : std::conditional_t<knows_input<First>, network_input<First>, input_of_branches<Rest...>> {};
+
+/// The plan of branches combined by `Join`, whose outputs `Join::fits` compares.
+template <class Join, class In, class Indices, class... Branches>
+struct branch_plan;
+template <class Join, class In, std::size_t... Index, class... Branches>
+struct branch_plan<Join, In, std::index_sequence<Index...>, Branches...>
+    : checked_branches<branches<Join, In, typename branch_fit<branch<Index>, Branches, In>::plan...>,
+                       unequal_outputs<Join, typename branch_fit<branch<Index>, Branches, In>::plan::output...>,
+                       branch_fit<branch<Index>, Branches, In>...> {
+  static_assert(take_same_elements<Branches...>());
+};
+
+}  // namespace devplace::nn::detail

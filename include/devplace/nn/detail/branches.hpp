@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include <devplace/nn/detail/computed.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/plan_list.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/place/axis.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace::nn::detail {
+
+/// Where forward puts a branch's result: nowhere, if it is the input itself; where backward will find it; in the result
+/// of all; or in scratch memory.
+enum class branch_result : unsigned char { input, saved, output, scratch };
+
+/// The plan of branches, which take the same input `In` and whose results `Join` combines. Neither the input nor the
+/// output's gradient is overwritten. The gradients of the input are added from the last branch to the first.
+///
+/// Workspace: what forward leaves for backward is, of each branch, its result if its backward reads that, and what it
+/// saves itself. Scratch memory is a result or the gradient of one, the gradient of an input, and a branch's own.
+template <class Join, class In, class... Plans>
+struct branches : plan_list<Plans...> {
+ private:
+  using list = plan_list<Plans...>;
+  using list::n, list::plan_parameters, list::sum_before;
+  template <std::size_t Index>
+  using plan = typename list::template plan<Index>;
+  static_assert(n > 1, "devplace: sum_of and concat_of need at least two branches.");
+
+  static constexpr std::array<std::size_t, n> result_size{sample_size<typename Plans::output>...};
+  /// Branches that only reshape: their result is the input, and the gradient of the input is that of the result.
+  static constexpr std::array<bool, n> passes_on{Plans::reshapes...};
+  static constexpr std::array<bool, n> keeps_result{includes(Plans::keeps, keep::output)...};
+
+  static constexpr branch_result result_of(std::size_t index, mode m) {
+    if (passes_on[index]) return branch_result::input;
+    if (m == mode::train && keeps_result[index]) return branch_result::saved;
+    const bool output_is_free = index == 0 || (index == 1 && result_of(0, m) != branch_result::output);
+    return Join::adds && output_is_free ? branch_result::output : branch_result::scratch;
+  }
+
+  static constexpr bool uses_scratch(mode m) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (result_of(i, m) == branch_result::scratch) return true;
+    return false;
+  }
+  /// Whether a branch, after the first one, adds its gradient of the input to what is there, in backward's order.
+  static constexpr bool adds_gradient(std::size_t index) {
+    return index + 1 != n && !passes_on[index] && !(Join::adds && index + 2 == n && passes_on[n - 1]);
+  }
+  static constexpr bool needs_input_gradient_twice() {
+    for (std::size_t i = 0; i < n; ++i)
+      if (adds_gradient(i)) return true;
+    return false;
+  }
+
+  static constexpr std::size_t bytes_of_input(std::size_t batch, const element_sizes& e) {
+    return padded_bytes(sample_size<In> * batch * e.activation);
+  }
+  static constexpr std::size_t bytes_of_result(std::size_t index, std::size_t batch, const element_sizes& e) {
+    return padded_bytes(result_size[index] * batch * e.activation);
+  }
+  static constexpr std::size_t saved_of(std::size_t index, std::size_t batch, const element_sizes& e) {
+    return result_of(index, mode::train) == branch_result::saved ? bytes_of_result(index, batch, e) : 0;
+  }
+  /// A result, or in backward of a concatenation the gradient of one.
+  static constexpr std::size_t scratch_result(std::size_t batch, mode m, const element_sizes& e) {
+    const bool gradients = m == mode::train && !Join::adds;
+    std::size_t largest = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (gradients || result_of(i, m) == branch_result::scratch)
+        largest = std::max(largest, bytes_of_result(i, batch, e));
+    return largest;
+  }
+  static constexpr std::size_t scratch_gradient(std::size_t batch, mode m, const element_sizes& e) {
+    return m == mode::train && needs_input_gradient_twice() ? bytes_of_input(batch, e) : 0;
+  }
+  static constexpr std::size_t saved_before(std::size_t index, std::size_t batch, const element_sizes& e) {
+    std::size_t at = 0, total = 0;
+    ((total += at < index ? saved_of(at, batch, e) + Plans::saved_bytes(batch, mode::train, e) : 0, ++at), ...);
+    return total;
+  }
+
+ public:
+  using output = typename Join::template output<typename Plans::output...>;
+  static constexpr keep keeps = (includes(Plans::keeps, keep::input) || ...) ? keep::input : keep::nothing;
+  static constexpr bool own_input_elements = (Plans::own_input_elements || ...);
+  static constexpr bool keeps_elements = false;
+
+  static constexpr std::size_t saved_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return m == mode::predict ? 0 : saved_before(n, batch, e);
+  }
+  static constexpr std::size_t scratch_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return scratch_result(batch, m, e) + scratch_gradient(batch, m, e) +
+           std::max({list::template inner_bytes<Plans>(batch, m, e)...});
+  }
+
+  using indices = std::index_sequence<>;
+  template <class Backend, class X, class P, bool Training>
+  static auto compile_layers(indices) {}
+
+  template <class Backend, class X, class P>
+  static void forward(const pass<P>& p, const void* x, void* y) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (forward_one<Index, Backend, X>(p, x, y), ...);
+    }
+    (std::make_index_sequence<n>{});
+  }
+
+  template <class Backend, class X, class P, class After = runtime::nothing_after>
+  static void backward(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+                       gradient_of<P>* gradients, bool add, After after = {}) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (backward_one<n - 1 - Index, Backend, X>(p, x, y, dy, dx, gradients, add, after), ...);
+    }
+    (std::make_index_sequence<n>{});
+  }
+
+ private:
+  template <class X, class P>
+  static constexpr element_sizes sizes{sizeof(X), sizeof(element_of_t<P>), sizeof(accumulator_of<P>)};
+
+  /// The pass from branch `Index`'s view.
+  template <std::size_t Index, class X, class P>
+  static pass<P> inner(const pass<P>& p) {
+    constexpr element_sizes e = sizes<X, P>;
+    pass<P> result = list::template at_layer<Index>(p);
+    result.scratch = p.scratch + scratch_result(p.batch, p.mode, e) + scratch_gradient(p.batch, p.mode, e);
+    if (p.mode == mode::train) {
+      result.saved = p.saved + saved_before(Index, p.batch, e) + saved_of(Index, p.batch, e);
+    } else {
+      result.saved = result.scratch;
+      result.scratch = result.saved + plan<Index>::saved_bytes(p.batch, mode::predict, e);
+    }
+    return result;
+  }
+
+  template <std::size_t Index, class X, class P>
+  static void* result(const pass<P>& p, const void* x, void* y) {
+    switch (result_of(Index, p.mode)) {
+      case branch_result::input:
+        return const_cast<void*>(x);
+      case branch_result::saved:
+        return p.saved + saved_before(Index, p.batch, sizes<X, P>);
+      case branch_result::output:
+        return y;
+      default:
+        return p.scratch;
+    }
+  }
+
+  template <std::size_t Index, class Backend, class X, class P>
+  static void forward_one(const pass<P>& p, const void* x, void* y) {
+    if (!list::template takes_part<Index, false>(p)) return;
+    void* const own = result<Index, X>(p, x, y);
+    if constexpr (!passes_on[Index])
+      plan<Index>::template forward<Backend, X>(list::template in_phase<Index, false>(inner<Index, X>(p)), x, own);
+    if (!list::template completes<Index, false>(p)) return;
+    using T = element_of_t<P>;
+    if constexpr (!Join::adds)
+      copy(part_of<Index, Backend>(p, static_cast<T*>(y)), rows_of<Index, Backend>(p, static_cast<const T*>(own)));
+    else if constexpr (Index == 1)
+      add_into<Backend>(p, y, result<0, X>(p, x, y), own, result_size[0]);
+    else if constexpr (Index > 1)
+      add_into<Backend>(p, y, y, own, result_size[0]);
+  }
+
+  template <std::size_t Index, class Backend, class X, class P, class After>
+  static void backward_one(const pass<P>& p, const void* x, const void* y, const void* dy, void* dx,
+                           gradient_of<P>* gradients, bool add, After after) {
+    if (!list::template takes_part<Index, true>(p)) return;
+    constexpr std::size_t inputs = sample_size<In>;
+    const bool complete = list::template completes<Index, true>(p);
+    auto* const own = gradients + sum_before(plan_parameters, Index);
+    void* const more = p.scratch + scratch_result(p.batch, p.mode, sizes<X, P>);
+    if constexpr (passes_on[Index]) {
+      if (dx != nullptr) {
+        if constexpr (Join::adds) {
+          if constexpr (Index + 2 <= n) add_into<Backend>(p, dx, gradient_so_far<Index>(dy, dx), dy, inputs);
+        } else {
+          void* const part = Index + 1 == n ? dx : p.scratch;
+          take_gradient<Index, Backend>(p, part, dy);
+          if constexpr (Index + 1 != n) add_into<Backend>(p, dx, dx, part, inputs);
+        }
+      }
+    } else if (plan_parameters[Index] != 0 || dx != nullptr) {
+      const void* above = dy;
+      if constexpr (!Join::adds) {
+        take_gradient<Index, Backend>(p, p.scratch, dy);
+        above = p.scratch;
+      }
+      void* const below = dx == nullptr || !adds_gradient(Index) ? dx : more;
+      const void* const result_of_pass = result<Index, X>(p, x, const_cast<void*>(y));
+      const auto inside = list::template in_phase<Index, true>(inner<Index, X>(p));
+      if constexpr (plan<Index>::tells_layers)
+        plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add, after);
+      else
+        plan<Index>::template backward<Backend, X>(inside, x, result_of_pass, above, below, own, add);
+      if constexpr (Index + 1 != n)
+        if (dx != nullptr && complete) add_into<Backend>(p, dx, gradient_so_far<Index>(dy, dx), below, inputs);
+    }
+    if constexpr (!plan<Index>::tells_layers)
+      if (complete) after(own);
+  }
+
+  /// Where the gradient of the input from the branches after `Index` is.
+  template <std::size_t Index>
+  static const void* gradient_so_far(const void* dy, const void* dx) {
+    return Join::adds && Index + 2 == n && passes_on[n - 1] ? dy : dx;
+  }
+
+  /// Branch `Index`'s part of the concatenated results, and its own result, as rows that are contiguous in both.
+  ///@{
+  template <std::size_t Index, class Backend, class P, class Element>
+  static auto part_of(const pass<P>& p, Element* all) {
+    constexpr std::size_t rows = Join::template rows<output>(), first = sum_before(result_size, Index) / rows;
+    const auto parts = devplace::detail::view_at<Backend>(
+        p.ordinal, all, dextents<2>{rows * p.batch, sum_before(result_size, n) / rows});
+    return parts.slice(axis<1>{}, first, first + result_size[Index] / rows);
+  }
+  template <std::size_t Index, class Backend, class P, class Element>
+  static auto rows_of(const pass<P>& p, Element* own) {
+    constexpr std::size_t rows = Join::template rows<output>();
+    return devplace::detail::view_at<Backend>(p.ordinal, own, dextents<2>{rows * p.batch, result_size[Index] / rows});
+  }
+  ///@}
+  template <std::size_t Index, class Backend, class P>
+  static void take_gradient(const pass<P>& p, void* to, const void* dy) {
+    using T = element_of_t<P>;
+    copy(rows_of<Index, Backend>(p, static_cast<T*>(to)), part_of<Index, Backend>(p, static_cast<const T*>(dy)));
+  }
+
+  /// to = a + b, of `size` elements per sample; `to` may be either.
+  template <class Backend, class P>
+  static void add_into(const pass<P>& p, void* to, const void* a, const void* b, std::size_t size) {
+    using T = element_of_t<P>;
+    const auto flat = [&]<class Element>(Element* data) {
+      return devplace::detail::view_at<Backend>(p.ordinal, data, extents<dyn>{size * p.batch});
+    };
+    assign_rounded(flat(static_cast<T*>(to)),
+                   computed(flat(static_cast<const T*>(a))) + computed(flat(static_cast<const T*>(b))));
+  }
+};
+
+}  // namespace devplace::nn::detail

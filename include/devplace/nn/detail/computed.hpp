@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <utility>
+
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace::nn::detail {
+
+/// A view's elements as layers compute with them: those of 16 bits as float, others as they are.
+template <class View>
+auto computed(const View& x) {
+  if constexpr (floating_element<typename View::value_type>)
+    return x;
+  else
+    return lazy(cast<float>(x));
+}
+
+/// Writes an expression of computed() elements to a view, rounded if these are of 16 bits.
+template <class View, class Expression>
+void assign_rounded(const View& to, Expression&& expression) {
+  if constexpr (floating_element<typename View::value_type>)
+    to = std::forward<Expression>(expression);
+  else
+    to = cast<typename View::value_type>(std::forward<Expression>(expression));
+}
+
+}  // namespace devplace::nn::detail

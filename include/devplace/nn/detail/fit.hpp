@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace devplace::nn {
+
+/// A layer's position in a sequential or residual, in error messages.
+template <std::size_t Index>
+struct position;
+/// A branch of a sum_of or concat_of, in error messages.
+template <std::size_t Index>
+struct branch;
+/// The layers of a residual's projected_by, in error messages.
+struct shortcut;
+/// The way to a layer from the whole network inwards, in error messages: `path<position<2>, branch<1>, position<0>>`.
+template <class... Steps>
+struct path;
+/// The extents that a layer takes, in error messages.
+template <class Extents>
+struct expects;
+/// The extents that the previous layer gives, in error messages.
+template <class Extents>
+struct receives;
+/// The extents that a branch gives, in error messages.
+template <class Extents>
+struct gives;
+
+namespace detail {
+
+/// Branches whose outputs cannot be combined: those of a sum_of, of a concat_of, and the two of a residual.
+///@{
+struct summands_of_one_size;
+struct parts_of_one_size;
+struct residual_of_one_size;
+///@}
+
+/// A layer that does not take what the one before it gives, or branches whose outputs do not fit each other, each with
+/// its path; a plan holds the first.
+///@{
+template <class Path, class Layer, class Expects, class Receives>
+struct misfit;
+template <class Path, class Rule, class First, class Other>
+struct unequal;
+///@}
+template <class First>
+inline constexpr bool layers_fit = std::is_void_v<First>;
+
+/// What does not fit, seen from outside of the layer at `Step`.
+template <class Step, class Misfit>
+struct within {
+  using type = void;
+};
+template <class Step, template <class...> class Kind, class... Steps, class... Details>
+struct within<Step, Kind<path<Steps...>, Details...>> {
+  using type = Kind<path<Step, Steps...>, Details...>;
+};
+
+/// `First` is a plan's first misfit, which the compiler's message names.
+///@{
+template <class First>
+struct check_layers {
+  static constexpr bool fit = layers_fit<First>;
+  static_assert(fit,
+                "devplace: a layer does not take what the layer before it gives; `path`, `expects` and `receives` in "
+                "this message name the layer (positions count from 0) and both sizes.");
+};
+template <class Path, class... Gives>
+struct check_layers<unequal<Path, summands_of_one_size, Gives...>> {
+  static constexpr bool fit = layers_fit<Path>;
+  static_assert(fit,
+                "devplace: sum_of adds its branches' outputs, so all must have the same extents; `path` and `gives` in "
+                "this message name the sum_of, its first branch's extents and another's.");
+};
+template <class Path, class... Gives>
+struct check_layers<unequal<Path, parts_of_one_size, Gives...>> {
+  static constexpr bool fit = layers_fit<Path>;
+  static_assert(fit,
+                "devplace: concat_of joins its branches' outputs along one axis, so all must have that axis and the "
+                "same extents along the others; `path` and `gives` in this message name the concat_of, its first "
+                "branch's extents and another's.");
+};
+template <class Path, class... Gives>
+struct check_layers<unequal<Path, residual_of_one_size, Gives...>> {
+  static constexpr bool fit = layers_fit<Path>;
+  static_assert(fit,
+                "devplace: residual adds its layers' result to its input, so both must have the same extents; layers "
+                "that bring the input to the result's extents stand first, in nn::projected_by<...>. `path` and "
+                "`gives` in this message name the residual, the extents of its layers' result and of the other.");
+};
+///@}
+
+template <class Layer>
+concept fixes_input = requires {
+  typename Layer::input_extents;
+};
+
+/// A layer that takes samples of many extents, not of any: of `takes<In>`, `type` are In or the extents that are taken
+/// in their place, and `expected` is for messages. Its `input_extents`, if any, are those of a network's first layer.
+template <class Layer, class In>
+concept fixes_part = requires {
+  typename Layer::template takes<In>;
+};
+
+/// The extents of the samples that a layer takes after one whose output is `In`.
+template <class Layer, class In>
+struct taken_by {
+  using type = In;
+};
+template <class Layer, class In>
+  requires(fixes_input<Layer> && !fixes_part<Layer, In>)
+struct taken_by<Layer, In> {
+  using type = typename Layer::input_extents;
+};
+template <class Layer, class In>
+  requires fixes_part<Layer, In>
+struct taken_by<Layer, In> {
+  using type = typename Layer::template takes<In>::type;
+  using expected = typename Layer::template takes<In>::expected;
+};
+template <class Taken>
+struct expected_of {
+  using type = typename Taken::type;
+};
+template <class Taken>
+  requires requires {
+    typename Taken::expected;
+  }
+struct expected_of<Taken> {
+  using type = typename Taken::expected;
+};
+
+template <class Layer, class In>
+inline constexpr bool takes_another = !std::is_same_v<typename taken_by<Layer, In>::type, In>;
+
+}  // namespace detail
+}  // namespace devplace::nn

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace devplace::nn::detail {
+
+/// Whether a template argument is a std::ratio.
+template <class R>
+inline constexpr bool is_ratio = requires {
+  R::num;
+  R::den;
+};
+
+/// The number that a std::ratio is; 1 for another type, so that no other error follows its refusal.
+template <class R>
+inline constexpr double number_of = 1;
+template <class R>
+  requires is_ratio<R>
+inline constexpr double number_of<R> = static_cast<double>(R::num) / static_cast<double>(R::den);
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/numbered_types.hpp>
+
+namespace devplace::nn::detail {
+
+/// The entries of `List` followed by those of the plans, whose arenas are consecutive from `Base` and `Frozen` on.
+template <std::size_t Base, std::size_t Frozen, class List, class... Plans>
+struct parameter_list {
+  using type = List;
+};
+template <std::size_t Base, std::size_t Frozen, class List, class First, class... Rest>
+struct parameter_list<Base, Frozen, List, First, Rest...>
+    : parameter_list<Base + First::parameter_elements, Frozen + First::frozen_elements,
+                     decltype(List{} + typename First::template entries<Base, Frozen>{}), Rest...> {};
+
+/// Whether the layer at a position, which may have a name of its own, is called `name`.
+constexpr bool is_called(const char* own_name, std::size_t position, std::string_view name) {
+  if (has_own_name(own_name)) return name == own_name;
+  char digits[20]{};
+  std::size_t first = sizeof digits;
+  do
+    digits[--first] = static_cast<char>('0' + position % 10);
+  while ((position /= 10) != 0);
+  return name == std::string_view(digits + first, sizeof digits - first);
+}
+/// Whether no layer has the name of another; empty ones are not compared.
+template <std::size_t N>
+constexpr bool all_differ(const std::array<const char*, N>& names) {
+  for (std::size_t i = 0; i < N; ++i)
+    for (std::size_t k = 0; has_own_name(names[i]) && *names[i] != 0 && k < N; ++k)
+      if (k != i && is_called(names[k], k, names[i])) return false;
+  return true;
+}
+
+/// The plans of layers that follow each other in the arenas: what those of a chain and of branches have in common.
+template <class... Plans>
+struct plan_list {
+ protected:
+  static constexpr std::size_t n = sizeof...(Plans);
+  using plans = numbered_types<std::make_index_sequence<n>, Plans...>;
+  template <std::size_t Index>
+  using plan = typename decltype(plans::template find<Index>())::type;
+
+  static constexpr std::array<std::size_t, n> plan_parameters{Plans::parameter_elements...};
+  static constexpr std::array<std::size_t, n> plan_frozen{Plans::frozen_elements...};
+  static constexpr std::array<std::size_t, n> plan_buffers{Plans::buffer_elements...};
+  static constexpr std::array<std::size_t, n> plan_layers{Plans::layers...};
+  static constexpr std::array<std::size_t, n> plan_meetings{Plans::meetings...};
+  static constexpr std::size_t sum_before(const std::array<std::size_t, n>& of, std::size_t index) {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < index; ++i)
+      total += of[i];
+    return total;
+  }
+
+  /// Bytes of scratch memory within a layer: when predicting also what it saves in training.
+  template <class Plan>
+  static constexpr std::size_t inner_bytes(std::size_t batch, mode m, const element_sizes& e) {
+    return Plan::scratch_bytes(batch, m, e) + (m == mode::predict ? Plan::saved_bytes(batch, m, e) : 0);
+  }
+
+  /// The pass from layer `Index`'s view, with the same workspace.
+  template <std::size_t Index, class P>
+  static pass<P> at_layer(const pass<P>& p) {
+    pass<P> result = p;
+    result.parameters = p.parameters + sum_before(plan_parameters, Index);
+    result.master_parameters = p.master_parameters + sum_before(plan_parameters, Index);
+    result.frozen = p.frozen + sum_before(plan_frozen, Index) - sum_before(plan_parameters, Index);
+    result.buffers = p.buffers + sum_before(plan_buffers, Index);
+    result.key.layer = p.key.layer + sum_before(plan_layers, Index);
+    return result;
+  }
+
+  /// The first of the pass's phases that layer `Index` takes part in. Layers that meet take part in several, the others
+  /// in one, unless there are no samples.
+  template <std::size_t Index, bool Backward>
+  static constexpr std::size_t first_phase() {
+    return Backward ? sum_before(plan_meetings, n) - sum_before(plan_meetings, Index + 1)
+                    : sum_before(plan_meetings, Index);
+  }
+  template <std::size_t Index, bool Backward, class P>
+  static bool takes_part(const pass<P>& p) {
+    if constexpr (sum_before(plan_meetings, n) == 0)
+      return true;
+    else if constexpr (plan_meetings[Index] == 0)
+      return p.phase == first_phase<Index, Backward>() && p.batch != 0;
+    else  // of one before the first the difference is the largest number
+      return p.phase - first_phase<Index, Backward>() <= plan_meetings[Index];
+  }
+  /// Whether it does so for the last time.
+  template <std::size_t Index, bool Backward, class P>
+  static bool completes(const pass<P>& p) {
+    return sum_before(plan_meetings, n) == 0 || p.phase == first_phase<Index, Backward>() + plan_meetings[Index];
+  }
+  /// The pass with the phase from its view.
+  template <std::size_t Index, bool Backward, class P>
+  static pass<P> in_phase(pass<P> p) {
+    p.phase -= first_phase<Index, Backward>();
+    return p;
+  }
+
+ public:
+  using layer_type = void;
+  static constexpr bool in_place = false;
+  static constexpr bool reshapes = false;
+  static constexpr bool tells_layers = true;
+  static constexpr const char* own_name = by_position;
+  static constexpr std::array<const char*, n> names{Plans::own_name...};
+  static constexpr bool names_differ = all_differ(names);
+  static_assert(names_differ,
+                "devplace: named: two layers of one network have the same name, or a layer has the position of another "
+                "as its name; names of parameters would be the same.");
+  static constexpr std::size_t layers = sum_before(plan_layers, n);
+  static constexpr std::size_t meetings = sum_before(plan_meetings, n);
+  static constexpr std::size_t meeting_numbers = std::max({Plans::meeting_numbers...});
+  static constexpr std::size_t reduced_numbers = (Plans::reduced_numbers + ...);
+  static constexpr std::size_t parameters = (Plans::parameters + ...);
+  static constexpr std::size_t parameter_elements = sum_before(plan_parameters, n);
+  static constexpr std::size_t frozen_elements = sum_before(plan_frozen, n);
+  static constexpr std::size_t buffer_elements = sum_before(plan_buffers, n);
+
+  /// The type list of the parameters if the arenas start at `Base` and `Frozen`.
+  template <std::size_t Base, std::size_t Frozen>
+  using entries = typename parameter_list<Base, Frozen, entry_list<>, Plans...>::type;
+
+  template <bool Buffers, class F>
+  static void for_each(const std::string& prefix, const arena_begin& begin, F&& f) {
+    constexpr auto& sizes_of = Buffers ? plan_buffers : plan_parameters;
+    if constexpr ((Buffers ? buffer_elements : parameter_elements + frozen_elements) != 0) {
+      std::size_t index = 0;
+      ((Plans::template for_each<Buffers>(
+            child_prefix(prefix, index, Plans::own_name),
+            {begin.own + sum_before(sizes_of, index), begin.frozen + sum_before(plan_frozen, index)}, f),
+        ++index),
+       ...);
+    }
+  }
+};
+
+}  // namespace devplace::nn::detail

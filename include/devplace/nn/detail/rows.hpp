@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace::nn::detail {
+
+/// The number of rows along an array's last axis.
+template <class Array>
+std::size_t row_count(const Array& x) {
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis + 1 < Array::rank; ++axis)
+    count *= x.extent(axis);
+  return count;
+}
+
+/// Requires labels [n, ...] for an output [n, ..., classes]; throws shape_error for others.
+template <class Output, class Labels>
+void require_label_of_each_row(const char* loss, const Output& output, const Labels& labels) {
+  bool fits = true;
+  for (std::size_t axis = 0; axis != Labels::rank; ++axis)
+    fits &= labels.extent(axis) == output.extent(axis);
+  if (!fits)
+    throw shape_error(std::string(loss) + ": the output is " + devplace::detail::to_string(output.extents()) +
+                      " and labels are " + devplace::detail::to_string(labels.extents()) +
+                      "; labels have the output's sizes without the last one, which is the number of classes.");
+}
+
+/// A batch as a matrix: all axes but the last are merged into rows.
+template <class View>
+auto rows(const View& x) {
+  constexpr std::size_t columns = View::extents_type::static_extent(View::rank - 1);
+  if constexpr (columns == dyn)
+    return x.reshape(extents<dyn, dyn>{row_count(x), x.extent(View::rank - 1)});
+  else
+    return x.reshape(extents<dyn, columns>{row_count(x)});
+}
+
+/// A batch as one axis: elementwise expressions are compiled once for all sizes.
+template <class View>
+auto flat(const View& x) {
+  return x.reshape(extents<dyn>{x.size()});
+}
+
+}  // namespace devplace::nn::detail

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <type_traits>
+
+#include <devplace/nn/detail/fit.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/nn/sequential.hpp>
+
+namespace devplace::nn::detail {
+
+/// Base of types that give a layer or network other properties, such as a name, and otherwise are that layer.
+template <class Layer>
+struct wrapper {
+  using wrapped_layer = Layer;
+  static constexpr bool reshapes_only = detail::reshapes_only<Layer>();
+};
+template <class Layer>
+concept wraps = requires {
+  typename Layer::wrapped_layer;
+};
+
+template <wraps Layer, class In>
+struct taken_by<Layer, In> : taken_by<typename Layer::wrapped_layer, In> {};
+template <wraps Layer>
+struct network_input<Layer> : network_input<typename Layer::wrapped_layer> {};
+template <wraps Layer, class Activation>
+struct input_element<Layer, Activation> : input_element<typename Layer::wrapped_layer, Activation> {};
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn {
+
+/// That of the layer which is wrapped.
+template <detail::wraps Layer>
+inline constexpr bool gives_probabilities<Layer> = gives_probabilities<typename Layer::wrapped_layer>;
+
+}  // namespace devplace::nn

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/nn/detail/last_axis.hpp>
+#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/embedding_gradient.hpp>
+#include <devplace/ops/take_rows.hpp>
+
+namespace devplace::nn {
+
+/// An option of `embedding`: the row of this index starts as zeros and has no gradient, as that of PyTorch's
+/// padding_idx.
+template <std::size_t Index>
+struct padding_index {
+  /// The index.
+  static constexpr std::size_t value = Index;
+};
+
+namespace detail {
+
+/// The row without gradient of a table of `Count` rows; Count if there is none.
+template <std::size_t Count, class... Options>
+inline constexpr std::size_t row_of_padding = Count;
+template <std::size_t Count, std::size_t Index>
+inline constexpr std::size_t row_of_padding<Count, padding_index<Index>> = Index;
+
+template <class... Options>
+inline constexpr bool are_embedding_options = sizeof...(Options) == 0;
+template <std::size_t Index>
+inline constexpr bool are_embedding_options<padding_index<Index>> = true;
+
+}  // namespace detail
+
+/// The rows of a table that the input's indices name: samples [...] of std::int32_t become [..., Width], as by
+/// torch.nn.Embedding. `weight` is [Count, Width], drawn from the standard normal distribution. The first layer of a
+/// network that computes; its extents are named in front of it, `sequential<input<64>, embedding<256, 32>>`. The option
+/// `padding_index<Index>` is a row without gradient.
+///
+/// An index below 0 or not below Count throws argument_error, on simulated devices from the next call that waits; on
+/// CUDA devices its row is NaN, so that the loss is. The gradient has the sum of each row in the order of the batch:
+/// its bits do not depend on the number of threads.
+template <std::size_t Count, std::size_t Width, class... Options>
+struct embedding {
+  static_assert(Count > 0 && Width > 0, "devplace: embedding<Count, Width> needs at least one row and one column.");
+  static_assert(detail::are_embedding_options<Options...>,
+                "devplace: embedding's only option is padding_index<Index>: embedding<256, 64, padding_index<0>>.");
+  static_assert(sizeof...(Options) == 0 || !detail::are_embedding_options<Options...> ||
+                    detail::row_of_padding<Count, Options...> < Count,
+                "devplace: embedding's padding_index names no row; it is below Count.");
+  /// Members that layer_for requires.
+  ///@{
+  using input_element = std::int32_t;
+  template <class In>
+  using output = typename detail::with_axis_behind<In, Width>::type;
+  static constexpr keep keeps = keep::input;
+  ///@}
+
+ private:
+  static constexpr std::size_t padding = detail::row_of_padding<Count, Options...>;
+
+ public:
+  /// `weight`.
+  static constexpr std::array parameters{parameter{
+      "weight", {Count, Width}, init::with_zeros(init::normal(0, 1), padding* Width, padding == Count ? 0 : Width)}};
+
+  /// Members that layer_for requires.
+  ///@{
+  static void forward(const auto& c) {
+    take_rows_into(detail::rows(c.output), c.template parameter<0>(), detail::flat(c.input));
+  }
+  template <class Call>
+  static void backward(const Call& c) {
+    using arguments = devplace::detail::embedding_gradient_arguments<typename Call::value_type,
+                                                                     typename Call::gradient_type, input_element>;
+    devplace::detail::dispatch<op::embedding_gradient, typename Call::backend_type>(
+        c.ordinal(), arguments{devplace::detail::raw_data(c.input), devplace::detail::raw_data(c.output_gradient),
+                               devplace::detail::raw_data(c.template parameter_gradient<0>()), c.input.size(), Count,
+                               Width, padding, c.accumulate});
+  }
+  ///@}
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/nn/concat_of.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/wrapper.hpp>
+#include <devplace/nn/learning_rate_times.hpp>
+#include <devplace/nn/named.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/sum_of.hpp>
+
+namespace devplace::nn {
+
+/// A layer or network whose parameters training does not change, as PyTorch's with requires_grad=False:
+/// `frozen<linear<784, 256>>`. They have no gradients and no state of the optimizer, are not sent between places, and
+/// do not count in clipping. Backward gives the gradient of its input if something in front of it is trained, and is
+/// left out otherwise. Its buffers behave as without it: a batch_norm computes with the batch's statistics and keeps
+/// running ones. Names of parameters are those without it.
+template <class Layer>
+struct frozen : detail::wrapper<Layer> {};
+
+namespace detail {
+
+/// A layer with parameters that are not trained.
+template <class Layer>
+struct frozen_layer : Layer {
+  static constexpr bool is_frozen = true;
+  static constexpr keep keeps = [] {
+    if constexpr (leaves_gradients_out<Layer>)
+      return Layer::frozen_keeps;
+    else
+      return keeps_of<Layer>();
+  }();
+};
+
+/// What a frozen network is: the same one of frozen layers.
+template <class Layer>
+struct frozen_form {
+  using type = frozen_layer<Layer>;
+};
+template <class Layer>
+  requires(table_of<Layer, false>().empty() && !wraps<Layer>)
+struct frozen_form<Layer> {
+  using type = Layer;
+};
+template <class Layer>
+using frozen_t = typename frozen_form<Layer>::type;
+template <class Layer>
+struct frozen_form<frozen<Layer>> : frozen_form<Layer> {};
+template <class Factor, class Layer>
+struct frozen_form<learning_rate_times<Factor, Layer>> : frozen_form<Layer> {};
+template <has_name Layer>
+struct frozen_form<Layer> {
+  using type = named_layer<typename Layer::layer_name, frozen_t<typename Layer::wrapped_layer>>;
+};
+template <class... Layers>
+struct frozen_form<sequential<Layers...>> {
+  using type = sequential<frozen_t<Layers>...>;
+};
+template <class... Layers>
+struct frozen_form<residual<Layers...>> {
+  using type = residual<frozen_t<Layers>...>;
+};
+template <class... Layers>
+struct frozen_form<projected_by<Layers...>> {
+  using type = projected_by<frozen_t<Layers>...>;
+};
+template <class... Branches>
+struct frozen_form<sum_of<Branches...>> {
+  using type = sum_of<frozen_t<Branches>...>;
+};
+template <class... Branches>
+struct frozen_form<concat_of<Branches...>> {
+  using type = concat_of<frozen_t<Branches>...>;
+};
+template <std::size_t Axis>
+struct frozen_form<axis<Axis>> {
+  using type = axis<Axis>;
+};
+
+template <class Layer, class In>
+struct layer_plan<frozen<Layer>, In> : layer_plan<frozen_t<Layer>, In> {};
+
+}  // namespace detail
+}  // namespace devplace::nn

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <ratio>
+
+#include <devplace/nn/detail/channels_fit.hpp>
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/group_norm.hpp>
+
+namespace devplace::nn {
+
+/// w (x - mean) / sqrt(variance + epsilon) + b of `Channels` channels, a sample's first axis, with the mean and
+/// variance of each sample's channels in `Groups` groups of neighbours: torch.nn.GroupNorm. `weight` w starts as ones
+/// and `bias` b as zeros, both [Channels]; epsilon is a std::ratio.
+template <std::size_t Groups, std::size_t Channels, class Epsilon = std::ratio<1, 100000>>
+struct group_norm {
+  static_assert(Groups > 0 && Channels > 0 && Channels % (Groups == 0 ? 1 : Groups) == 0,
+                "devplace: group_norm<Groups, Channels> divides the channels into groups of one size; give a number of "
+                "groups that divides the number of channels, as in group_norm<8, 64>.");
+  static_assert(detail::is_ratio<Epsilon> && detail::number_of<Epsilon> >= 0,
+                "devplace: group_norm takes epsilon as a ratio that is not negative: group_norm<8, 64, std::ratio<1, "
+                "1000>>.");
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::channels_fit<Channels, X>;
+  template <class X>
+  using output = typename takes<X>::type;
+  static constexpr keep keeps = keep::input;
+  template <class X>
+  static constexpr std::size_t scratch = detail::sample_size<output<X>>;
+  static constexpr std::array parameters{parameter{"weight", {Channels}, init::ones()},
+                                         parameter{"bias", {Channels}, init::zeros()}};
+
+  template <class Call>
+  static void forward(const Call& c) {
+    using T = typename Call::accumulator_type;
+    devplace::detail::for_each_group<typename Call::backend_type>(
+        c.ordinal(), c.batch(),
+        devplace::detail::normalize_group<T, typename Call::value_type>{
+            groups(c), c.output.data(), c.input.data(), c.template master_parameter<0>().data(),
+            c.template master_parameter<1>().data(), detail::number_of<Epsilon>});
+  }
+
+  template <class Call>
+  static void backward(const Call& c) {
+    using T = typename Call::accumulator_type;
+    T* const terms = c.scratch().data();
+    devplace::detail::for_each_group<typename Call::backend_type>(
+        c.ordinal(), c.batch(),
+        devplace::detail::normalize_backward_group<T, typename Call::value_type>{
+            groups(c), c.needs_input_gradient ? c.input_gradient.data() : nullptr, terms, c.input.data(),
+            c.output_gradient.data(), c.template master_parameter<0>().data(), detail::number_of<Epsilon>});
+    devplace::detail::sum_channels<typename Call::backend_type>(
+        c.ordinal(), detail::shape_of_channels(c),
+        devplace::detail::group_norm_gradient_terms<T, typename Call::gradient_type, typename Call::value_type>{
+            terms, c.output_gradient.data(), c.template parameter_gradient<0>().data(),
+            c.template parameter_gradient<1>().data(), c.accumulate});
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static devplace::detail::group_shape groups(const Call& c) {
+    return {Groups, Channels / Groups, detail::shape_of_channels(c).extent};
+  }
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/nn/flatten.hpp>
+
+namespace devplace::nn {
+
+/// Its input: a branch of sum_of or concat_of that passes it on. Free of cost inside a network.
+struct identity : flatten {
+  /// Member that layer_for requires.
+  template <class In>
+  using output = In;
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <ratio>
+
+#include <devplace/nn/detail/in_place_layer.hpp>
+#include <devplace/nn/detail/layer_plan.hpp>
+#include <devplace/nn/detail/wrapper.hpp>
+
+namespace devplace::nn {
+
+/// A layer or network whose parameters the optimizer changes at its learning rate times `Factor`, as a parameter group
+/// of torch.optim with lr = Factor * lr: `learning_rate_times<std::ratio<1, 10>, linear<784, 256>>`. Nested factors
+/// multiply. Weight decay is the rule's.
+template <class Factor, class Layer>
+struct learning_rate_times : detail::wrapper<Layer> {
+  /// For the compiler's messages.
+  ///@{
+  static constexpr bool is_number = detail::is_ratio<Factor>;
+  static_assert(is_number,
+                "devplace: learning_rate_times: its first argument is a factor, as in "
+                "learning_rate_times<std::ratio<1, 10>, linear<784, 256>>.");
+  static constexpr bool is_positive = detail::number_of<Factor> > 0;
+  static_assert(
+      is_positive,
+      "devplace: learning_rate_times: the factor must be above 0; for parameters that are not trained there is "
+      "frozen.");
+  ///@}
+};
+
+namespace detail {
+
+template <class Entry, class Factor>
+struct faster_entry : Entry {
+  static constexpr double learning_rate = Entry::learning_rate * number_of<Factor>;
+};
+template <class Factor, class... Entries>
+auto faster(entry_list<Entries...>) -> entry_list<faster_entry<Entries, Factor>...>;
+
+template <class Factor, class Layer, class In>
+struct layer_plan<learning_rate_times<Factor, Layer>, In> : layer_plan<Layer, In> {
+  template <std::size_t Base, std::size_t Frozen>
+  using entries = decltype(faster<Factor>(typename layer_plan<Layer, In>::template entries<Base, Frozen>{}));
+};
+
+}  // namespace detail
+}  // namespace devplace::nn

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/assign.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/unprintable.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/undivided.hpp>
+#include <devplace/runtime/unread_loss.hpp>
+#include <devplace/tensor/distributed.hpp>
+
+namespace devplace::nn::detail {
+
+/// Sums of bf16 and half elements are float, others of their own type.
+template <class T>
+using sum_of_t = std::conditional_t<floating_element<T>, T, float>;
+
+/// The two sums of a loss on each place: of the (weighted) losses of the place's samples, and of their weights. For a
+/// split batch they are summands, for a replicated one copies.
+template <class T, class Batch>
+using loss_sums_t =
+    tensor<sum_of_t<T>, extents<2>,
+           std::conditional_t<devplace::detail::rules_of<Batch>::split, gradient_placement_t<Batch>, Batch>>;
+
+}  // namespace devplace::nn::detail
+
+namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION {
+
+/// The two sums of the whole batch, on the host; waits for the places from which they are read.
+template <class T, class Batch>
+std::array<double, 2> total_sums(const loss_sums_t<T, Batch>& sums) {
+  std::array<double, 2> total{};
+  constexpr std::size_t summands =
+      devplace::detail::rules_of<Batch>::split ? local_place_count<Batch> : 1;  // every copy is whole
+  for (std::size_t k = 0; k < summands; ++k) {
+    const auto part = devplace::detail::local_part(sums, k);
+    sum_of_t<T> here[2];
+    devplace::detail::copy_out<typename decltype(part)::backend_type>(part.ordinal(), here, part.data(), sizeof here);
+    for (std::size_t i = 0; i < 2; ++i)
+      total[i] += static_cast<double>(here[i]);
+  }
+  return total;
+}
+
+}  // namespace devplace::nn::detail::inline DEVPLACE_CONFIGURATION
+
+namespace devplace::nn {
+
+/// A loss, which stays on the places where it was computed until `item()` reads it. `Batch` is the batch's placement.
+template <class T, class Batch>
+class loss_value : public runtime::unread_loss<> {
+ public:
+  /// Made from the sums on the batch's places.
+  loss_value(detail::loss_sums_t<T, Batch>&& sums, reduction how) : sums_(std::move(sums)), how_(how) {}
+
+  /// The loss of the whole batch on the host; waits for the places from which it is read. The mean over no samples is
+  /// NaN, as in PyTorch.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  detail::sum_of_t<T> item() const {
+    const std::array<double, 2> total = detail::total_sums<T, Batch>(sums_);
+    return runtime::loss_from<detail::sum_of_t<T>>(total[0], total[1], how_);
+  }
+
+  /// On each place: the sums of the samples' weighted losses and of their weights.
+  const detail::loss_sums_t<T, Batch>& sums() const { return sums_; }
+
+ private:
+  detail::loss_sums_t<T, Batch> sums_;
+  reduction how_;
+};
+
+/// The gradient of a loss with respect to the network's output, as a sum over samples that is not yet divided: the sum
+/// of the samples' weights is passed along to the optimizer, which divides. So uneven parts of a batch add up exactly.
+template <class T, extents_like Extents, class Batch>
+struct loss_gradient {
+  tensor<T, Extents, Batch> gradient;  ///< of the sum over samples, like the output
+  detail::loss_sums_t<T, Batch> sums;  ///< of the samples' losses and of their weights
+  reduction how;                       ///< whether the optimizer divides (mean) or not (sum)
+
+  /// Refused: a mean's gradient is divided by the optimizer.
+  ///@{
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator/(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator*(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator/=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  template <class X, class FIX = THE_OPTIMIZER_DIVIDES_GRADIENTS_DO_NOT_SCALE_THEM>
+  devplace::detail::refusal operator*=(const X&) const DEVPLACE_REFUSED(DEVPLACE_DETAIL_UNDIVIDED);
+  ///@}
+};
+
+/// A gradient with respect to the outputs that the program has computed itself, for `model.backward`: an array with the
+/// outputs' extents, placement and split, of a sum over the samples, which the optimizer does not divide.
+template <class T, extents_like Extents, class Batch, devplace::detail::configured = devplace::detail::configuration>
+loss_gradient<T, Extents, Batch> output_gradient(tensor<T, Extents, Batch>&& gradient) {
+  detail::loss_sums_t<T, Batch> sums(extents<2>{});
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k)
+    fill(devplace::detail::local_part(sums, k), detail::sum_of_t<T>{0});
+  return {std::move(gradient), std::move(sums), reduction::sum};
+}
+
+/// The result of a loss function: `auto [loss, gradient] = nn::cross_entropy{}(output, labels)`.
+template <class T, extents_like Extents, class Batch>
+struct [[nodiscard]] loss_result {
+  loss_value<T, Batch> loss;                  ///< read by `item()`
+  loss_gradient<T, Extents, Batch> gradient;  ///< for the model's backward
+};
+
+}  // namespace devplace::nn
+
+namespace devplace::nn::detail {
+
+/// Multiplies elements by a number.
+template <class T, class Factor>
+struct scale_functor {
+  T* data;
+  Factor factor;
+  DEVPLACE_HD void operator()(std::size_t i) const { data[i] = static_cast<T>(static_cast<Factor>(data[i]) * factor); }
+};
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Makes a gradient of the sum of a batch's losses one of their mean, if that is the loss.
+template <class DX, class T, class Extents, class Batch>
+void divide_by_weights(DX& dx, const loss_gradient<T, Extents, Batch>& loss) {
+  if (loss.how != reduction::mean) return;
+  using factor_type = sum_of_t<T>;
+  const double weights = total_sums<T, Batch>(loss.sums)[1];
+  const factor_type factor = weights == 0 ? 0 : static_cast<factor_type>(1 / weights);
+  for (std::size_t k = 0; k < local_place_count<Batch>; ++k) {
+    const auto part = devplace::detail::local_part(dx, k);
+    devplace::detail::for_each_index<typename decltype(part)::backend_type>(
+        part.ordinal(), part.size(), 4096, scale_functor<T, factor_type>{part.data(), factor});
+  }
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+}  // namespace devplace::nn::detail
+
+/// @cond Doxygen does not find what this specialises.
+namespace devplace::detail {
+
+template <class T, class Batch>
+inline constexpr bool not_printed<nn::loss_value<T, Batch>> = true;
+
+}  // namespace devplace::detail
+/// @endcond

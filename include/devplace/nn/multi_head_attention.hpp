@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ratio>
+#include <type_traits>
+
+#include <devplace/nn/detail/attention_options.hpp>
+#include <devplace/nn/detail/rows.hpp>
+#include <devplace/nn/layer.hpp>
+#include <devplace/ops/attention.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/linear_gradients.hpp>
+#include <devplace/ops/matmul.hpp>
+
+namespace devplace::nn {
+
+/// Self-attention of the positions of a sequence, with Heads heads of Width / Heads elements: samples [length, Width]
+/// of any length stay such, as of torch.nn.MultiheadAttention(Width, Heads, batch_first=True)(x, x, x). Parameters:
+/// `in_proj_weight` [3 Width, Width], of queries, keys and values, drawn as by xavier_uniform; `in_proj_bias` [3
+/// Width], zeros; `out_proj.weight` [Width, Width], as a linear layer's; `out_proj.bias` [Width], zeros. Options are
+/// types, in any order: `causal`, for positions that attend to themselves and those before, and
+/// `attention_dropout<std::ratio<1, 10>>`, dropout of the probabilities in training, whose numbers depend on the
+/// sample's index in the whole batch and not on places or threads.
+///
+/// Probabilities are computed block by block, in backward a second time, and not stored: memory is proportional to the
+/// length (ops/attention.hpp). Besides queries, keys, values and results, a number for each head and position is kept.
+/// In mixed precision the projections are products of 16 bits, rounded to them, and attention itself is in float.
+template <std::size_t Width, std::size_t Heads, class... Options>
+struct multi_head_attention {
+ private:
+  using options = detail::attention_options<Options...>;
+  static_assert(options::known,
+                "devplace: multi_head_attention's options are causal and attention_dropout<std::ratio<1, 10>>, each at "
+                "most once: multi_head_attention<64, 4, causal>.");
+  static constexpr bool divides = Heads > 0 && Width > 0 && Width % (Heads == 0 ? 1 : Heads) == 0;
+  static_assert(divides,
+                "devplace: multi_head_attention<Width, Heads>: the width is divided among the heads, so it must be a "
+                "multiple of their number, and not 0.");
+  static constexpr std::size_t room_to_round = (Width + 1) / 2;  // elements of scratch for each position
+  static constexpr std::size_t head_width = Width / (Heads == 0 ? 1 : Heads);
+
+ public:
+  /// Members that layer_for requires, and `takes`: the samples that the layer takes after ones of extents X.
+  ///@{
+  template <class X>
+  using takes = detail::sequence_fit<X, Width>;
+  template <class X>
+  using output = typename takes<X>::type;
+  static constexpr keep keeps = keep::input;
+  template <class X>
+  static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
+  template <class X>
+  static constexpr std::size_t scratch = saved<X> + room_to_round* takes<X>::length;
+  ///@}
+  /// The parameters, with PyTorch's names.
+  static constexpr std::array parameters{
+      parameter{"in_proj_weight", {3 * Width, Width}, init::xavier_uniform(Width, 3 * Width)},
+      parameter{"in_proj_bias", {3 * Width}, init::zeros()},
+      parameter{"out_proj.weight", {Width, Width}, init::fan_in_uniform(Width)},
+      parameter{"out_proj.bias", {Width}, init::zeros()}};
+
+  /// Members that layer_for requires.
+  ///@{
+  template <class Call>
+  static void forward(const Call& c) {
+    using T = typename Call::accumulator_type;
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+    if constexpr (is_mixed<Call>) {
+      const auto projections = d.rounded_projections(c);
+      multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
+      detail::flat(a.projections) = cast<T>(detail::flat(projections));
+    } else {
+      multiply(c, a.projections, detail::rows(c.input), in_weight, in_bias);
+    }
+    run<op::attention>(c, devplace::detail::attention_arguments<T>{shape_of(c), scale<T>, dropout_of(c),
+                                                                   a.projections.data(), a.results.data(), a.sums});
+    multiply(c, detail::rows(c.output), activations<Call>(a.results, d.rounded_results(c)), out_weight, out_bias);
+  }
+  template <class Call>
+  static void backward(const Call& c) {
+    using T = typename Call::accumulator_type;
+    using P = typename Call::precision_type;
+    const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
+    const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+    const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of parameters' existing gradients
+    const auto dy = detail::rows(c.output_gradient);
+    devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
+                                               activations<Call>(a.results, d.rounded_results(c)), old);
+    matmul_into(d.results, dy, out_weight, matmul_options<P>{});
+    run<op::attention_gradient>(c, devplace::detail::attention_gradient_arguments<T>{
+                                       shape_of(c), scale<T>, dropout_of(c), a.projections.data(), a.results.data(),
+                                       a.sums, d.results.data(), d.projections.data(), d.sums});
+    const auto dprojections = activations<Call>(d.projections, d.rounded_projections(c));
+    devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
+                                               detail::rows(c.input), old);
+    if (c.needs_input_gradient)
+      matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
+  }
+  ///@}
+
+ private:
+  template <class Call>
+  static constexpr std::size_t length = takes<typename Call::sample>::length;
+  template <class T>
+  static inline const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(head_width)));
+  /// Whether activations have 16 bits. What lies between the products is then in float.
+  template <class Call>
+  static constexpr bool is_mixed = !std::is_same_v<typename Call::value_type, typename Call::accumulator_type>;
+
+  /// The parts of `saved`, or their gradients in `scratch`: one row for each position, and a number for each of its
+  /// heads. In mixed precision scratch has room for both of the others rounded, but not at the same time: projections
+  /// lie where results do, and behind them.
+  template <class Call>
+  struct arrays {
+    using T = typename Call::accumulator_type;
+    using short_type = typename Call::value_type;
+    template <class Element, std::size_t Columns>
+    using matrix = view<Element, extents<dyn, Columns>, here<typename Call::backend_type>>;
+
+    arrays(const Call& c, T* data, std::size_t between)
+        : projections(matrix_at<3 * Width>(c, data)),
+          results(matrix_at<Width>(c, data + projections.size())),
+          sums(results.data() + results.size() + c.batch() * length<Call> * between) {}
+
+    matrix<T, 3 * Width> projections;  ///< queries, keys and values
+    matrix<T, Width> results;          ///< of all heads
+    T* sums;
+
+    auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(results.data())); }
+    auto rounded_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data() + results.size())); }
+
+   private:
+    static short_type* shorts(T* data) { return static_cast<short_type*>(static_cast<void*>(data)); }
+    template <std::size_t Columns, class Element>
+    static matrix<Element, Columns> matrix_at(const Call& c, Element* data) {
+      return devplace::detail::view_at<typename Call::backend_type>(c.ordinal(), data,
+                                                                    extents<dyn, Columns>{c.batch() * length<Call>});
+    }
+  };
+
+  /// An array as operand of a product: itself, or in mixed precision rounded to `rounded`.
+  template <class Call, class Array, class Rounded>
+  static auto activations(const Array& x, [[maybe_unused]] const Rounded& rounded) {
+    if constexpr (is_mixed<Call>) {
+      detail::flat(rounded) = cast<typename Call::value_type>(detail::flat(x));
+      return rounded;
+    } else {
+      return x;
+    }
+  }
+
+  template <class Call>
+  static devplace::detail::attention_shape shape_of(const Call& c) {
+    return {c.batch(), length<Call>, Heads, head_width, options::is_causal};
+  }
+  template <class Call>
+  static auto dropout_of(const Call& c) {
+    using T = typename Call::accumulator_type;
+    devplace::detail::attention_dropout<T> result;
+    if (options::probability == 0 || c.mode != mode::train) return result;
+    const devplace::detail::philox_block mixed =
+        devplace::detail::random_sequence(c.key.seed, c.key.step).block(c.key.layer);
+    result.key = {{mixed.word[0], mixed.word[1]}};
+    result.first_sample = c.key.first_sample;
+    result.threshold = static_cast<std::uint64_t>(options::probability * 0x1p32);
+    result.scale = static_cast<T>(1 / (1 - options::probability));
+    return result;
+  }
+
+  static void multiply(const auto& c, const auto& y, const auto& x, const auto& weight, const auto& bias) {
+    using P = typename std::remove_cvref_t<decltype(c)>::precision_type;
+    matmul_into(y, x, transposed(weight), matmul_options<P>{.bias = bias.data()});
+  }
+
+  template <class Op, class Call, class Arguments>
+  static void run(const Call& c, const Arguments& arguments) {
+    if (c.batch() != 0)
+      devplace::detail::dispatch<Op, typename Call::backend_type>(c.ordinal(), arguments,
+                                                                  devplace::detail::columns_of_head<columns>{});
+  }
+  static constexpr unsigned columns = static_cast<unsigned>((head_width + 31) / 32);
+};
+
+}  // namespace devplace::nn

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/attention_arguments.hpp>
+#include <devplace/place/backend.hpp>
+
+// Attention over blocks of keys with a running maximum and sum, so that no matrix of all queries and keys is stored,
+// and its gradient, which computes the probabilities of a block anew from log_sums (Dao et al., FlashAttention: fast
+// and memory-efficient exact attention with IO-awareness, NeurIPS 2022).
+
+namespace devplace::op {
+
+/// `run(ordinal, attention_arguments<T>, columns_of_head<N>)`.
+struct attention {};
+
+/// `run(ordinal, attention_gradient_arguments<T>, columns_of_head<N>)`.
+struct attention_gradient {};
+
+}  // namespace devplace::op
+
+#include <devplace/backend/cpu/attention.hpp>
+#include DEVPLACE_CUDA_BACKEND(attention)

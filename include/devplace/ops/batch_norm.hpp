@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/channel_sums.hpp>
+#include <devplace/ops/for_each.hpp>
+
+// The functors of batch normalisation (Ioffe and Szegedy 2015): y = w (x - mean) / sqrt(variance + epsilon) + b with
+// the statistics of each channel. X is the type of activations, F that of weights and statistics, float or double.
+
+namespace devplace::detail {
+
+/// What maps elements of each channel to their normalised values: (x - shift - rest) * scale. The mean is shift + rest,
+/// so that its rounding does not matter where it is large beside the deviations.
+template <class F>
+struct channel_scales {
+  F* shift;
+  F* rest;
+  F* scale;
+
+  /// In 3 * channels elements from `memory` on.
+  DEVPLACE_HD static channel_scales in(F* memory, std::size_t channels) {
+    return {memory, memory + channels, memory + 2 * channels};
+  }
+};
+
+/// Stores a channel's statistics and updates the running ones, whose variance is the unbiased one: each becomes
+/// (1 - momentum) running + momentum new.
+template <class F>
+struct statistics_of_batch {
+  channel_scales<F> scales;
+  F* running_mean;
+  F* running_variance;
+  double momentum, epsilon;
+
+  /// Of `count` elements: `rest` is the mean of x - shift, and `square` that of its square.
+  DEVPLACE_HD void store(std::size_t c, F shift, double rest, double square, double count) const {
+    const double difference = square - rest * rest, variance = difference < 0 ? 0 : difference;
+    scales.shift[c] = shift;
+    scales.rest[c] = static_cast<F>(rest);
+    scales.scale[c] = static_cast<F>(1 / std::sqrt(variance + epsilon));
+    update(running_mean[c], static_cast<double>(shift) + rest);
+    update(running_variance[c], variance * (count / (count - 1)));
+  }
+
+ private:
+  DEVPLACE_HD void update(F& running, double now) const {
+    running = static_cast<F>((1 - momentum) * static_cast<double>(running) + momentum * now);
+  }
+};
+
+/// The sums of x - shift and of its square, for channel_sums; the shift is the channel's first element, so that nothing
+/// cancels if the mean is large.
+template <class X, class F>
+struct moment_terms {
+  using value_type = double;
+  const X* x;
+  std::size_t extent;
+  double count;
+  statistics_of_batch<F> result;
+
+  struct summand {
+    const X* x;
+    double shift;
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
+      const double difference = static_cast<double>(static_cast<F>(x[i])) - shift;
+      return {difference, difference * difference};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t c) const { return {x, static_cast<double>(shift(c))}; }
+  DEVPLACE_HD static constexpr double neutral() { return 0; }
+  DEVPLACE_HD static constexpr void combine(double& a, double b) { a += b; }
+  DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums) const {
+    result.store(c, shift(c), sums.first / count, sums.second / count, count);
+  }
+
+ private:
+  DEVPLACE_HD F shift(std::size_t c) const { return static_cast<F>(x[c * extent]); }
+};
+
+/// The statistics of predictions, from the running ones.
+template <class F>
+struct running_scales_functor {
+  channel_scales<F> scales;
+  const F* running_mean;
+  const F* running_variance;
+  double epsilon;
+
+  DEVPLACE_HD void operator()(std::size_t c) const {
+    scales.shift[c] = running_mean[c];
+    scales.rest[c] = 0;
+    scales.scale[c] = static_cast<F>(1 / std::sqrt(static_cast<double>(running_variance[c]) + epsilon));
+  }
+};
+
+/// y = w normalised x + b.
+template <class X, class F>
+struct scale_channels_functor {
+  channel_shape shape;
+  X* y;
+  const X* x;
+  channel_scales<F> scales;
+  const F* weight;
+  const F* bias;
+
+  DEVPLACE_HD void operator()(std::size_t i) const { y[i] = of_channel(shape.channel_of(i))(x[i]); }
+  void range(std::size_t from, std::size_t until) const {
+    const X* const in = x;
+    X* __restrict const out = y;
+    const auto of_one = [this, in, out](std::size_t c, std::size_t begin, std::size_t end) {
+      const auto of_c = of_channel(c);
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = of_c(in[i]);
+    };
+    const auto of_several = [this, in, out](std::size_t first, std::size_t begin, std::size_t end) {
+      const scale_channels_functor own = *this;
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = own.of_channel(first + (i - begin))(in[i]);
+    };
+    shape.for_each_run(from, until, of_one, of_several);
+  }
+
+ private:
+  struct map {
+    F shift, rest, scale, weight, bias;
+    DEVPLACE_HD X operator()(X value) const {
+      return static_cast<X>(((static_cast<F>(value) - shift) - rest) * scale * weight + bias);
+    }
+  };
+  DEVPLACE_HD map of_channel(std::size_t c) const {
+    return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], bias[c]};
+  }
+};
+
+/// For each element of a channel dy and dy times normalised x.
+template <class X, class F>
+struct batch_norm_products {
+  const X* x;
+  const X* dy;
+  F shift, rest, scale;
+
+  DEVPLACE_HD batch_norm_products(const X* inputs, const X* gradients, const channel_scales<F>& scales, std::size_t c)
+      : x(inputs), dy(gradients), shift(scales.shift[c]), rest(scales.rest[c]), scale(scales.scale[c]) {}
+  DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
+    const F gradient = static_cast<F>(dy[i]), normalized = ((static_cast<F>(x[i]) - shift) - rest) * scale;
+    return {static_cast<double>(gradient), static_cast<double>(gradient) * static_cast<double>(normalized)};
+  }
+};
+
+/// Takes a channel's sums of dy and of dy times normalised x: they are the gradients of bias and weight, and, divided
+/// by the number of elements, what the gradient of x needs.
+template <class G, class F>
+struct gradients_of_batch {
+  G* weight_gradient;
+  G* bias_gradient;
+  bool accumulate;
+  F* means;  // of dy and of dy times normalised x: 2 * channels elements
+  std::size_t channels;
+  double count;
+
+  /// `share` is what this place adds to the gradients of weight and bias.
+  DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums, double share) const {
+    add(bias_gradient[c], share * sums.first);
+    add(weight_gradient[c], share * sums.second);
+    means[c] = static_cast<F>(sums.first / count);
+    means[channels + c] = static_cast<F>(sums.second / count);
+  }
+
+ private:
+  DEVPLACE_HD void add(G& gradient, double sum) const {
+    gradient = static_cast<G>((accumulate ? static_cast<double>(gradient) : 0) + sum);
+  }
+};
+
+/// The sums of gradients_of_batch, for channel_sums.
+template <class X, class G, class F>
+struct batch_norm_gradient_terms {
+  using value_type = double;
+  const X* x;
+  const X* dy;
+  channel_scales<F> scales;
+  gradients_of_batch<G, F> result;
+
+  DEVPLACE_HD batch_norm_products<X, F> of_channel(std::size_t c) const { return {x, dy, scales, c}; }
+  DEVPLACE_HD static constexpr double neutral() { return 0; }
+  DEVPLACE_HD static constexpr void combine(double& a, double b) { a += b; }
+  DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums) const { result.store(c, sums, 1); }
+};
+
+/// dx = w scale (dy - mean of dy - normalised x times the mean of dy times normalised x).
+template <class X, class F>
+struct batch_norm_gradient_functor {
+  channel_shape shape;
+  X* dx;
+  const X* x;
+  const X* dy;
+  channel_scales<F> scales;
+  const F* weight;
+  const F* means;  // as batch_norm_gradient_terms gives them
+
+  DEVPLACE_HD void operator()(std::size_t i) const { dx[i] = of_channel(shape.channel_of(i))(x[i], dy[i]); }
+  void range(std::size_t from, std::size_t until) const {
+    const X* const in = x;
+    const X* const gradient = dy;
+    X* __restrict const out = dx;
+    const auto of_one = [this, in, gradient, out](std::size_t c, std::size_t begin, std::size_t end) {
+      const auto of_c = of_channel(c);
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = of_c(in[i], gradient[i]);
+    };
+    const auto of_several = [this, in, gradient, out](std::size_t first, std::size_t begin, std::size_t end) {
+      const batch_norm_gradient_functor own = *this;
+      for (std::size_t i = begin; i < end; ++i)
+        out[i] = own.of_channel(first + (i - begin))(in[i], gradient[i]);
+    };
+    shape.for_each_run(from, until, of_one, of_several);
+  }
+
+ private:
+  struct map {
+    F shift, rest, scale, weight, mean, slope;
+    DEVPLACE_HD X operator()(X value, X gradient) const {
+      const F normalized = ((static_cast<F>(value) - shift) - rest) * scale;
+      return static_cast<X>(weight * scale * ((static_cast<F>(gradient) - mean) - normalized * slope));
+    }
+  };
+  DEVPLACE_HD map of_channel(std::size_t c) const {
+    return {scales.shift[c], scales.rest[c], scales.scale[c], weight[c], means[c], means[shape.channels + c]};
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/ops/batch_norm.hpp>
+#include <devplace/ops/detail/channel_sums.hpp>
+#include <devplace/ops/detail/exact_sums.hpp>
+#include <devplace/ops/detail/limits.hpp>
+
+// Batch normalisation with the statistics of several places' samples. Each place computes integers of its samples,
+// which are reduced over the places: first the range of the elements, then sums of multiples of a unit that follows
+// from it (detail/exact_sums.hpp). So bits do not depend on how the samples are divided. F, X and W are as in
+// batch_norm.hpp.
+
+namespace devplace::detail {
+
+/// For channel_sums, which finds the largest numbers, or NaN, and stores their keys.
+struct largest_keys {
+  using value_type = double;
+  std::int64_t* result;  // two for each channel
+
+  DEVPLACE_HD static constexpr double neutral() { return -infinity<double>; }
+  DEVPLACE_HD static constexpr void combine(double& a, double b) { a = ((b > a) | (b != b)) ? b : a; }
+  DEVPLACE_HD void store(std::size_t c, const pair_of<double>& largest) const {
+    result[2 * c] = order_key(largest.first);
+    result[2 * c + 1] = order_key(largest.second);
+  }
+};
+
+/// The same for exact sums.
+struct integer_sums {
+  using value_type = std::int64_t;
+  std::int64_t* result;
+
+  DEVPLACE_HD static constexpr std::int64_t neutral() { return 0; }
+  DEVPLACE_HD static constexpr void combine(std::int64_t& a, std::int64_t b) { a += b; }
+  DEVPLACE_HD void store(std::size_t c, const pair_of<std::int64_t>& sums) const {
+    result[2 * c] = sums.first;
+    result[2 * c + 1] = sums.second;
+  }
+};
+
+/// The keys of a channel's largest x and -x.
+template <class X, class F>
+struct range_terms : largest_keys {
+  const X* x;
+
+  struct summand {
+    const X* x;
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
+      const auto value = static_cast<double>(static_cast<F>(x[i]));
+      return {value, -value};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t) const { return {x}; }
+};
+
+/// The middle of a channel's range, from its keys, and the scale of the differences from it.
+template <class F>
+struct channel_range {
+  F shift;
+  exact_scale scale;
+
+  DEVPLACE_HD static channel_range of(const std::int64_t* keys, std::size_t c) {
+    const double high = number_of_key(keys[2 * c]), low = -number_of_key(keys[2 * c + 1]);
+    const F middle = static_cast<F>(low / 2 + high / 2);
+    const double above = high - static_cast<double>(middle), below = static_cast<double>(middle) - low;
+    return {middle, exact_scale(above > below ? above : below)};
+  }
+};
+
+/// The sums of x - shift, normalised, and of its square.
+template <class X, class F>
+struct exact_moment_terms : integer_sums {
+  const X* x;
+  const std::int64_t* keys;
+  double unit;
+
+  struct summand {
+    const X* x;
+    double shift, unit;
+    exact_scale scale;
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const {
+      const double difference = scale.normalized(static_cast<double>(static_cast<F>(x[i])) - shift);
+      return {scale.summand(difference, unit), scale.summand(difference * difference, unit)};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t c) const {
+    const auto range = channel_range<F>::of(keys, c);
+    return {x, static_cast<double>(range.shift), unit, range.scale};
+  }
+};
+
+/// Stores the statistics, from the reduced keys and sums.
+template <class F>
+struct exact_statistics_functor {
+  const std::int64_t* keys;
+  const std::int64_t* sums;
+  double unit, count;
+  statistics_of_batch<F> result;
+
+  DEVPLACE_HD void operator()(std::size_t c) const {
+    const auto range = channel_range<F>::of(keys, c);
+    const double mean = static_cast<double>(sums[2 * c]) / unit / count;
+    const double square = static_cast<double>(sums[2 * c + 1]) / unit / count;
+    result.store(c, range.shift, range.scale.scaled(mean), range.scale.scaled(range.scale.scaled(square)), count);
+  }
+};
+
+/// The keys of a channel's largest |dy| and |dy times normalised x|.
+template <class X, class F>
+struct gradient_range_terms : largest_keys {
+  const X* x;
+  const X* dy;
+  channel_scales<F> scales;
+
+  struct summand {
+    batch_norm_products<X, F> products;
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
+      const auto p = products(i);
+      return {p.first < 0 ? -p.first : p.first, p.second < 0 ? -p.second : p.second};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t c) const { return {{x, dy, scales, c}}; }
+};
+
+/// Their sums, normalised.
+template <class X, class F>
+struct exact_gradient_terms : integer_sums {
+  const X* x;
+  const X* dy;
+  channel_scales<F> scales;
+  const std::int64_t* keys;
+  double unit;
+
+  struct summand {
+    batch_norm_products<X, F> products;
+    exact_scale first, second;
+    double unit;
+    DEVPLACE_HD pair_of<std::int64_t> operator()(std::size_t i) const {
+      const auto p = products(i);
+      return {first.summand(first.normalized(p.first), unit), second.summand(second.normalized(p.second), unit)};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t c) const {
+    return {
+        {x, dy, scales, c}, exact_scale(number_of_key(keys[2 * c])), exact_scale(number_of_key(keys[2 * c + 1])), unit};
+  }
+};
+
+/// Stores the gradients, from the reduced keys and sums.
+template <class G, class F>
+struct exact_gradients_functor {
+  const std::int64_t* keys;
+  const std::int64_t* sums;
+  double unit, share;
+  gradients_of_batch<G, F> result;
+
+  DEVPLACE_HD void operator()(std::size_t c) const { result.store(c, {sum(2 * c), sum(2 * c + 1)}, share); }
+
+ private:
+  DEVPLACE_HD double sum(std::size_t i) const {
+    return exact_scale(number_of_key(keys[i])).scaled(static_cast<double>(sums[i]) / unit);
+  }
+};
+
+}  // namespace devplace::detail

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/ops/detail/philox.hpp>
+
+namespace devplace::detail {
+
+/// Scaled dot-product attention of `samples` sequences of `length` positions, each with `heads` heads of `width`
+/// elements. Arrays are contiguous: queries, keys and values of a position lie in one row, [samples, length, 3, heads,
+/// width], and results are [samples, length, heads, width].
+struct attention_shape {
+  std::size_t samples, length, heads, width;
+  bool causal;  ///< a position attends to itself and to those before it, otherwise to all
+
+  DEVPLACE_HD constexpr std::size_t row() const { return heads * width; }
+  /// The sequences of all heads.
+  DEVPLACE_HD constexpr std::size_t sequences() const { return samples * heads; }
+  /// Element 0 of a sequence's first query; keys follow at row(), values at 2 row().
+  DEVPLACE_HD constexpr std::size_t first_query(std::size_t sequence) const {
+    return 3 * first_result(sequence) - 2 * in_row(sequence);
+  }
+  /// Element 0 of a sequence's first result.
+  DEVPLACE_HD constexpr std::size_t first_result(std::size_t sequence) const {
+    return sequence / heads * length * row() + in_row(sequence);
+  }
+
+ private:
+  DEVPLACE_HD constexpr std::size_t in_row(std::size_t sequence) const { return sequence % heads * width; }
+};
+
+/// Which probabilities of attention are set to 0, and the factor of the others.
+template <class T>
+struct attention_dropout {
+  philox_key key{};
+  std::uint64_t first_sample = 0;  ///< index, in the whole batch, of sample 0
+  std::uint64_t threshold = 0;     ///< words below it, of 2^32, drop their probability; 0: none
+  T scale = 1;
+
+  DEVPLACE_HD constexpr bool drops() const { return threshold != 0; }
+  /// The numbers of a sample.
+  DEVPLACE_HD constexpr random_sequence of_sample(std::size_t sample) const {
+    random_sequence random(0, first_sample + sample);
+    random.key = key;
+    return random;
+  }
+  /// The block with the words of keys 0 to 3 of a query; those of 4 to 7 are in the next one, and so on.
+  DEVPLACE_HD static constexpr std::uint64_t first_block(const attention_shape& s, std::size_t head,
+                                                         std::size_t query) {
+    return (std::uint64_t{head} * s.length + query) * ((s.length + 3) / 4);
+  }
+  DEVPLACE_HD constexpr T apply(T x, std::uint32_t word) const { return word < threshold ? T{0} : x * scale; }
+};
+
+/// results = dropout(softmax(scale q k^T)) v for each head, and `log_sums` [samples, heads, length], the logarithms of
+/// the softmaxes' denominators, log sum exp(scale q k^T).
+template <class T>
+struct attention_arguments {
+  attention_shape shape;
+  T scale;
+  attention_dropout<T> dropout;
+  const T* queries;  // with keys and values
+  T* results;
+  T* log_sums;
+};
+
+/// `dqueries`, with those of keys and values, are the gradients of `queries`, given `dresults`, those of the results.
+/// `products` [samples, heads, length] is workspace, for the inner products of each result and its gradient.
+template <class T>
+struct attention_gradient_arguments {
+  attention_shape shape;
+  T scale;
+  attention_dropout<T> dropout;
+  const T* queries;
+  const T* results;
+  const T* log_sums;
+  const T* dresults;
+  T* dqueries;
+  T* products;
+};
+
+/// How many elements of a head each of 32 GPU threads has.
+template <unsigned Columns>
+struct columns_of_head {};
+
+/// The functor of `products`.
+template <class T>
+struct attention_products {
+  attention_shape shape;
+  const T* results;
+  const T* dresults;
+  T* products;
+
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const std::size_t sequence = i / shape.length;
+    const std::size_t begin = shape.first_result(sequence) + i % shape.length * shape.row();
+    T sum{0};
+    for (std::size_t k = begin; k < begin + shape.width; ++k)
+      sum += results[k] * dresults[k];
+    products[i] = sum;
+  }
+};
+
+}  // namespace devplace::detail

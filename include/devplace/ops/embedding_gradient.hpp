@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/place/backend.hpp>
+
+// The gradient of an embedding's table, on contiguous arrays whose extents match by construction.
+
+namespace devplace::op {
+
+/// `run(ordinal, embedding_gradient_arguments)`.
+struct embedding_gradient {};
+
+}  // namespace devplace::op
+
+namespace devplace::detail {
+
+/// gradient [rows, columns] = the sum of the rows i of dy [count, columns] with indices[i] == row, in order of i, + the
+/// old gradient if `accumulate`. Indices that name no row, or `without`, are left out.
+template <class T, class Gradient, class Index>
+struct embedding_gradient_arguments {
+  const Index* indices;
+  const T* dy;
+  Gradient* gradient;
+  std::size_t count, rows, columns;
+  std::size_t without;  // `rows` if all rows have a gradient
+  bool accumulate;
+
+  /// The row of index i; `rows` or more if it has none.
+  DEVPLACE_HD std::size_t row_of(std::size_t i) const {
+    const auto row = static_cast<std::size_t>(static_cast<std::int64_t>(indices[i]));
+    return row == without ? rows : row;
+  }
+};
+
+}  // namespace devplace::detail
+
+#include <devplace/backend/cpu/embedding_gradient.hpp>
+#include DEVPLACE_CUDA_BACKEND(embedding_gradient)

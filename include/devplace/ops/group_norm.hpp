@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+#include <devplace/ops/detail/channel_sums.hpp>
+#include <devplace/ops/normalize.hpp>
+
+namespace devplace::detail {
+
+// Row functors of group normalisation (Wu and He 2018): a row are the elements of one group of one sample, `members`
+// channels of `extent` positions each, and is normalised as in layer normalisation; weight and bias are the channels'.
+
+/// The groups of a sample, and which of the channels a row has.
+struct group_shape {
+  std::size_t groups, members, extent;
+
+  DEVPLACE_HD constexpr std::size_t row() const { return members * extent; }
+  DEVPLACE_HD constexpr std::size_t first_channel(std::size_t row) const { return row % groups * members; }
+};
+
+/// `Element` is that of x and y: T, or one of 16 bits if T is float.
+template <class T, class Element = T>
+struct normalize_group {
+  group_shape shape;
+  Element* y;
+  const Element* x;
+  const T* weight;
+  const T* bias;
+  double epsilon;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    const std::size_t n = shape.row(), first = shape.first_channel(row);
+    const Element* in = x + row * n;
+    Element* out = y + row * n;
+    const auto normalized = scale_of_row<T, true>(in, n, epsilon);
+    for (std::size_t c = first; c < first + shape.members; ++c, in += shape.extent, out += shape.extent) {
+      const T w = weight[c], b = bias[c];
+      for (std::size_t i = 0; i < shape.extent; ++i)
+        out[i] = static_cast<Element>(normalized(static_cast<T>(in[i])) * w + b);
+    }
+  }
+};
+
+/// terms = dy times the normalised x, of which the sums over a channel are the weight's gradient; and, unless dx is
+/// null, with g = w dy: dx = scale (g - mean of g - normalised x times the mean of g times it).
+template <class T, class Element = T>
+struct normalize_backward_group {
+  group_shape shape;
+  Element* dx;
+  T* terms;
+  const Element* x;
+  const Element* dy;
+  const T* weight;
+  double epsilon;
+
+  DEVPLACE_HD void operator()(std::size_t row) const {
+    const std::size_t n = shape.row(), first = shape.first_channel(row), extent = shape.extent;
+    const Element* const in = x + row * n;
+    const Element* const gradient = dy + row * n;
+    T* const products = terms + row * n;
+    const auto normalized = scale_of_row<T, true>(in, n, epsilon);
+    double mean = 0, slope = 0;
+    for (std::size_t c = 0; c < shape.members; ++c) {
+      const Element* const g = gradient + c * extent;
+      T* const of_channel = products + c * extent;
+      for (std::size_t i = 0; i < extent; ++i)
+        of_channel[i] = static_cast<T>(g[i]) * normalized(static_cast<T>(in[c * extent + i]));
+      const double w = static_cast<double>(weight[first + c]);
+      mean += w * row_sum<T>(extent, [g](std::size_t i) { return static_cast<T>(g[i]); });
+      slope += w * row_sum<T>(extent, [of_channel](std::size_t i) { return of_channel[i]; });
+    }
+    if (dx == nullptr) return;
+    const T shift = static_cast<T>(mean / static_cast<double>(n)),
+            rise = static_cast<T>(slope / static_cast<double>(n));
+    Element* const out = dx + row * n;
+    for (std::size_t c = 0; c < shape.members; ++c) {
+      const T w = weight[first + c];
+      for (std::size_t i = c * extent; i < (c + 1) * extent; ++i)
+        out[i] = static_cast<Element>(
+            normalized.scale * ((w * static_cast<T>(gradient[i]) - shift) - normalized(static_cast<T>(in[i])) * rise));
+    }
+  }
+};
+
+/// The sums of terms and of dy over each channel, for channel_sums: the gradients of weight and bias.
+template <class T, class G, class Element = T>
+struct group_norm_gradient_terms {
+  using value_type = double;
+  const T* terms;
+  const Element* dy;
+  G* weight_gradient;
+  G* bias_gradient;
+  bool accumulate;
+
+  struct summand {
+    const T* terms;
+    const Element* dy;
+    DEVPLACE_HD pair_of<double> operator()(std::size_t i) const {
+      return {static_cast<double>(terms[i]), static_cast<double>(static_cast<T>(dy[i]))};
+    }
+  };
+  DEVPLACE_HD summand of_channel(std::size_t) const { return {terms, dy}; }
+  DEVPLACE_HD static constexpr double neutral() { return 0; }
+  DEVPLACE_HD static constexpr void combine(double& a, double b) { a += b; }
+  DEVPLACE_HD void store(std::size_t c, const pair_of<double>& sums) const {
+    put(weight_gradient[c], sums.first);
+    put(bias_gradient[c], sums.second);
+  }
+
+ private:
+  DEVPLACE_HD void put(G& gradient, double sum) const {
+    gradient = static_cast<G>((accumulate ? static_cast<double>(gradient) : 0) + sum);
+  }
+};
+
+}  // namespace devplace::detail
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// Runs a row functor above for every group of `samples` samples.
+template <class Backend, class Row>
+void for_each_group(int ordinal, std::size_t samples, const Row& row) {
+  const std::size_t n = row.shape.row();
+  for_each_row<Backend>(ordinal, samples * row.shape.groups, n, row_grain(n, 2), row);
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
+
+#include DEVPLACE_CUDA_KERNELS(group_norm)

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/step_record.hpp>
+#include <devplace/tensor/precision.hpp>
+
+namespace devplace::optim::detail {
+
+/// A replica's elements that an optimizer updates together.
+struct part {
+  std::size_t first, count;
+};
+
+/// The state of an optimizer for a part of one replica, initially zero: arenas of its size, and the rule's step memory.
+template <class Rule, class T, std::size_t Groups>
+struct replica_state {
+  part of = {};
+  std::array<devplace::detail::memory_block, max_state_arenas> arenas;
+  devplace::detail::memory_block steps;
+  alignas(std::max_align_t) std::array<std::byte, step_memory_bytes * Groups> sent{};  ///< what was sent to `steps`
+};
+
+/// The arguments of a step, `Base`, with the copy of the parameters that layers read if the update shall write it.
+template <class Base, class S, bool Rounds>
+struct arguments_of {
+  using type = Base;
+};
+template <class Base, class S>
+struct arguments_of<Base, S, true> {
+  using type = working_step_arguments<Base, typename precision_traits<S>::working>;
+};
+
+/// Updates a part of one replica's parameters; ordinals are run-time values here. `divisor`: null, or the sum of
+/// weights. `table`: the groups of `Options`, if there are any. `Rounds`: and the copy that layers read, if it has
+/// another type. Returns whether that copy is up to date.
+template <class Options, bool Rounds, class Rule, class T, class Backend, class S>
+bool update(const Rule& rule, const runtime::replica<S>& r, replica_state<Rule, T, Options::count>& state,
+            const devplace::detail::memory_block& table, const T* divisor, const runtime::step_factors<T>& factors,
+            std::int64_t step) {
+  constexpr bool rounds = Rounds && runtime::replica<S>::has_working_copy;
+  bool wrote_working = false;
+  if (state.of.count == 0) return wrote_working;
+  using base = std::conditional_t<Options::none, step_arguments<T>, grouped_step_arguments<T>>;
+  typename arguments_of<base, S, rounds>::type arguments;
+  if constexpr (rounds) {
+    arguments.working = r.working_data() + state.of.first;
+    arguments.wrote_working = &wrote_working;
+  }
+  if constexpr (!Options::none) {
+    arguments.factors = Options::factors;
+    arguments.groups = Options::count;
+    arguments.group_of = static_cast<const std::uint8_t*>(table.data());
+    arguments.first = state.of.first;
+  }
+  arguments.ordinal = r.ordinal;
+  arguments.n = state.of.count;
+  arguments.parameters = r.parameter_data() + state.of.first;
+  arguments.gradients = r.gradient_data() + state.of.first;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    arguments.state[i] = static_cast<T*>(state.arenas[i].data());
+  arguments.divisor = divisor;
+  arguments.gradient_factor = factors.factor;
+  arguments.skip = factors.skip;
+  arguments.step = step;
+  arguments.step_memory = state.steps.data();
+  arguments.sent = state.sent.data();
+  rule.template step<Backend>(arguments);
+  return wrote_working;
+}
+
+template <class Rule, class T, class Backend, std::size_t Groups>
+replica_state<Rule, T, Groups> make_state(int ordinal, const part& of) {
+  const auto zeros = [ordinal](std::size_t count) {
+    return runtime::zeros<T, Backend>(ordinal, count, memory_purpose::optimizer_state);
+  };
+  replica_state<Rule, T, Groups> state;
+  state.of = of;
+  for (std::size_t i = 0; i < Rule::state_arenas; ++i)
+    state.arenas[i] = zeros(of.count);
+  state.steps = zeros(Groups * step_memory_bytes / sizeof(T));
+  return state;
+}
+
+}  // namespace devplace::optim::detail

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <devplace/optim/detail/validation.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace::optim {
+
+/// Options of a trainer in mixed<half>, whose losses are multiplied by a scale so that small gradients do not become 0
+/// in 16 bits: those of torch.amp.GradScaler, with its defaults. The scale is halved after a step with an infinite or
+/// NaN gradient, which changes nothing else, and doubled after 2,000 steps without one. Other than GradScaler's it does
+/// not fall below the smallest normal float, from which it can grow again.
+struct loss_scaling {
+  double initial_scale = 65536;         ///< at least the smallest normal float, 1.18e-38
+  double growth_factor = 2;             ///< above 1
+  double backoff_factor = 0.5;          ///< above 0 and below 1
+  std::int64_t growth_interval = 2000;  ///< steps in a row before the scale grows
+
+  /// Throws argument_error for a number out of its range.
+  void validate() const {
+    const auto scale = static_cast<float>(initial_scale);
+    require(devplace::detail::is_finite(scale) && scale >= runtime::loss_scale::smallest, "initial_scale",
+            initial_scale, "a finite float of at least 1.18e-38, the smallest normal one");
+    require(devplace::detail::is_finite(growth_factor) && growth_factor > 1, "growth_factor", growth_factor, "above 1");
+    require(!devplace::detail::is_nan(backoff_factor) && backoff_factor > 0 && backoff_factor < 1, "backoff_factor",
+            backoff_factor, "above 0 and below 1");
+    require(growth_interval > 0, "growth_interval", static_cast<double>(growth_interval), "at least 1");
+  }
+
+  /// Calls f(name, value) for each option, which processes compare.
+  void for_each_option(auto&& f) const {
+    f("initial_scale", initial_scale);
+    f("growth_factor", growth_factor);
+    f("backoff_factor", backoff_factor);
+    f("growth_interval", static_cast<double>(growth_interval));
+  }
+
+ private:
+  static void require(bool valid, const char* name, double value, const char* range) {
+    if (!valid)
+      throw argument_error(std::string("loss_scaling: ") + name + " is " + std::to_string(value) + "; it must be " +
+                           range + ".");
+  }
+};
+
+/// What a trainer in mixed<half> has on its places: the scale of the next step's loss, and counts. For checkpoints.
+struct loss_scaler_state {
+  double scale;                 ///< a float: GradScaler's _scale
+  std::int64_t growth_tracker;  ///< steps since the scale changed or one was skipped: GradScaler's _growth_tracker
+  /// Steps that changed nothing, because a gradient or the factor that undoes the scale was not finite.
+  std::int64_t skipped_steps;
+
+  /// Whether all numbers are equal.
+  friend bool operator==(const loss_scaler_state&, const loss_scaler_state&) = default;
+};
+
+}  // namespace devplace::optim

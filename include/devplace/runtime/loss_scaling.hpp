@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <devplace/config.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace::runtime {
+
+/// How the scale of losses changes; see optim::loss_scaling.
+struct scaling_rule {
+  double growth_factor, backoff_factor;
+  std::int64_t growth_interval;
+};
+
+/// The scale of losses on a place, which decides there whether a step counts: the arithmetic of
+/// torch.amp.GradScaler.update(), except that the scale does not fall below `smallest`. GradScaler's falls to 0, from
+/// which it cannot grow again.
+struct loss_scale {
+  static constexpr float smallest = std::numeric_limits<float>::min();
+
+  float scale;                  ///< of the next step's gradients
+  std::uint32_t skips;          ///< whether the last step is skipped
+  std::int64_t growth_tracker;  ///< steps with finite gradients since the scale changed or gradients were not finite
+  std::int64_t skipped_steps;   ///< of all
+
+  /// After a step's gradients were seen, and before its update. `finite`: whether the gradients are. `undone`: whether
+  /// the factor that undoes the scale is finite; the reciprocal of a very small scale is not, and the step is skipped.
+  DEVPLACE_HD void decide(const scaling_rule& rule, bool finite, bool undone = true) {
+    skips = finite && undone ? 0 : 1;
+    skipped_steps += skips;
+    if (!finite) {
+      scale = static_cast<float>(static_cast<double>(scale) * rule.backoff_factor);
+      if (scale < smallest) scale = smallest;
+      growth_tracker = 0;
+    } else if (++growth_tracker == rule.growth_interval) {
+      const auto larger = static_cast<float>(static_cast<double>(scale) * rule.growth_factor);
+      if (devplace::detail::is_finite(larger)) scale = larger;
+      growth_tracker = 0;
+    }
+  }
+};
+
+}  // namespace devplace::runtime

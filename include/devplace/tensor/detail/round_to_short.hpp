@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+
+namespace devplace::detail {
+
+/// The bits of the number with `ToExponent` bits of exponent and `ToMantissa` of mantissa, 16 with the sign, that is
+/// nearest to the float or double with these bits; ties go to the even one, numbers that are too large to infinity, and
+/// a NaN becomes a quiet NaN with the same sign and the upper bits of its payload. In integers alone, so that it is
+/// constexpr, rounds once, and neither -ffast-math nor a processor that flushes subnormal numbers to zero changes it.
+template <int ToExponent, int ToMantissa, std::unsigned_integral Bits>
+DEVPLACE_HD constexpr std::uint16_t round_to_short(Bits bits) {
+  constexpr int width = 8 * sizeof(Bits), mantissa = width == 32 ? 23 : 52, exponent = width - 1 - mantissa;
+  constexpr int dropped = mantissa - ToMantissa;
+  constexpr int rebias = (1 << (exponent - 1)) - (1 << (ToExponent - 1));
+  constexpr int special = (1 << ToExponent) - 1;  // the exponent of infinities and NaNs
+  constexpr Bits hidden = Bits{1} << mantissa, infinity = (~Bits{0} >> 1) - (hidden - 1);
+  const auto sign = static_cast<std::uint32_t>(bits >> (width - 1)) << 15;
+  const Bits magnitude = bits & (~Bits{0} >> 1);
+  std::uint32_t result = special << ToMantissa;
+  if (magnitude > infinity) {
+    result |= 1u << (ToMantissa - 1) | (static_cast<std::uint32_t>(magnitude >> dropped) & ((1u << ToMantissa) - 1));
+  } else {
+    const int from = static_cast<int>(magnitude >> mantissa);
+    const Bits significand = from == 0 ? magnitude : (magnitude & (hidden - 1)) | hidden;
+    const int to = (from == 0 ? 1 : from) - rebias;
+    if (to < special) {
+      // A result below the smallest normal number loses further bits; after mantissa + 2 of them nothing is left.
+      const int lost = to >= 1 ? dropped : dropped + 1 - to;
+      const int shift = lost > mantissa + 2 ? mantissa + 2 : lost;
+      const Bits even = significand >> shift & 1;
+      const Bits rounded = (significand + (Bits{1} << (shift - 1)) - 1 + even) >> shift;
+      // The hidden bit of a normal number adds 1 to the exponent; so does a carry of the rounding.
+      result = static_cast<std::uint32_t>(rounded) + (to > 1 ? static_cast<std::uint32_t>(to - 1) << ToMantissa : 0u);
+    }
+  }
+  return static_cast<std::uint16_t>(sign | result);
+}
+
+/// The double that rounds to the same short number as the integer, with the sign of a signed one: exact below 2^53,
+/// otherwise with the last of its 53 bits set if bits are dropped, so that no tie arises.
+template <std::integral Integer>
+DEVPLACE_HD constexpr double to_rounded_once(Integer value) {
+  if constexpr (sizeof(Integer) <= sizeof(std::int32_t)) {
+    return static_cast<double>(value);
+  } else {
+    const bool negative = value < 0;
+    auto magnitude = static_cast<std::uint64_t>(value);
+    if (negative) magnitude = 0 - magnitude;
+    constexpr std::uint64_t low = (1 << 11) - 1;
+    if (magnitude >> 53 != 0) magnitude = (magnitude & ~low) | ((magnitude & low) != 0 ? low + 1 : 0);
+    const auto result = static_cast<double>(magnitude);
+    return negative ? -result : result;
+  }
+}
+
+}  // namespace devplace::detail

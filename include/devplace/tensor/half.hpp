@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <devplace/config.hpp>
+#include <devplace/tensor/detail/round_to_short.hpp>
+#include <devplace/tensor/detail/short_limits.hpp>
+
+namespace devplace {
+
+/// A 16-bit storage type, IEEE 754's binary16: 5 bits of exponent and 10 of mantissa, up to 65504 and down to 2^-24.
+/// Arithmetic is done in float, to which it converts implicitly and exactly. The conversion from other numbers is
+/// explicit and rounds once, to nearest, ties to even: from 65520 on to infinity, below 2^-14 to subnormal numbers. A
+/// NaN becomes a quiet NaN with the same sign.
+class half {
+ public:
+  /// Uninitialised, like a float.
+  half() = default;
+  /// The nearest number.
+  ///@{
+  DEVPLACE_HD explicit constexpr half(float value)
+      : bits_(detail::round_to_short<5, 10>(__builtin_bit_cast(std::uint32_t, value))) {}
+  DEVPLACE_HD explicit constexpr half(double value)
+      : bits_(detail::round_to_short<5, 10>(__builtin_bit_cast(std::uint64_t, value))) {}
+  template <std::integral Integer>
+  DEVPLACE_HD explicit constexpr half(Integer value) : half(detail::to_rounded_once(value)) {}
+  ///@}
+
+  /// The same number.
+  DEVPLACE_HD constexpr operator float() const {
+    const std::uint32_t magnitude = bits_ & 0x7fff, sign = static_cast<std::uint32_t>(bits_ & 0x8000) << 16;
+    constexpr std::uint32_t rebias = 127 - 15;
+    std::uint32_t result = (magnitude << 13) + (rebias << 23);
+    if (magnitude >= 0x7c00) {
+      result += rebias << 23;
+      if (magnitude > 0x7c00) result |= 0x400000;
+    } else if (magnitude < 0x400) {
+      // 2^-14 + magnitude * 2^-24 is exact, and no number here is subnormal as a float.
+      constexpr std::uint32_t smallest_normal = (rebias + 1) << 23;
+      const float above = __builtin_bit_cast(float, smallest_normal | magnitude << 13);
+      result = __builtin_bit_cast(std::uint32_t, above - __builtin_bit_cast(float, smallest_normal));
+    }
+    return __builtin_bit_cast(float, sign | result);
+  }
+
+  /// The bits in memory.
+  ///@{
+  DEVPLACE_HD constexpr std::uint16_t bits() const { return bits_; }
+  DEVPLACE_HD static constexpr half from_bits(std::uint16_t bits) {
+    half result{0.0f};
+    result.bits_ = bits;
+    return result;
+  }
+  ///@}
+
+ private:
+  std::uint16_t bits_;
+};
+
+}  // namespace devplace
+
+/// \cond
+// Limits of the type, as those of float.
+template <>
+struct std::numeric_limits<devplace::half> : devplace::detail::short_limits<devplace::half, 5, 10> {};
+/// \endcond

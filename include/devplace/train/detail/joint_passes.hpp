@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <devplace/nn/layer.hpp>
+#include <devplace/runtime/engine.hpp>
+#include <devplace/runtime/pass.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/train/detail/step.hpp>
+
+namespace devplace::train::detail {
+
+/// The passes of this process's replicas through a network with layers that compute over the samples of all places. All
+/// replicas do one phase after the other; between two of them `Connection` reduces what the layers left, over the
+/// places of all processes (runtime::pass).
+template <class Net, class P, class Backend, class State, class Connection, std::size_t Places>
+class joint_passes {
+  using run = runtime::engine<Net, P, Backend>;
+  using input = typename run::input_element;
+
+ public:
+  /// Of a batch of `samples` samples in all.
+  joint_passes(State& state, Connection& connection, std::size_t samples)
+      : state_(state), connection_(connection), samples_(samples) {}
+
+  /// Place k's pass over its `rows` samples `x`; its memory has been prepared.
+  template <class T>
+  void add(std::size_t k, const step_memory<T>& memory, std::size_t rows, const input* x, const nn::random_key& key) {
+    passes_[k] = run::make_pass(state_.replicas[k], memory.workspace.data(), rows, nn::mode::train, key);
+    passes_[k].samples = samples_;
+    passes_[k].first = connection_.participants().first + k == 0;
+    passes_[k].reduced = &reduced_[k];
+    inputs_[k] = x;
+  }
+  const runtime::pass<P>& operator[](std::size_t k) const { return passes_[k]; }
+
+  void forward() {
+    in_phases([&](std::size_t k) { run::forward_phase(passes_[k], inputs_[k], run::output_of(passes_[k])); });
+  }
+  /// From the gradients of the losses; gradients of parameters are as those of runtime::run_backward.
+  template <class T>
+  void backward(const std::array<step_memory<T>, Places>& memory, bool add) {
+    in_phases([&](std::size_t k) {
+      const runtime::pass<P>& p = passes_[k];
+      const runtime::replica<typename run::roles::storage>& r = state_.replicas[k];
+      if (p.batch == 0 && p.phase == 0 && !add) run::clear_gradients(r);
+      run::backward_phase(p, r, inputs_[k], output_gradient_of<Net, P>(memory[k], p.batch), add);
+    });
+  }
+
+ private:
+  template <class F>
+  void in_phases(const F& f) {
+    for (std::size_t phase = 0; phase <= run::plan::meetings; ++phase) {
+      reduced_ = {};
+      runtime::for_each_replica<Backend>(state_, Places, [&](std::size_t k) {
+        passes_[k].phase = phase;
+        f(k);
+      });
+      connection_.reduce(reduced_);
+    }
+  }
+
+  State& state_;
+  Connection& connection_;
+  std::size_t samples_;
+  std::array<runtime::pass<P>, Places> passes_;
+  std::array<runtime::meeting, Places> reduced_;
+  std::array<const input*, Places> inputs_{};
+};
+
+}  // namespace devplace::train::detail

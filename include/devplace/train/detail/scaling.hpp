@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/optim/loss_scaling.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/train/detail/step.hpp>
+
+namespace devplace {
+
+/// Appears in the compiler's message for the scaler of a trainer that has none.
+struct LOSSES_ARE_SCALED_IN_mixed_half_ONLY;
+
+}  // namespace devplace
+
+#define DEVPLACE_DETAIL_NO_SCALER                                                                                    \
+  "trainer: this precision has no loss scaling, which is for mixed<half>: gradients in float, double and bf16 have " \
+  "the exponents of float or more; leave the scaler out."
+
+namespace devplace::train::detail {
+
+/// Sets a place's scale.
+struct set_scale_functor {
+  runtime::loss_scale* to;
+  runtime::loss_scale from;
+  DEVPLACE_HD void operator()(std::size_t) const { *to = from; }
+};
+
+/// The scale of a trainer's losses in a precision that needs none.
+template <bool Scales>
+struct scaling {
+  std::size_t divisor = 1;
+
+  template <class T>
+  static runtime::loss_scale* of(const step_memory<T>&) {
+    return nullptr;
+  }
+};
+
+/// The same in mixed<half>: the options, and how the batches that are being accumulated were scaled.
+template <>
+struct scaling<true> {
+  optim::loss_scaling options = {};
+  /// Gradients of a mean are divided by this number and multiplied by the scale, as PyTorch's are, before they are
+  /// rounded: that of the first batch of an accumulation that has samples, and 0 before it.
+  std::size_t divisor = 1;
+  bool of_samples = false;  ///< whether the mean is over the samples
+
+  template <class Loss>
+  void divides_by([[maybe_unused]] const Loss& loss) {
+    if constexpr (requires { loss.batchmean; }) of_samples = loss.batchmean;
+  }
+  /// For the targets of a whole batch: the number of their elements, which are labels for losses of classes, or
+  /// samples.
+  template <class Targets>
+  std::size_t divisor_for(const Targets& targets, reduction how) const {
+    if (how != reduction::mean) return 1;
+    return of_samples ? targets.extent(0) : targets.size();
+  }
+
+  template <class T>
+  static runtime::loss_scale* of(const step_memory<T>& memory) {
+    return memory.scale();
+  }
+  runtime::scaling_rule rule() const {
+    return {options.growth_factor, options.backoff_factor, options.growth_interval};
+  }
+};
+
+/// Sets the scale of every place.
+template <class Backend, class S, class T, std::size_t Places>
+void set_scale(const runtime::model_state<S>& state, const std::array<step_memory<T>, Places>& memory,
+               const optim::loss_scaler_state& to) {
+  for (std::size_t k = 0; k < Places; ++k)
+    devplace::detail::for_each_index<Backend>(
+        state.replicas[k].ordinal, 1, 1,
+        set_scale_functor{memory[k].scale(), {static_cast<float>(to.scale), 0, to.growth_tracker, to.skipped_steps}});
+}
+
+/// Reads a place's scale.
+template <class Backend, class T>
+optim::loss_scaler_state read_scale(int ordinal, const step_memory<T>& memory) {
+  runtime::loss_scale now;
+  devplace::detail::copy_out<Backend>(ordinal, &now, memory.scale(), sizeof now);
+  return {static_cast<double>(now.scale), now.growth_tracker, now.skipped_steps};
+}
+
+/// Adds the options and the scale to what processes compare.
+template <class Fingerprint>
+void add_scaling(Fingerprint& to, const optim::loss_scaling& options, const optim::loss_scaler_state& now) {
+  to.add_options("loss scaling's ", options);
+  to.add("loss scaler's scale", now.scale);
+  to.add("loss scaler's growth_tracker", now.growth_tracker);
+}
+
+// A template, so that only programs that use it compile it.
+template <class State>
+void require_scaler_state(const State& to) {
+  const auto scale = static_cast<float>(to.scale);
+  if (!devplace::detail::is_finite(scale) || !(scale >= runtime::loss_scale::smallest) || to.growth_tracker < 0 ||
+      to.skipped_steps < 0)
+    throw argument_error(
+        "trainer: a loss scaler's scale is a finite float of at least 1.18e-38, the smallest normal one, and its "
+        "counts "
+        "are not negative; give what step.scaler() returned.");
+}
+
+/// Throws if batches were accumulated, whose gradients have the scale that is to be changed.
+template <class Accumulation>
+void require_no_batches(const Accumulation& accumulated) {
+  if (accumulated.batches != 0)
+    throw error(
+        "trainer: batches have been accumulated whose gradients have the present scale of losses, and an update "
+        "divides "
+        "all by one scale; call flush() first, or change the scale after the update.");
+}
+
+}  // namespace devplace::train::detail

@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <type_traits>
+
+#include <devplace/nn/loss.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/optim/clip.hpp>
+#include <devplace/optim/loss_scaling.hpp>
+#include <devplace/optim/optimizer.hpp>
+#include <devplace/parallel/bucket_reduction.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/settle.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/accumulation.hpp>
+#include <devplace/train/detail/connection.hpp>
+#include <devplace/train/detail/joint_passes.hpp>
+#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/step.hpp>
+#include <devplace/train/step_loss.hpp>
+
+namespace devplace::train::detail {
+
+using devplace::detail::configuration;
+using devplace::detail::configured;
+
+/// What a trainer does behind its interface, whose functions have the same names and say more: it owns the memory of
+/// the steps on every place, runs the passes, and reduces, clips and updates.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches>
+class training {
+  using plan = runtime::network_plan<Net>;
+  using roles = precision_traits<P>;
+  using T = typename roles::gradient;
+  using state_type = runtime::model_state<typename roles::storage>;
+  using backend_type = placement_backend_t<Where>;
+  using connection_type = connection<Net, Where, P, Policy>;
+  static constexpr std::size_t places = local_place_count<Where>;
+  static constexpr bool scales = scales_losses<P>;
+
+ public:
+  using model_type = model<Net, Where, P>;
+  using loss_type = step_loss<typename roles::storage, Where>;
+  using optimizer_type = devplace::optimizer<Rule, model_type, typename connection_type::who_updates>;
+
+  template <configured = configuration>
+  training(model_type& m, const Loss& loss, const Rule& rule, const auto& policy) try
+      : state_(m.shared_state()),
+        how_(loss.reduce),
+        connection_(policy),
+        optimizer_(connection_.template optimizer<optimizer_type>(m, rule)) {
+    const runtime::sole_use use(*state_);
+    runtime::require_gradients<backend_type>(*state_);
+    for (std::size_t k = 0; k < places; ++k) {
+      const int ordinal = replica(k).ordinal;
+      losses_[k].emplace(loss.template bind<typename roles::accumulator, backend_type>(ordinal));
+      memory_[k].scalars = devplace::detail::allocate<backend_type>(ordinal, scalar_bytes, memory_purpose::workspace);
+    }
+    connection_.describe(loss, Batches);
+    reset_mean_loss();
+    if constexpr (scales) {
+      scaling_.divides_by(loss);
+      scale_losses({});
+    }
+  } catch (const std::bad_alloc&) {
+    devplace::detail::fail_without_memory("the trainer");
+  }
+
+  template <configured = configuration>
+  void prepare(std::size_t samples) {
+    static_cast<void>(own_state());
+    const std::size_t all = connection_.participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
+    runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
+      detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+    });
+    connection_.prepare();
+  }
+
+  template <configured = configuration>
+  void clip(const optim::clip_norm& rule) {
+    rule.validate();
+    static_cast<void>(own_state());
+    allocate_for_norm();
+    clip_ = rule;
+  }
+
+  template <configured = configuration>
+  void scale_losses(const optim::loss_scaling& options) {
+    options.validate();
+    auto& state = own_state();
+    require_no_batches(accumulation_);
+    allocate_for_norm();
+    scaling_.options = options;
+    set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
+  }
+  template <configured = configuration>
+  optim::loss_scaler_state scaler() const {
+    runtime::settle<backend_type>(own_state());
+    return read_scale<backend_type>(replica(0).ordinal, memory_[0]);
+  }
+  template <configured = configuration>
+  void set_scaler(const optim::loss_scaler_state& to) {
+    require_scaler_state(to);
+    auto& state = own_state();
+    require_no_batches(accumulation_);
+    runtime::settle<backend_type>(state);
+    set_scale<backend_type>(state, memory_, to);
+  }
+
+  template <class Samples, class Targets, configured = configuration>
+  loss_type step(const Samples& samples, const Targets& targets) {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    check_accumulation<backend_type>(state, accumulation_);
+    if (samples.extent(0) != targets.extent(0)) throw_other_targets(samples.extent(0), targets.extent(0));
+    if constexpr (spans_processes<Where>)
+      require_participants(samples.participants(), targets.participants(), connection_.participants());
+    if (!compared_) {
+      if constexpr (places > 1) compare_replicas<Net, backend_type>(state, memory_);
+      connection_.compare(state, optimizer_.rule(), clip_ ? clip_->max_norm : 0, [&]([[maybe_unused]] auto& all) {
+        if constexpr (scales) add_scaling(all, scaling_.options, scaler());
+      });
+      compared_ = true;
+    }
+    [[maybe_unused]] const stay_awake<backend_type> awake{};
+    const nn::random_key key{state.seed, state.step++, 0, 0};
+    ++state.gradient_writes;
+    const step_guard guard(state, accumulation_);
+    auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches, takes_norm());
+    if constexpr (scales)
+      if (accumulation_.batches == 0 || scaling_.divisor == 0) scaling_.divisor = scaling_.divisor_for(targets, how_);
+    runtime::renew_working_copies<backend_type>(state);
+    const bool add = accumulation_.batches != 0;
+    const auto for_each_part = [&](const auto& f) {
+      runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+        const auto x = devplace::detail::local_part(samples, k);
+        const auto y = devplace::detail::local_part(targets, k);
+        const std::size_t rows = runtime::checked_rows<typename model_type::input_extents>(x);
+        if (rows != y.extent(0)) throw_other_targets_here(rows, y.extent(0));
+        f(k, rows, x, y);
+      });
+    };
+    if constexpr (connection_type::joins_passes) {
+      joint_passes<Net, P, backend_type, state_type, connection_type, places> passes(state, connection_,
+                                                                                     samples.extent(0));
+      for_each_part([&](std::size_t k, std::size_t rows, const auto& x, const auto&) {
+        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+        passes.add(k, memory_[k], rows, x.data(), runtime::key_of_part(key, samples, k));
+      });
+      passes.forward();
+      for_each_part([&](std::size_t k, std::size_t, const auto&, const auto& y) {
+        compute_loss<Net, P, backend_type>(passes[k], replica(k), memory_[k], *losses_[k], y, add, scaling_.divisor);
+      });
+      passes.backward(memory_, add);
+    } else {
+      for_each_part([&](std::size_t k, std::size_t rows, const auto& x, const auto& y) {
+        detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+        forward_and_backward<Net, P, backend_type>(replica(k), memory_[k], *losses_[k], rows, x.data(), y,
+                                                   runtime::key_of_part(key, samples, k), add,
+                                                   reduction_of_buckets.after(k), scaling_.divisor);
+      });
+    }
+    if (++accumulation_.batches == Batches) update(state, reduction_of_buckets);
+    guard.done();
+    return {state_, how_};
+  }
+
+  template <configured = configuration>
+  bool flush() {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    check_accumulation<backend_type>(state, accumulation_);
+    if (accumulation_.batches == 0) return false;
+    [[maybe_unused]] const stay_awake<backend_type> awake{};
+    const step_guard guard(state, accumulation_);
+    parallel::no_bucket_reduction after_passes;
+    update(state, after_passes);
+    guard.done();
+    return true;
+  }
+
+  template <configured = configuration>
+  double mean_loss() const {
+    auto& state = own_state();
+    runtime::settle<backend_type>(state);
+    double sum[2] = {0, 0};
+    for (std::size_t k = 0; k < places; ++k) {
+      // Across processes pending batches are known here only after their update.
+      const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
+      double totals[4];
+      devplace::detail::copy_out<backend_type>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
+      for (std::size_t i = 0; i < 2; ++i)
+        sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
+    }
+    return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
+  }
+  template <configured = configuration>
+  void reset_mean_loss() {
+    runtime::settle<backend_type>(own_state());
+    for (std::size_t k = 0; k < places; ++k)
+      devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 4, 4,
+                                                     runtime::zero_functor<double>{memory_[k].totals()});
+  }
+
+  optimizer_type& optimizer() { return optimizer_; }
+  /// Number of batches since the last update.
+  std::size_t pending_batches() const { return accumulation_.batches; }
+
+ private:
+  const runtime::replica<typename roles::storage>& replica(std::size_t k) const { return state_->replicas[k]; }
+
+  state_type& own_state() const {
+    if (state_ == nullptr) throw error("this trainer was moved from; use the variable that it was moved to.");
+    return *state_;
+  }
+
+  /// Reduces the gradients and updates the parameters.
+  template <class Reduction, configured = configuration>
+  void update(state_type& state, Reduction& started) {
+    accumulation_.batches = 0;
+    connection_.reduce(state, takes_norm(), started);
+    for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
+      take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
+    optimizer_.update(state, how_ == reduction::mean, step_factors(), [&] {
+      connection_.spread(state);
+      if constexpr (scales) connection_.spread_scale(memory_);
+    });
+    for (auto& memory : memory_)
+      memory.counts = !spans_processes<Where>;
+  }
+
+  /// Whether the places that update need the norm of all gradients; it also tells whether all are finite.
+  bool takes_norm() const { return scales || clip_.has_value(); }
+
+  template <configured = configuration>
+  void allocate_for_norm() {
+    const std::size_t bytes = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
+    for (std::size_t k = 0; k < connection_.updating_places(); ++k)
+      if (memory_[k].clipping.data() == nullptr)
+        memory_[k].clipping =
+            devplace::detail::allocate<backend_type>(replica(k).ordinal, bytes, memory_purpose::workspace);
+  }
+
+  template <configured = configuration>
+  std::array<runtime::step_factors<T>, places> step_factors() {
+    std::array<runtime::step_factors<T>, places> factors{};
+    if (!takes_norm()) return factors;
+    const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
+    for (std::size_t k = 0; k < connection_.updating_places(); ++k) {
+      factors[k].factor = detail::clip<Net, backend_type, T>(rule, replica(k), memory_[k], how_, scaling_);
+      if constexpr (scales) factors[k].skip = &memory_[k].scale()->skips;
+    }
+    return factors;
+  }
+
+  std::shared_ptr<state_type> state_;
+  reduction how_;
+  connection_type connection_;
+  optimizer_type optimizer_;
+  std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
+  std::array<step_memory<T>, places> memory_;
+  std::optional<optim::clip_norm> clip_;
+  scaling<scales> scaling_;
+  accumulation accumulation_;
+  bool compared_ = false;  ///< whether the replicas were compared, at the first step
+};
+
+}  // namespace devplace::train::detail

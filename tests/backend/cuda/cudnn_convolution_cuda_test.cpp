@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/ops/convolution.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <devplace/backend/cuda/cudnn_convolution.hpp>
+#include <devplace/tensor/copy.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+#include "support/catch.hpp"
+#include "support/convolution_loops.hpp"
+#include "support/cuda_device.hpp"
+
+namespace dp = devplace;
+using dp::detail::convolution_pass;
+using dp::detail::product_math;
+
+static_assert(dp::detail::configuration::convolution == dp::detail::convolution_library::cudnn);
+
+namespace {
+
+using here = dp::on<dp::cpu>;
+using gpu = dp::on<dp::cuda<0>>;
+
+/// Small integers, whose products and sums are exact in float.
+template <class T>
+dp::tensor<T, dp::extents<dp::dyn>, here> small_integers(std::size_t n, std::size_t seed) {
+  dp::tensor<T, dp::extents<dp::dyn>, here> result(dp::extents<dp::dyn>{n});
+  for (std::size_t i = 0; i < n; ++i)
+    result.data()[i] = static_cast<T>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+  return result;
+}
+
+template <class T>
+std::vector<T> host_values(const dp::tensor<T, dp::extents<dp::dyn>, gpu>& x) {
+  const auto copy = dp::to<here>(x);
+  return {copy.data(), copy.data() + copy.size()};
+}
+
+template <class T>
+void compare_with_loops(const dp::detail::convolution_shape& s) {
+  const std::size_t outputs = s.groups * s.outputs;
+  const auto x = small_integers<T>(s.samples * s.groups * s.channels * s.plane(), 1);
+  const auto weight = small_integers<T>(s.weights(), 2), bias = small_integers<T>(outputs, 3);
+  const auto dy = small_integers<T>(s.samples * outputs * s.pixels(), 4);
+  const auto on_gpu = [](const auto& values) { return dp::to<gpu>(values); };
+  auto x_there = on_gpu(x), weight_there = on_gpu(weight), bias_there = on_gpu(bias), dy_there = on_gpu(dy);
+  auto y = on_gpu(dy), dx = on_gpu(x), dw = on_gpu(weight);
+  std::vector<T> expected_y(dy.size()), expected_dx(x.size());
+  std::vector<T> expected_dw(weight.data(), weight.data() + weight.size());
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    expected_y[i] = bias.data()[i / s.pixels() % outputs];
+  dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
+    expected_y[to] += x.data()[from] * weight.data()[by];
+    expected_dx[from] += dy.data()[to] * weight.data()[by];
+    expected_dw[by] += dy.data()[to] * x.data()[from];
+  });
+  for (T& value : expected_y)
+    value = value < 0 ? 0 : value;
+  using dp::backend::cuda;
+  dp::detail::dispatch<dp::op::convolution, cuda>(
+      0, dp::detail::convolution_arguments<T>{s, x_there.data().get(), weight_there.data().get(),
+                                              bias_there.data().get(), y.data().get(), dp::detail::epilogue::relu});
+  dp::detail::dispatch<dp::op::convolution_input_gradient, cuda>(
+      0, dp::detail::convolution_input_gradient_arguments<T>{s, dy_there.data().get(), weight_there.data().get(),
+                                                             nullptr, dx.data().get()});
+  dp::detail::dispatch<dp::op::convolution_weight_gradient, cuda>(
+      0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy_there.data().get(), x_there.data().get(),
+                                                              dw.data().get(), 1, nullptr});
+  CHECK(host_values(y) == expected_y);
+  CHECK(host_values(dx) == expected_dx);
+  CHECK(host_values(dw) == expected_dw);
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN accepts the description of every convolution, without a device", "[backend][cudnn]") {
+  for (const auto& shape : dp::test::convolution_shapes())
+    for (const auto pass :
+         {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
+      for (const auto element : {dp::detail::product_element::float32, dp::detail::product_element::float64}) {
+        const double beta = pass == convolution_pass::weight_gradient ? 1 : 0;
+        const dp::detail::convolution_key key{shape, pass, element, product_math::strict, beta, {256, 16, 8}};
+        INFO(to_string(key));
+        std::vector<dp::detail::cudnn_descriptor> parts;
+        CHECK(describe_convolution(parts, key, dp::detail::cudnn_caller{0, key}));
+      }
+}
+
+#if CUDNN_VERSION >= 91900
+namespace {
+
+/// What cuDNN 9.19 writes of a device, as an H100 has it.
+constexpr char h100[] = R"({"cudaDeviceId": 0, "deviceVer": 900, "driverVer": 13000, "totalGlobalMem": 85017755648,
+  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536,
+  "multiProcessorCount": 132, "warpSize": 32, "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "reservedSharedMemoryPerBlock": 1024, "maxRegistersPerSM": 65536, "maxCtasPerSM": 32, "maxThreadsPerBlock": 1024,
+  "maxThreadsPerSM": 2048, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1, "smClockRateKHz": 1980000,
+  "memClockRateKHz": 2619000, "l2CacheSize": 52428800, "deviceName": "NVIDIA H100 80GB HBM3"})";
+
+/// Makes plans as make_cudnn_plan does, but for these properties in place of a handle, which needs a device.
+bool has_engine_on_h100(const dp::detail::convolution_key& key) {
+  using dp::detail::cudnn_descriptor;
+  const dp::detail::cudnn_caller caller{0, key};
+  const auto set = [](const cudnn_descriptor& d, cudnnBackendAttributeName_t name, const cudnn_descriptor& other) {
+    cudnnBackendDescriptor_t handle = other.get();
+    REQUIRE(cudnnBackendSetAttribute(d.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle) == CUDNN_STATUS_SUCCESS);
+  };
+  cudnn_descriptor device(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, caller);
+  REQUIRE(cudnnBackendSetAttribute(device.get(), CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+                                   sizeof h100 - 1, h100) == CUDNN_STATUS_SUCCESS);
+  REQUIRE(device.finalize(caller));
+  std::vector<cudnn_descriptor> parts;
+  REQUIRE(describe_convolution(parts, key, caller));
+  cudnn_descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, caller);
+  set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, parts.back());
+  REQUIRE(graph.finalize(caller));
+  cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);
+  set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+  set(heuristic, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A, caller);
+  REQUIRE(heuristic.finalize(caller));
+  for (const cudnn_descriptor& configuration : heuristic_results(heuristic, caller)) {
+    if (!keeps_promises(configuration, key, caller)) continue;
+    cudnn_descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, caller);
+    set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+    set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
+    if (plan.finalize(caller) && workspace_of(plan, caller) <= dp::detail::cuda_cudnn_workspace::bytes) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN has a usable engine for every convolution on an H100, which need not be there", "[backend][cudnn]") {
+  using dp::detail::product_element;
+  for (const auto& shape : dp::test::convolution_shapes())
+    for (const auto pass :
+         {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
+      for (const auto& [element, math] : {std::pair{product_element::float32, product_math::strict},
+                                          std::pair{product_element::float32, product_math::tf32},
+                                          std::pair{product_element::float64, product_math::strict}}) {
+        const double beta = pass == convolution_pass::weight_gradient ? 1 : 0;
+        const dp::detail::convolution_key key{shape, pass, element, math, beta, {256, 256, 256}};
+        INFO(to_string(key));
+        CHECK(has_engine_on_h100(key));
+      }
+}
+#endif
+
+TEST_CASE("convolutions by cuDNN are right for every shape", "[backend][cudnn]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  for (const auto& shape : dp::test::convolution_shapes()) {
+    INFO(shape.samples << " samples, " << shape.groups << " groups of " << shape.channels << " to " << shape.outputs
+                       << ", " << shape.rows.in << "x" << shape.columns.in);
+    compare_with_loops<float>(shape);
+    compare_with_loops<double>(shape);
+  }
+}
+
+TEST_CASE("cuDNN has engines for usual layers that give the same bits in every run", "[backend][cudnn]") {
+  DEVPLACE_NEEDS_CUDA_DEVICE();
+  cudnnHandle_t handle = nullptr;
+  const dp::detail::cuda_scope device(0);
+  REQUIRE(cudnnCreate(&handle) == CUDNN_STATUS_SUCCESS);
+  const dp::detail::convolution_shape shape{32, 1, 64, 64, {28, 28, 3, 1, 1, 1}, {28, 28, 3, 1, 1, 1}};
+  for (const auto pass :
+       {convolution_pass::output, convolution_pass::input_gradient, convolution_pass::weight_gradient})
+    for (const auto math : {product_math::strict, product_math::tf32}) {
+      const dp::detail::convolution_key key{shape, pass, dp::detail::product_element::float32,
+                                            math,  0,    {256, 256, 256}};
+      INFO(to_string(key));
+      CHECK(make_cudnn_plan(handle, key, dp::detail::cuda_cudnn_workspace::bytes, 0).plan);
+    }
+  CHECK(cudnnDestroy(handle) == CUDNN_STATUS_SUCCESS);
+}

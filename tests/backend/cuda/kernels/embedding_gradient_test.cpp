@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/embedding_gradient.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/simt/emulator.hpp"
+
+namespace dp = devplace;
+
+TEST_CASE("the kernel of embedding's gradient adds the rows of each index, and none out of range", "[cuda]") {
+  for (const std::size_t columns : {1u, 33u, 200u})
+    for (const bool accumulate : {false, true}) {
+      constexpr std::size_t rows = 19, count = 100, without = 4;
+      std::vector<std::int32_t> indices(count);
+      for (std::size_t i = 0; i < count; ++i)
+        indices[i] = static_cast<std::int32_t>(i * i % 23) - 2;  // -2 to 20
+      std::vector<float> dy(count * columns), sums(rows * columns + 1, 0.5F);
+      std::vector<float> expected(sums.size(), accumulate ? 0.5F : 0.0F);
+      expected.back() = 0.5F;
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < columns; ++k) {
+          dy[i * columns + k] = 1 / static_cast<float>((i * columns + k) % 101 + 3);
+          if (indices[i] >= 0 && indices[i] < 19 && indices[i] != 4)
+            expected[static_cast<std::size_t>(indices[i]) * columns + k] += dy[i * columns + k];
+        }
+      const dp::detail::embedding_gradient_kernel<float, float, std::int32_t> kernel{
+          {indices.data(), dy.data(), sums.data(), count, rows, columns, without, accumulate}};
+      CHECK(kernel.blocks() == 3);
+      dp::test::simt::launch(2, kernel, 1);
+      CHECK(sums == expected);
+    }
+}

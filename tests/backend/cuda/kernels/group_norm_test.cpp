@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/backend/cuda/kernels/group_norm.hpp>
+
+#include <cstddef>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/simt/rows.hpp"
+
+namespace dp = devplace;
+namespace simt = devplace::test::simt;
+
+TEST_CASE("group_norm's kernels agree with the CPU's loops, for groups of any size", "[cuda]") {
+  using values = std::vector<float>;
+  const auto check_near = [](const values& found, const values& expected) {
+    for (std::size_t i = 0; i < found.size(); ++i)
+      REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-4).margin(2e-5));
+  };
+  for (const auto& shape : {dp::detail::group_shape{3, 1, 1}, {2, 5, 1}, {1, 3, 5}, {2, 4, 25}, {3, 2, 700}}) {
+    INFO(shape.groups << " groups of " << shape.members << " channels, " << shape.extent << " positions");
+    const std::size_t n = shape.row(), rows = 3 * shape.groups, channels = shape.groups * shape.members;
+    const values x = simt::logits(rows * n, 1), dy = simt::logits(rows * n, 2), weight = simt::logits(channels, 3),
+                 bias = simt::logits(channels, 4);
+    values found(x.size()), expected(x.size()), terms(x.size()), expected_terms(x.size());
+    const auto forward = [&](values& y) {
+      return dp::detail::normalize_group<float>{shape, y.data(), x.data(), weight.data(), bias.data(), 0.5};
+    };
+    simt::launch_rows(rows, n, forward(found));
+    for (std::size_t row = 0; row < rows; ++row)
+      forward(expected)(row);
+    check_near(found, expected);
+    const auto backward = [&](values& dx, values& products) {
+      return dp::detail::normalize_backward_group<float>{shape,         dx.data(), products.data(), x.data(), dy.data(),
+                                                         weight.data(), 0.5};
+    };
+    simt::launch_rows(rows, n, backward(found, terms));
+    for (std::size_t row = 0; row < rows; ++row)
+      backward(expected, expected_terms)(row);
+    check_near(found, expected);
+    check_near(terms, expected_terms);
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// libFuzzer target: any input is a safetensors file whose tensors lie inside it one after the other, or throws
+// file_error. The header of each accepted input that devplace can write is written and read again.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <devplace/io/detail/safetensors_format.hpp>
+#include <devplace/io/detail/safetensors_layout.hpp>
+
+#include "memory_source.hpp"
+
+namespace {
+
+namespace detail = devplace::detail;
+
+detail::safetensors_header read_header_of(std::span<const unsigned char> bytes) {
+  memory_source source(bytes);
+  detail::safetensors_header header = detail::read_safetensors_header(source, "input");
+  std::size_t data = 0;
+  for (const devplace::safetensors_entry& entry : header.tensors) {
+    require(entry.bytes <= bytes.size() && entry.offset >= bytes.size() - source.following().most &&
+            entry.offset <= bytes.size() - entry.bytes);
+    data += entry.bytes;
+  }
+  require(data == source.following().most);
+  return header;
+}
+
+bool can_be_written(const devplace::safetensors_entry& entry) {
+  return std::any_of(std::begin(detail::safetensors_types), std::end(detail::safetensors_types),
+                     [&](const auto& type) { return type.name == entry.dtype && !type.element.empty(); });
+}
+
+void round_trip(const detail::safetensors_header& header) {
+  std::vector<detail::safetensors_source> sources;
+  for (const devplace::safetensors_entry& entry : header.tensors) {
+    if (!can_be_written(entry)) return;
+    sources.push_back({entry, nullptr});
+  }
+  const std::string start = detail::lay_out_safetensors(sources, header.metadata, "output").header;
+  std::vector<unsigned char> bytes(start.begin(), start.end());
+  for (const auto& source : sources)
+    bytes.resize(bytes.size() + source.entry.bytes);
+  const detail::safetensors_header again = read_header_of(bytes);
+  require(again.metadata == header.metadata && again.tensors.size() == header.tensors.size());
+  for (std::size_t i = 0; i < again.tensors.size(); ++i) {
+    const devplace::safetensors_entry &a = again.tensors[i], &b = header.tensors[i];
+    require(a.name == b.name && a.dtype == b.dtype && a.extents == b.extents && a.bytes == b.bytes);
+  }
+}
+
+/// Valid files, plainly spelled and not.
+std::string seed_file(unsigned number) {
+  const char* const headers[] = {
+      R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}} )",
+      R"({"__metadata__":{"format":"pt","":"\n"},"\u00fc\ud83d\ude00":{"dtype":"F4","shape":[3,6],"data_offsets":[0,9]}})",
+      R"({ "x" : {"shape":[0,3], "data_offsets":[9,9],"dtype":"I64"},"":{"dtype":"U8","shape":[1,9],"data_offsets":[0,9]}})"};
+  const std::string header = headers[number % 3];
+  return static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(9, '\1');
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  detail::safetensors_header header;
+  try {
+    header = read_header_of({data, size});
+  } catch (const devplace::file_error&) {
+    return 0;
+  }
+  round_trip(header);
+  return 0;
+}
+
+/// One input in eight starts from a valid file: a fuzzer alone does not find a header whose offsets fit its shapes.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
+                                               unsigned seed) {
+  if (seed % 8 == 0) {
+    const std::string file = seed_file(seed / 8);
+    if (file.size() <= capacity) {
+      std::memcpy(data, file.data(), file.size());
+      size = file.size();
+    }
+  }
+  return LLVMFuzzerMutate(data, size, capacity);
+}

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <devplace/nn/batch_norm.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <ratio>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/gradient_check.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/place/thread_team.hpp>
+
+#include "support/layer_fixture.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+/// Two training passes on the fixture's input, of which the second is compared with its backward pass, and a
+/// prediction with the running statistics that they leave.
+template <class Net, class T>
+void compare_batch_norm(const std::string& name, std::size_t batch) {
+  using run = dp::runtime::engine<Net, T, dp::backend::cpu>;
+  using plan = dp::runtime::network_plan<Net>;
+  constexpr std::size_t rank = plan::input::rank + 1;
+  const std::string folder = "normalizations/" + name + (std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const auto read = [&](const char* file) { return dp::test::read_all<T, dp::dextents<rank>>(folder + file + ".npy"); };
+  const auto read_row = [&](const std::string& file) {
+    return dp::test::read_all<T, dp::dextents<1>>(folder + file + ".npy");
+  };
+  constexpr int place[] = {0};
+  const auto state =
+      dp::runtime::empty_state<T, dp::backend::cpu>(place, {plan::parameter_elements, plan::buffer_elements});
+  dp::runtime::require_gradients<dp::backend::cpu>(*state);
+  const auto& r = state->replicas.front();
+  plan::for_each_parameter([&](const std::string& path, auto, std::size_t offset) {
+    const auto values = read_row(path.substr(path.find('.') + 1));
+    std::copy(values.begin(), values.end(), r.parameter_data() + offset);
+  });
+  plan::for_each_buffer([&](const std::string&, auto entry, std::size_t offset) {
+    const bool ones = std::string(entry.info.name) == "running_var";
+    std::fill_n(r.buffer_data() + offset, entry.info.shape.size(), static_cast<T>(ones));
+  });
+
+  const std::vector<T> x = read("x"), dy = read("dy");
+  std::vector<T> workspace(run::workspace_bytes(batch, nn::mode::train) / sizeof(T)), dx(x.size());
+  const auto p = run::make_pass(r, workspace.data(), batch, nn::mode::train, {});
+  run::forward(p, x.data());
+  run::forward(p, x.data());
+  const T* const y = run::output_of(p);
+  dp::test::require_agreement(std::vector<T>(y, y + x.size()), read("y"), name + ": y");
+  run::backward(p, r, x.data(), dy.data(), false, dx.data());
+  dp::test::require_agreement(dx, read("dx"), name + ": dx");
+  const auto agree = [&](const char* prefix, const T* values, const auto& path, auto entry) {
+    const std::string file = prefix + path.substr(path.find('.') + 1);
+    dp::test::require_agreement(std::vector<T>(values, values + entry.info.shape.size()), read_row(file),
+                                name + ": " + file);
+  };
+  plan::for_each_parameter([&](const std::string& path, auto entry, std::size_t offset) {
+    agree("d", r.gradient_data() + offset, path, entry);
+  });
+  plan::for_each_buffer([&](const std::string& path, auto entry, std::size_t offset) {
+    agree("", r.buffer_data() + offset, path, entry);
+  });
+
+  const auto q = run::make_pass(r, workspace.data(), batch, nn::mode::predict, {});
+  run::forward(q, x.data());
+  dp::test::require_agreement(std::vector<T>(run::output_of(q), run::output_of(q) + x.size()), read("predicted"),
+                              name + ": predicted");
+}
+
+template <class Net>
+void compare_batch_norm_in_both(const std::string& name, std::size_t batch) {
+  compare_batch_norm<Net, float>(name, batch);
+  compare_batch_norm<Net, double>(name, batch);
+}
+
+}  // namespace
+
+TEST_CASE("batch_norm agrees with PyTorch, and so do its running statistics and predictions", "[nn]") {
+  compare_batch_norm_in_both<nn::sequential<nn::input<5>, nn::batch_norm<5>>>("batch_norm", 6);
+  compare_batch_norm_in_both<nn::sequential<nn::input<3, 11>, nn::batch_norm<3>>>("batch_norm_positions", 4);
+  compare_batch_norm_in_both<nn::sequential<nn::input<4, 3, 5>, nn::batch_norm<4>>>("batch_norm_images", 3);
+  using with_options = nn::batch_norm<3, nn::of_each_place, std::ratio<1, 4>, std::ratio<1, 1000>>;
+  compare_batch_norm_in_both<nn::sequential<nn::input<3, 2>, with_options>>("batch_norm_options", 4);
+}
+
+TEST_CASE("batch_norm's gradient agrees with differences", "[nn]") {
+  CHECK(
+      nn::check_gradients<nn::sequential<nn::input<3, 2, 5>, nn::batch_norm<3>, nn::batch_norm<3>>>(dp::seed{4}).worst <
+      1e-6);
+  CHECK(nn::check_gradients<nn::sequential<nn::linear<4, 9>, nn::batch_norm<9>, nn::linear<9, 3>>>(dp::seed{5}).worst <
+        1e-6);
+}
+
+TEST_CASE("batch_norm keeps its digits where the mean is large", "[nn]") {
+  using run = dp::runtime::engine<nn::sequential<nn::input<1, 64>, nn::batch_norm<1>>, float, dp::backend::cpu>;
+  std::vector<float> x(128), parameters(32), buffers(32), workspace(run::workspace_bytes(2, nn::mode::train) / 4);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = 1e6F + static_cast<float>(i % 2);
+  parameters[0] = 1;
+  dp::runtime::pass<float> p{2, 0, parameters.data(), buffers.data()};
+  p.mode = nn::mode::train;
+  p.master_parameters = parameters.data();
+  p.saved = reinterpret_cast<std::byte*>(workspace.data());
+  p.scratch = p.saved + run::saved_bytes(2, nn::mode::train) + run::output_bytes(2);
+  run::forward(p, x.data());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    REQUIRE(run::output_of(p)[i] == Catch::Approx(i % 2 == 0 ? -1 : 1).epsilon(1e-4));
+  CHECK(buffers[0] == Catch::Approx(1e5 + 0.05).epsilon(1e-7));
+  CHECK(buffers[16] == Catch::Approx(0.1 * 0.25 * 128 / 127));
+}
+
+TEST_CASE("batch_norm's bits do not depend on the number of threads", "[nn]") {
+  // Few channels of many elements, whose sums several threads share, with and without positions.
+  using net = nn::sequential<nn::input<3, 700>, nn::batch_norm<3>, nn::flatten, nn::batch_norm<2100>>;
+  using run = dp::runtime::engine<net, float, dp::backend::cpu>;
+  using plan = dp::runtime::network_plan<net>;
+  constexpr std::size_t batch = 120;
+  std::vector<float> x(batch * 2100), dy(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = 1.0F / static_cast<float>(i * 7919 % 1009 + 1);
+    dy[i] = 1.0F / static_cast<float>(i * 104729 % 1013 + 1);
+  }
+  const auto bits_of = [&](int threads) {
+    dp::set_thread_count(threads);
+    std::vector<float> parameters(plan::parameter_elements, 0.5F), gradients(parameters),
+        buffers(plan::buffer_elements);
+    std::vector<float> workspace(run::workspace_bytes(batch, nn::mode::train) / 4), dx(x.size());
+    dp::runtime::pass<float> p{batch, 0, parameters.data(), buffers.data()};
+    p.mode = nn::mode::train;
+    p.master_parameters = parameters.data();
+    p.saved = reinterpret_cast<std::byte*>(workspace.data());
+    p.scratch = p.saved + run::saved_bytes(batch, nn::mode::train) + run::output_bytes(batch);
+    run::forward(p, x.data());
+    plan::backward<dp::backend::cpu, float>(p, x.data(), run::output_of(p), dy.data(), dx.data(), gradients.data(),
+                                            false);
+    buffers.insert(buffers.end(), gradients.begin(), gradients.end());
+    buffers.insert(buffers.end(), dx.begin(), dx.end());
+    return buffers;
+  };
+  const auto one = bits_of(1);
+  CHECK(bits_of(2) == one);
+  CHECK(bits_of(5) == one);
+}
+
+TEST_CASE("batch_norm refuses to train with one element of each channel", "[nn]") {
+  using run = dp::runtime::engine<nn::sequential<nn::input<2>, nn::batch_norm<2>>, float, dp::backend::cpu>;
+  std::vector<float> x(2), parameters(32), buffers(32), workspace(run::workspace_bytes(1, nn::mode::train) / 4);
+  dp::runtime::pass<float> p{1, 0, parameters.data(), buffers.data()};
+  p.master_parameters = parameters.data();
+  p.saved = reinterpret_cast<std::byte*>(workspace.data());
+  p.scratch = p.saved + run::saved_bytes(1, nn::mode::predict) + run::output_bytes(1);
+  CHECK_NOTHROW(run::forward(p, x.data()));
+  p.mode = nn::mode::train;
+  CHECK_THROWS_WITH(run::forward(p, x.data()),
+                    Catch::Matchers::ContainsSubstring("more than one element of each channel"));
+}

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include <devplace/ops/detail/attention_arguments.hpp>
+
+#include "support/catch.hpp"
+
+namespace devplace::test {
+
+/// Random inputs of attention, and its results and gradients by plain loops in double over whole matrices of scores.
+struct attention_loops {
+  detail::attention_shape shape;
+  detail::attention_dropout<double> dropout;
+  double scale;
+  std::vector<double> queries, dresults, results, log_sums, dqueries;
+
+  attention_loops(const detail::attention_shape& s, double probability) : shape(s), scale(0.7) {
+    if (probability != 0)
+      dropout = {{{11, 12}}, 5, static_cast<std::uint64_t>(probability * 0x1p32), 1 / (1 - probability)};
+    std::mt19937 engine(static_cast<unsigned>(s.length * 8 + s.width));
+    std::normal_distribution<double> normal;
+    // In float, so that all types have the same inputs.
+    const auto draw = [&](std::size_t count) {
+      std::vector<double> values(count);
+      for (double& x : values)
+        x = static_cast<double>(static_cast<float>(normal(engine)));
+      return values;
+    };
+    const std::size_t rows = s.samples * s.length;
+    queries = draw(rows * 3 * s.row());
+    dresults = draw(rows * s.row());
+    results.resize(rows * s.row());
+    dqueries.resize(queries.size());
+    log_sums.resize(rows * s.heads);
+    for (std::size_t sample = 0; sample < s.samples; ++sample)
+      for (std::size_t head = 0; head < s.heads; ++head)
+        for (std::size_t query = 0; query < s.length; ++query)
+          attend(sample, head, query);
+  }
+
+  /// Element of the array of queries, `part` 1 being keys and 2 values.
+  std::size_t at(std::size_t sample, std::size_t position, std::size_t part, std::size_t head, std::size_t k) const {
+    return (((sample * shape.length + position) * 3 + part) * shape.heads + head) * shape.width + k;
+  }
+
+ private:
+  void attend(std::size_t sample, std::size_t head, std::size_t query) {
+    const std::size_t count = shape.causal ? query + 1 : shape.length;
+    const std::size_t result = ((sample * shape.length + query) * shape.heads + head) * shape.width;
+    std::vector<double> p(count), factor(count, 1), dp(count);
+    double sum = 0;
+    for (std::size_t key = 0; key < count; ++key) {
+      for (std::size_t k = 0; k < shape.width; ++k)
+        p[key] += scale * queries[at(sample, query, 0, head, k)] * queries[at(sample, key, 1, head, k)];
+      p[key] = std::exp(p[key]);
+      sum += p[key];
+      if (dropout.threshold != 0) {
+        const std::size_t block = (head * shape.length + query) * ((shape.length + 3) / 4) + key / 4;
+        const bool drops = dropout.of_sample(sample).block(block).word[key % 4] < dropout.threshold;
+        factor[key] = drops ? 0 : dropout.scale;
+      }
+    }
+    log_sums[(sample * shape.heads + head) * shape.length + query] = std::log(sum);
+    double product = 0;
+    for (std::size_t key = 0; key < count; ++key) {
+      p[key] /= sum;
+      for (std::size_t k = 0; k < shape.width; ++k) {
+        const std::size_t value = at(sample, key, 2, head, k);
+        results[result + k] += p[key] * factor[key] * queries[value];
+        dp[key] += factor[key] * dresults[result + k] * queries[value];
+        dqueries[value] += p[key] * factor[key] * dresults[result + k];
+      }
+      product += p[key] * dp[key];
+    }
+    for (std::size_t key = 0; key < count; ++key)
+      for (std::size_t k = 0; k < shape.width; ++k) {
+        const std::size_t of_query = at(sample, query, 0, head, k), of_key = at(sample, key, 1, head, k);
+        const double dscore = scale * p[key] * (dp[key] - product);
+        dqueries[of_query] += dscore * queries[of_key];
+        dqueries[of_key] += dscore * queries[of_query];
+      }
+  }
+};
+
+/// What an implementation computes of these inputs in T.
+template <class T>
+struct attention_results {
+  std::vector<T> queries, dresults, results, log_sums, dqueries, products;
+  detail::attention_arguments<T> forward;
+  detail::attention_gradient_arguments<T> backward;
+
+  explicit attention_results(const attention_loops& of)
+      : queries(of.queries.begin(), of.queries.end()),
+        dresults(of.dresults.begin(), of.dresults.end()),
+        results(of.results.size() + 1, T{-77}),
+        log_sums(of.log_sums.size() + 1, T{-77}),
+        dqueries(of.dqueries.size() + 1, T{-77}),
+        products(of.log_sums.size() + 1, T{-77}) {
+    const detail::attention_dropout<T> dropout{of.dropout.key, of.dropout.first_sample, of.dropout.threshold,
+                                               static_cast<T>(of.dropout.scale)};
+    const auto scale = static_cast<T>(of.scale);
+    forward = {of.shape, scale, dropout, queries.data(), results.data(), log_sums.data()};
+    backward = {of.shape,        scale,           dropout,         queries.data(), results.data(),
+                log_sums.data(), dresults.data(), dqueries.data(), products.data()};
+  }
+
+  /// All elements agree, and those behind the arrays are as before.
+  void require_agreement(const attention_loops& with, double tolerance) const {
+    const auto require = [&](const std::vector<T>& found, const std::vector<double>& expected) {
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        REQUIRE(std::abs(static_cast<double>(found[i]) - expected[i]) <=
+                tolerance * std::max(1.0, std::abs(expected[i])));
+      REQUIRE(found.back() == T{-77});
+    };
+    require(results, with.results);
+    require(log_sums, with.log_sums);
+    require(dqueries, with.dqueries);
+    REQUIRE(products.back() == T{-77});
+  }
+};
+
+}  // namespace devplace::test

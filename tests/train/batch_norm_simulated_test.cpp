@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// batch_norm over several places: with the samples of all of them, whose bits do not depend on who has which sample,
+// and with those of each place.
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <ratio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/mse.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/random_values.hpp"
+#include "support/thread_processes.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace collective = devplace::collective;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using host = dp::on<dp::cpu>;
+using three = dp::replicated<0, 1, 2>;
+/// All of its parameters have gradients that are sums of integers, so no bit depends on the order of places. Its layers
+/// meet in a row, in a residual, and with and without positions.
+using joint_net = nn::sequential<nn::input<3, 5>, nn::batch_norm<3, nn::over_all_places>, nn::tanh,
+                                 nn::residual<nn::batch_norm<3, nn::over_all_places>, nn::tanh>, nn::flatten,
+                                 nn::batch_norm<15, nn::over_all_places, std::ratio<1, 4>>>;
+
+/// Numbers whose rounded sums depend on the order.
+template <class Extents>
+auto fractions(const Extents& e, unsigned seed) {
+  auto x = dp::test::random_values<float>(e, seed);
+  for (std::size_t i = 0; i < x.size(); i += 5)
+    x.data()[i] *= 1e3F;
+  return x;
+}
+
+/// Parameters and running statistics of a training with two batches for each update; `place(x)` divides a batch.
+template <class Where, class Policy, class Place>
+std::vector<float> train_joint(const Policy& policy, const Place& place) {
+  dp::model<joint_net, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F, .momentum = 0.5F}, policy,
+                   dp::accumulate<2>{}};
+  for (unsigned i = 0; i < 5; ++i) {
+    const std::size_t rows = i == 3 ? 2 : 13;
+    step(place(fractions(dp::extents<dp::dyn, 3, 5>{rows}, 2 * i)),
+         place(fractions(dp::extents<dp::dyn, 15>{rows}, 2 * i + 1)));
+  }
+  step.flush();
+  dp::check_replicas(model);
+  const auto here = dp::to<host>(model);
+  const auto& r = here.state().replicas[0];
+  std::vector<float> bits(r.parameter_data(), r.parameter_data() + r.parameters.bytes() / sizeof(float));
+  bits.insert(bits.end(), r.buffer_data(), r.buffer_data() + r.buffers.bytes() / sizeof(float));
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("batch_norm over all places has the same bits however samples are divided", "[train]") {
+  const auto on_host = train_joint<host>(collective::all_reduce<>{}, [](const auto& x) { return dp::to<host>(x); });
+  const auto splits = [](const auto& rule) {
+    return train_joint<three>(collective::ring_all_reduce{}, [&](const auto& x) {
+      return dp::scatter<dp::batch_placement_t<three>>(x, rule(x.extent(0)));
+    });
+  };
+  CHECK(splits([](std::size_t n) { return dp::split::sizes{n - 2, 1UL, 1UL}; }) == on_host);
+  CHECK(splits([](std::size_t n) { return dp::split::sizes{0UL, 1UL, n - 1}; }) == on_host);
+  CHECK(splits([](std::size_t n) { return dp::split::sizes{n, 0UL, 0UL}; }) == on_host);
+  CHECK_NOTHROW(dp::test::in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    using across = dp::across<host>;
+    const auto found =
+        train_joint<across>(collective::all_reduce<>{}, [](const auto& x) { return dp::to_batch<across>(x); });
+    if (found != on_host) throw std::logic_error("other bits");
+  }));
+  for (const float x : on_host)
+    REQUIRE(std::isfinite(x));
+}
+
+TEST_CASE("batch_norm of each place normalises the samples of each place, and keeps the first one's statistics",
+          "[train]") {
+  using two = dp::replicated<0, 1>;
+  dp::model<nn::sequential<nn::input<2>, nn::batch_norm<2>>, two> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.5F}};
+  const dp::tensor<float, dp::extents<dp::dyn, 2>, host> x{{1, 5}, {3, 9}, {100, 200}, {300, 0}, {500, 100}};
+  const dp::tensor<float, dp::extents<dp::dyn, 2>, host> y{{-1, -1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}};
+  const auto place = [](const auto& values, std::size_t first) {
+    return dp::scatter<dp::batch_placement_t<two>>(values, dp::split::sizes{first, values.extent(0) - first});
+  };
+  const auto running = [&] {
+    dp::check_replicas(model);
+    const auto here = dp::to<host>(model);
+    const float* const values = here.state().replicas[0].buffer_data();
+    return std::vector<float>{values[0], values[1], values[16], values[17]};
+  };
+  // Outputs of the first place are -1 and 1; those of the second one are 0 on average, with a mean square of 1.
+  CHECK(step(place(x, 2), place(y, 2)).item() == Catch::Approx(0.6).epsilon(1e-4));
+  const std::vector<float> of_first{0.2F, 0.7F, 0.9F + 0.1F * 2, 0.9F + 0.1F * 8};
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(running()[i] == Catch::Approx(of_first[i]).epsilon(1e-5));
+  // A place without samples does nothing, one with a single sample throws.
+  CHECK(std::isfinite(step(place(x, 5), place(y, 5)).item()));
+  const auto before = running();
+  CHECK(std::isfinite(step(place(x, 0), place(y, 0)).item()));
+  CHECK(running() == before);
+  CHECK_THROWS_WITH(step(place(x, 1), place(y, 1)),
+                    ContainsSubstring("replica 0 of 2 (cuda:0): batch_norm: training needs more than one element"));
+}
+
+TEST_CASE("memory and traffic of batch_norm over all places are as planned, and steps do not allocate", "[train]") {
+  using model_type = dp::model<joint_net, three>;
+  using plan = dp::memory_plan<model_type, dp::batch<12>, dp::optim::sgd, collective::ring_all_reduce>;
+  const auto first = dp::memory_statistics<dp::cuda<0>>().allocated;
+  dp::reset_peak_memory<dp::cuda<0>>();
+  model_type model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.1F, .momentum = 0.5F},
+                   collective::ring_all_reduce{}, dp::accumulate<2>{}};
+  step.prepare(12);
+  const auto allocations = dp::memory_statistics<dp::cuda<0>>().allocations;
+  const auto x = dp::to_batch<three>(fractions(dp::extents<dp::dyn, 3, 5>{12}, 1));
+  const auto y = dp::to_batch<three>(fractions(dp::extents<dp::dyn, 15>{12}, 2));
+  const auto of_batch = dp::memory_statistics<dp::cuda<0>>().allocations - allocations;
+  for (int i = 0; i < 4; ++i)
+    step(x, y);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().allocations == allocations + of_batch);
+  const std::size_t batch_bytes = 2 * 4 * 15 * sizeof(float);
+  CHECK(dp::memory_statistics<dp::cuda<0>>().peak - first == plan::bytes + batch_bytes);
+
+  // Forward and backward reduce twice 2 integers of 8 bytes for each of 3 + 3 + 15 channels.
+  constexpr dp::step_traffic<model_type, collective::ring_all_reduce> traffic;
+  CHECK(traffic.statistics == 2 * (2 * 2 * 8 * 21) * 2 * (3 - 1));
+}
