@@ -1,53 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Microseconds of convolutions and of a training step of a small CNN on the CPU, with images like MNIST's.
+// Microseconds of convolutions on the CPU, of images like MNIST's.
 //
-// Answers questions on standard input, one a line, with seconds per call: `forward <name>`, `both <name>` (forward, and
-// backward to the input and the parameters), `step <batch>`, `predict <batch>`, with `threads <count>` before. The
-// names are conv1, conv2, conv3 and pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn.
+// Answers questions on standard input, one a line, with seconds per call: `forward <name>` and `both <name>` (forward,
+// and backward to the input and the parameters), with `threads <count>` before. The names are conv1, conv2, conv3 and
+// pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn.
 
 #include <cstddef>
-#include <cstdint>
 #include <iostream>
 #include <string>
 #include <utility>
 
 #include <devplace/convolution.hpp>
-#include <devplace/nn/cross_entropy.hpp>
-#include <devplace/nn/flatten.hpp>
 #include <devplace/nn/input.hpp>
-#include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/optim/sgd.hpp>
 #include <devplace/place/thread_team.hpp>
-#include <devplace/train/trainer.hpp>
 
 #include "support/timing.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
-using dp::bench::now;
+using dp::bench::time_of;
 using on_cpu = dp::on<dp::cpu>;
 
 namespace {
-
-/// Seconds per call, the mean over about 50 ms, after two calls that are not counted.
-template <class Call>
-double time_of(const Call& call) {
-  call();
-  call();
-  std::size_t calls = 0;
-  const double begin = now();
-  do {
-    call();
-    ++calls;
-  } while (now() - begin < 0.05);
-  return (now() - begin) / static_cast<double>(calls);
-}
 
 constexpr std::size_t batch = 64;
 
@@ -77,21 +56,6 @@ double layer(const std::string& name, bool backward) {
   return layer<64, 64, 14, 1>(backward);
 }
 
-using cnn = nn::sequential<nn::input<1, 28, 28>, nn::conv2d<1, 16, nn::kernel<3>, nn::padding<1>>, nn::relu,
-                           nn::max_pool2d<nn::kernel<2>>, nn::conv2d<16, 32, nn::kernel<3>, nn::padding<1>>, nn::relu,
-                           nn::max_pool2d<nn::kernel<2>>, nn::flatten, nn::linear<32 * 7 * 7, 10>>;
-
-double network(std::size_t rows, bool train) {
-  dp::model<cnn, on_cpu> model{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.9}};
-  const auto x = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 1, 28, 28>{rows}, dp::seed{2}, 0.0F, 1.0F);
-  dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{rows});
-  for (std::size_t i = 0; i < rows; ++i)
-    labels(i) = static_cast<std::int64_t>(i % 10);
-  if (train) return time_of([&] { static_cast<void>(step(x, labels)); });
-  return time_of([&] { static_cast<void>(model.predict(x)); });
-}
-
 }  // namespace
 
 int main() {
@@ -100,10 +64,8 @@ int main() {
     double seconds = 0;
     if (question == "threads")
       dp::set_thread_count(std::stoi(of));
-    else if (question == "forward" || question == "both")
-      seconds = layer(of, question == "both");
     else
-      seconds = network(std::stoul(of), question == "step");
+      seconds = layer(of, question == "both");
     std::cout << seconds << std::endl;
   }
 }

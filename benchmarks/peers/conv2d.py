@@ -15,7 +15,6 @@ import time
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 BATCH = 64
 LAYERS = {"conv1": (1, 16, 28, 3), "conv2": (16, 32, 14, 3), "conv3": (32, 64, 14, 3), "pointwise": (64, 64, 14, 1)}
@@ -65,32 +64,6 @@ def layer(name, backward):
     return both if backward else forward
 
 
-def network(rows, train):
-    net = nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Conv2d(16, 32, 3, padding=1),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Flatten(),
-        nn.Linear(32 * 7 * 7, 10),
-    )
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
-    x, labels = torch.rand(rows, 1, 28, 28), torch.arange(rows) % 10
-
-    def step():
-        optimizer.zero_grad()
-        functional.cross_entropy(net(x), labels).backward()
-        optimizer.step()
-
-    def predict():
-        with torch.no_grad():
-            net(x)
-
-    return step if train else predict
-
-
 def main():
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
@@ -98,13 +71,12 @@ def main():
     devplace = Devplace(sys.argv[1])
     devplace.seconds(f"threads {threads}")
     items = {f"{kind} {name}": layer(name, kind == "both") for name in LAYERS for kind in ("forward", "both")}
-    items.update({f"{kind} {rows}": network(rows, kind == "step") for rows in (64, 1024) for kind in ("step", "predict")})
     times = {question: ([], []) for question in items}
     for _ in range(rounds):
         for question, call in items.items():
             times[question][0].append(devplace.seconds(question))
             times[question][1].append(seconds(call))
-    print(f"{threads} thread(s), batch {BATCH} unless named, median of {rounds} rounds, microseconds; torch {torch.__version__}")
+    print(f"{threads} thread(s), batch {BATCH}, median of {rounds} rounds, microseconds; torch {torch.__version__}")
     for question, (mine, theirs) in times.items():
         a, b = statistics.median(mine) * 1e6, statistics.median(theirs) * 1e6
         print(f"{question:18} devplace {a:9.0f}  PyTorch {b:9.0f}  PyTorch / devplace {b / a:5.2f}")

@@ -20,4 +20,18 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// Seconds per call, the mean over about 50 ms, after two calls that are not counted.
+template <class Call>
+double time_of(const Call& call) {
+  call();
+  call();
+  std::size_t calls = 0;
+  const double begin = now();
+  do {
+    call();
+    ++calls;
+  } while (now() - begin < 0.05);
+  return (now() - begin) / static_cast<double>(calls);
+}
+
 }  // namespace devplace::bench

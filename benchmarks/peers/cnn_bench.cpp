@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Microseconds of training and prediction of the network of examples/cnn.cpp on the CPU.
+//
+// Answers questions on standard input, one a line, with seconds per call: `step <batch>` and `predict <batch>`, with
+// `threads <count>` before. benchmarks/peers/cnn.py asks it and PyTorch in turn.
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include <devplace/convolution.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/place/thread_team.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/timing.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using on_cpu = dp::on<dp::cpu>;
+
+namespace {
+
+template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
+using conv = nn::conv2d<In, Out, nn::kernel<3>, nn::stride<Stride>, nn::padding<1>, nn::no_bias>;
+
+template <std::size_t C>
+using same_size =
+    nn::sequential<nn::residual<conv<C, C>, nn::batch_norm<C>, nn::relu, conv<C, C>, nn::batch_norm<C>>, nn::relu>;
+
+template <std::size_t In, std::size_t Out>
+using half_size = nn::sequential<
+    nn::residual<nn::projected_by<nn::conv2d<In, Out, nn::kernel<1>, nn::stride<2>, nn::no_bias>, nn::batch_norm<Out>>,
+                 conv<In, Out, 2>, nn::batch_norm<Out>, nn::relu, conv<Out, Out>, nn::batch_norm<Out>>,
+    nn::relu>;
+
+using net =
+    nn::sequential<nn::input<1, 28, 28>, conv<1, 16>, nn::batch_norm<16>, nn::relu, nn::max_pool2d<nn::kernel<2>>,
+                   same_size<16>, half_size<16, 32>, same_size<32>, nn::global_average_pool, nn::linear<32, 10>>;
+
+double network(std::size_t rows, bool train) {
+  dp::model<net, on_cpu> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  const auto x = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 1, 28, 28>{rows}, dp::seed{2}, 0.0F, 1.0F);
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{rows});
+  for (std::size_t i = 0; i < rows; ++i)
+    labels(i) = static_cast<std::int64_t>(i % 10);
+  if (train) return dp::bench::time_of([&] { static_cast<void>(step(x, labels)); });
+  return dp::bench::time_of([&] { static_cast<void>(model.predict(x)); });
+}
+
+}  // namespace
+
+int main() {
+  std::string question, of;
+  while (std::cin >> question >> of) {
+    double seconds = 0;
+    if (question == "threads")
+      dp::set_thread_count(std::stoi(of));
+    else
+      seconds = network(std::stoul(of), question == "step");
+    std::cout << seconds << std::endl;
+  }
+}
