@@ -16,14 +16,19 @@
 #include <devplace/memory/statistics.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/mse.hpp>
+#include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/scatter.hpp>
+#include <devplace/parallel/to_batch.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "parallel/nine_devices.hpp"
 #include "support/catch.hpp"
+#include "support/forked_group.hpp"
+#include "support/replicas.hpp"
+#include "support/sanitizers.hpp"
 #include "support/thread_processes.hpp"
 
 namespace dp = devplace;
@@ -131,6 +136,17 @@ std::pair<wire_values, double> trained(std::size_t steps) {
   return {result, loss};
 }
 
+/// The parameters after steps with batches that do not divide, one of them smaller than the number of places.
+template <class Where, class Policy>
+std::vector<float> trained_on() {
+  dp::model<nn::sequential<nn::linear<6, 5>, nn::linear<5, 3>>, Where> model{dp::seed{1}};
+  dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125, .momentum = 0.5}, Policy{}};
+  for (const std::size_t rows : {std::size_t{7}, std::size_t{1}, std::size_t{10}, std::size_t{6}})
+    step(dp::to_batch<Where>(dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 6>{rows}, dp::seed{rows}, -1, 1)),
+         dp::to_batch<Where>(dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 3>{rows}, dp::seed{3}, -1, 1)));
+  return dp::test::parameters_of(model);
+}
+
 }  // namespace
 
 TEST_CASE("gradients are rounded once by each place and once as sums, with equal bits everywhere", "[parallel]") {
@@ -175,3 +191,16 @@ TEST_CASE("training with gradients in bf16 between places stays near that in flo
   for (std::size_t i = 0; i != near[0].size(); ++i)
     CHECK(std::abs(near[0][i] - far[0][i]) < 0.01);
 }
+
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
+TEST_CASE("processes that send gradients in 16 bits have the bits of one process with as many places", "[parallel]") {
+  using process = dp::across<dp::on<dp::cpu>>;
+  using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>, collective::buckets<1, 1>>;
+  using in_half = collective::reduce_and_broadcast<collective::wire<dp::half>>;
+  using one_in_half = collective::all_reduce<collective::wire<dp::half>>;
+  const auto two = support::in_forked_group(2, trained_on<process, in_bf16>);
+  const auto three = support::in_forked_group(3, trained_on<process, in_half>);
+  CHECK(support::differences(two, trained_on<dp::replicated<0, 1>, in_bf16>()) == "");
+  CHECK(support::differences(three, trained_on<wire_where, one_in_half>()) == "");
+}
+#endif

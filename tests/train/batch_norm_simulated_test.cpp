@@ -25,7 +25,9 @@
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
+#include "support/forked_group.hpp"
 #include "support/random_values.hpp"
+#include "support/sanitizers.hpp"
 #include "support/thread_processes.hpp"
 
 namespace dp = devplace;
@@ -72,10 +74,16 @@ std::vector<float> train_joint(const Policy& policy, const Place& place) {
   return bits;
 }
 
+/// The same on the CPU, of one process or of those of a scope.
+template <class Where>
+std::vector<float> train_joint_on_host() {
+  return train_joint<Where>(collective::all_reduce<>{}, [](const auto& x) { return dp::to_batch<Where>(x); });
+}
+
 }  // namespace
 
 TEST_CASE("batch_norm over all places has the same bits however samples are divided", "[train]") {
-  const auto on_host = train_joint<host>(collective::all_reduce<>{}, [](const auto& x) { return dp::to<host>(x); });
+  const auto on_host = train_joint_on_host<host>();
   const auto splits = [](const auto& rule) {
     return train_joint<three>(collective::ring_all_reduce{}, [&](const auto& x) {
       return dp::scatter<dp::batch_placement_t<three>>(x, rule(x.extent(0)));
@@ -86,14 +94,21 @@ TEST_CASE("batch_norm over all places has the same bits however samples are divi
   CHECK(splits([](std::size_t n) { return dp::split::sizes{n, 0UL, 0UL}; }) == on_host);
   CHECK_NOTHROW(dp::test::in_processes(3, [&](const dp::process_group& group) {
     const dp::process_scope scope{group};
-    using across = dp::across<host>;
-    const auto found =
-        train_joint<across>(collective::all_reduce<>{}, [](const auto& x) { return dp::to_batch<across>(x); });
-    if (found != on_host) throw std::logic_error("other bits");
+    if (train_joint_on_host<dp::across<host>>() != on_host) throw std::logic_error("other bits");
   }));
   for (const float x : on_host)
     REQUIRE(std::isfinite(x));
 }
+
+#if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
+TEST_CASE("batch_norm over processes with shared memory has the bits of one process", "[train]") {
+  const auto two = support::in_forked_group(2, train_joint_on_host<dp::across<host>>);
+  const auto three = support::in_forked_group(3, train_joint_on_host<dp::across<host>>);
+  const auto expected = train_joint_on_host<host>();
+  CHECK(support::differences(two, expected) == "");
+  CHECK(support::differences(three, expected) == "");
+}
+#endif
 
 TEST_CASE("batch_norm of each place normalises the samples of each place, and keeps the first one's statistics",
           "[train]") {
