@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Run by mpirun with 1 to 4 processes: a training over them, from the documentation, has the bits of one process with
-// as many simulated devices.
+// as many simulated devices, also with gradients in 16 bits.
 
 #include <cmath>
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include <devplace/parallel.hpp>
 #include <devplace/parallel/mpi.hpp>
 #include <devplace/parallel/mpi_collectives.hpp>
+#include <devplace/parallel/wire.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "mpi/check.hpp"
@@ -114,6 +115,9 @@ int run(int argc, char** argv) {
   using by_mpi = dp::collective::all_reduce<dp::collective::mpi>;
   const auto normalized = train_normalized<dp::on<dp::cpu>, dp::collective::all_reduce<>>();
   CHECK((train_normalized<dp::across<dp::on<dp::cpu>>, by_mpi>()) == normalized);
+  using in_bf16 = dp::collective::all_reduce<dp::collective::wire<dp::bf16>>;
+  if (session.processes().size() == 2)
+    CHECK((train<dp::across<dp::on<dp::cpu>>, in_bf16>()) == (train<dp::replicated<0, 1>, in_bf16>()));
   train_beside_a_solver();
   return 0;
 }
