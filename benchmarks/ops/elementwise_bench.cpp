@@ -51,6 +51,7 @@ void operations(std::size_t n, const Visit& visit) {
   visit("tanh, backward", [&] { to = x * (1.0F - y * y); });
   visit("sigmoid(x)", [&] { to = dp::sigmoid(x); });
   visit("expm1(x)", [&] { to = dp::expm1(x); });
+  visit("log(x)", [&] { to = dp::log(x); });
   visit("erf(x)", [&] { to = dp::erf(x); });
   visit("gelu(x)", [&] { to = dp::gelu(x); });
   visit("gelu, backward", [&] { to = dp::nn::gelu::gradient(y, x); });

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("softmax, log_softmax and cross_entropy have all their digits
   CHECK(std::fabs(dp::cross_entropy(x, labels, {}, dp::reduction::sum)() / loss - 1) < 4 * epsilon);
 }
 
-TEMPLATE_TEST_CASE("exp, tanh and sigmoid have their digits under -ffast-math", "[fast_math]", float, double) {
+TEMPLATE_TEST_CASE("exp, tanh, sigmoid and log have their digits under -ffast-math", "[fast_math]", float, double) {
   constexpr std::size_t count = 1001;
   dp::tensor<TestType, dp::extents<count>, on_cpu> x(dp::extents<count>{});
   for (std::size_t i = 0; i != count; ++i)
@@ -97,6 +97,13 @@ TEMPLATE_TEST_CASE("exp, tanh and sigmoid have their digits under -ffast-math", 
     worst = std::fmax(worst, std::fabs(e(i) / std::exp(at) - 1));
     if (at != 0) worst = std::fmax(worst, std::fabs(t(i) / std::tanh(at) - 1));
     worst = std::fmax(worst, std::fabs(s(i) * (1 + std::exp(-at)) - 1));
+  }
+  CHECK(worst < 3 * std::numeric_limits<TestType>::epsilon());
+  const dp::tensor log_of_e = log(e);
+  worst = 0;
+  for (std::size_t i = 0; i != count; ++i) {
+    const long double exact = std::log(static_cast<long double>(e(i)));
+    if (exact != 0) worst = std::fmax(worst, std::fabs(log_of_e(i) / exact - 1));
   }
   CHECK(worst < 3 * std::numeric_limits<TestType>::epsilon());
   const dp::tensor<TestType, dp::extents<2>, on_cpu> far{-80, 80};

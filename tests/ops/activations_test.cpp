@@ -64,13 +64,3 @@ TEMPLATE_TEST_CASE("activations are accurate also where they almost vanish", "[o
   CHECK(worst_between<TestType>(-2, 40, gelu_tanh, exact_gelu_tanh) <= 20);
   CHECK(worst_between<TestType>(-9, -2, gelu_tanh, exact_gelu_tanh) <= 200);
 }
-
-TEMPLATE_TEST_CASE("log_of_one_plus is within 3 ulp", "[ops]", float, double) {
-  double worst = 0;
-  for (int i = 0; i <= 100000; ++i) {
-    const TestType u = static_cast<TestType>(i) / 100000;
-    worst = larger(worst, dp::test::ulps(dp::detail::elementary::log_of_one_plus(u),
-                                         std::log1p(static_cast<dp::test::wider<TestType>>(u))));
-  }
-  CHECK(worst <= 3);
-}

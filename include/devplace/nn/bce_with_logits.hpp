@@ -9,7 +9,7 @@
 
 #include <devplace/nn/detail/placed_weights.hpp>
 #include <devplace/nn/detail/pointwise_loss.hpp>
-#include <devplace/ops/detail/activations.hpp>
+#include <devplace/ops/detail/logarithm.hpp>
 
 namespace devplace::nn::detail {
 
@@ -24,7 +24,7 @@ struct binary_cross_entropy {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t i) const {
     const T p = positive == nullptr ? T{1} : positive[i * positive_stride];
-    const T tail = devplace::detail::elementary::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
+    const T tail = devplace::detail::log_of_one_plus(devplace::detail::fast_exp(-std::fabs(x)));
     const T of_one = tail + (x < 0 ? -x : T{0});  // -log s
     const T of_zero = tail + (x < 0 ? T{0} : x);  // -log(1 - s)
     return scaled(product(p * t, of_one) + product(1 - t, of_zero), i);

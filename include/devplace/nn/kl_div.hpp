@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 
 #include <devplace/nn/detail/pointwise_loss.hpp>
+#include <devplace/ops/detail/logarithm.hpp>
 
 namespace devplace::nn::detail {
 
@@ -16,7 +16,7 @@ struct divergence {
 
   DEVPLACE_HD T loss(T x, T t, std::size_t) const {
     const T p = log_target ? devplace::detail::fast_exp(t) : t;
-    return p == 0 ? T{0} : p * ((log_target ? t : std::log(t)) - x);
+    return p == 0 ? T{0} : p * ((log_target ? t : devplace::detail::fast_log(t)) - x);
   }
   DEVPLACE_HD T derivative(T, T t, std::size_t) const { return log_target ? -devplace::detail::fast_exp(t) : -t; }
 };

@@ -88,7 +88,7 @@ DEVPLACE_DETAIL_UNARY(relu, detail::unary<detail::elementary::relu>);
 DEVPLACE_DETAIL_UNARY(exp, detail::unary<detail::elementary::exponential>);
 /// exp(x) - 1 within 3 ulp, also for small x.
 DEVPLACE_DETAIL_UNARY(expm1, detail::unary<detail::elementary::exponential_minus_one>);
-/// Natural logarithm.
+/// Natural logarithm within 1 ulp, -infinity for 0 and NaN below.
 DEVPLACE_DETAIL_UNARY(log, detail::unary<detail::elementary::logarithm>);
 /// Square root.
 DEVPLACE_DETAIL_UNARY(sqrt, detail::unary<detail::elementary::square_root>);

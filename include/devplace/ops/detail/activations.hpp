@@ -6,6 +6,7 @@
 
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
+#include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/normal_distribution.hpp>
 
 // Functors of activations x F(x), F being a symmetric distribution function, and of softplus, for host and devices.
@@ -86,22 +87,6 @@ struct gated_gradient {
     return dy * (same_bits<T>(same_bits<bits>(T{1}) & ~negative) + opposite);
   }
 };
-
-/// log(1 + u) within 3 ulp for 0 <= u <= 1: 2 artanh(s) with s = u / (2 + u) <= 1/3, by its power series.
-template <class T, int K = 0>
-[[gnu::always_inline]] DEVPLACE_HD constexpr T artanh_series(T square) {
-  constexpr int last = sizeof(T) == 4 ? 7 : 16;  // (1/3)^(2 last + 2) / (2 last + 3) < 2^-28 or 2^-58
-  constexpr T term = T{1} / static_cast<T>(2 * K + 1);
-  if constexpr (K == last)
-    return term;
-  else
-    return artanh_series<T, K + 1>(square) * square + term;
-}
-template <class T>
-[[gnu::always_inline]] DEVPLACE_HD inline T log_of_one_plus(T u) {
-  const T s = u / (T{2} + u);
-  return 2 * s * artanh_series(s * s);
-}
 
 /// log(1 + exp(x)).
 struct softplus {

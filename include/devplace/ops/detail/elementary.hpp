@@ -9,6 +9,7 @@
 #include <devplace/config.hpp>
 #include <devplace/ops/detail/exponential.hpp>
 #include <devplace/ops/detail/limits.hpp>
+#include <devplace/ops/detail/logarithm.hpp>
 #include <devplace/ops/detail/normal_distribution.hpp>
 #include <devplace/tensor/dtype.hpp>
 
@@ -139,7 +140,7 @@ struct relu {
     }                                                            \
   }
 DEVPLACE_DETAIL_FUNCTION(exponential, fast_exp);
-DEVPLACE_DETAIL_FUNCTION(logarithm, std::log);
+DEVPLACE_DETAIL_FUNCTION(logarithm, fast_log);
 DEVPLACE_DETAIL_FUNCTION(square_root, std::sqrt);
 DEVPLACE_DETAIL_FUNCTION(hyperbolic_tangent, fast_tanh);
 DEVPLACE_DETAIL_FUNCTION(exponential_minus_one, fast_expm1);

@@ -46,6 +46,7 @@ void for_each_formula(const Check& check) {
   check([](const auto& x, const auto& y) { return y * dp::tanh(x); });
   check([](const auto& x, const auto& y) { return dp::sigmoid(x) - y; });
   check([](const auto& x, const auto& y) { return dp::erf(x) - dp::expm1(y); });
+  check([](const auto& x, const auto& y) { return dp::log(x) + dp::log(dp::abs(y)); });
   check([](const auto& x, const auto& y) { return dp::gelu(x) - dp::softplus(y); });
   check([](const auto& x, const auto& y) { return dp::gelu_tanh(x) * dp::silu(y); });
   check([](const auto& x, const auto& y) { return dp::nn::gelu::gradient(y, x); });
