@@ -165,6 +165,28 @@ TEST_CASE("a step of Adam with clipping is the same launches each time, and noth
   CHECK(only_launches());
 }
 
+TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps none", "[train]") {
+  const auto made = [] { return std::count(lt::calls().begin(), lt::calls().end(), "cublasLtMatmulAlgoGetHeuristic"); };
+  dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.momentum = 0.9}, dp::accumulate<2>{}};
+  const batch_of<dp::on<dp::cuda<0>>> batch(64), smaller(37);
+  lt::clear_calls();
+  mock::clear_calls();
+  step.prepare(64);
+  CHECK(made() == 6);  // five, and the last layer's gradient of weights without that of the bias
+  CHECK(mock::launches().empty());
+  CHECK(calls_of("cudaMemcpy") == 0);
+  step.prepare(37);
+  CHECK(made() == 12);
+  mock::clear_calls();
+  for (int i = 0; i < 2; ++i) {
+    step(batch.images, batch.labels);
+    step(smaller.images, smaller.labels);
+  }
+  CHECK(made() == 12);
+  CHECK(only_launches());
+}
+
 TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch", "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};

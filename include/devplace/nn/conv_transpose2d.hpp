@@ -64,7 +64,7 @@ struct conv_transpose2d {
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
-  static constexpr bool widens = true;
+  static constexpr bool widens = true, plans_ahead = true;
 
   template <class Call>
   static void forward(const Call& c) {

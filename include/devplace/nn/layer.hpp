@@ -42,6 +42,9 @@ using runtime::random_key;
 /// - `template <class In> static constexpr std::size_t statistics`: numbers (double in double precision, else float)
 /// that
 ///   forward leaves for backward for the whole batch in `c.statistics()`;
+/// - `static constexpr bool plans_ahead`: true if forward and backward call nothing but operations, of which some are
+///   computed by libraries that make plans. A trainer's `prepare` then calls both while operations make their plans and
+///   compute nothing; otherwise the plans are made in the first step;
 /// - `static constexpr std::size_t meetings` and `meeting_numbers`, for layers that compute over the samples of all
 ///   places: how often a pass over each place's part stops, so that integers that the places left, at most that many
 ///   each, by `c.reduce(numbers, count, op)` are reduced over the places. forward and backward are called meetings + 1
@@ -111,6 +114,14 @@ template <class Layer>
 constexpr bool reshapes_only() {
   if constexpr (requires { Layer::reshapes_only; })
     return Layer::reshapes_only;
+  else
+    return false;
+}
+
+template <class Layer>
+constexpr bool plans_ahead_of() {
+  if constexpr (requires { Layer::plans_ahead; })
+    return Layer::plans_ahead;
   else
     return false;
 }

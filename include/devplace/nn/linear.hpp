@@ -31,6 +31,7 @@ struct linear {
   template <class X>
   using output = typename takes<X>::template with<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
+  static constexpr bool plans_ahead = true;
   ///@}
 
  private:

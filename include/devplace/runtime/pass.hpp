@@ -78,6 +78,7 @@ struct pass {
   bool first = true;           ///< whether it is the first place of these
   meeting* reduced = nullptr;  ///< null if the pass is alone
   std::size_t frozen = 0;      ///< elements from there to the parameters that are not trained
+  bool planning = false;       ///< whether operations make plans only, and layers without products are left out
 };
 
 /// What a backward pass calls after each layer, if its caller need not know: `after(gradients)` says that the gradients

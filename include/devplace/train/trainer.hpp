@@ -102,8 +102,9 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   ///@}
   trainer(const trainer&, MAKE_ANOTHER_TRAINER_OR_PASS_A_REFERENCE* = nullptr) = delete;
 
-  /// Allocates the memory for batches of up to `samples` samples, split evenly. Optional: a larger batch, or part of
-  /// one, does it itself.
+  /// Allocates the memory for batches of up to `samples` samples, split evenly, and makes the plans of the libraries
+  /// that compute batches of just `samples`: call it for each size of batches. Optional: a step does what is missing
+  /// itself.
   template <detail::configured = detail::configuration>
   void prepare(std::size_t samples) {
     training_.prepare(samples);

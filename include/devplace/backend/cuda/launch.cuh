@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <devplace/backend/cuda/planning.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/backend/cuda/simt_thread.cuh>
 
@@ -33,6 +34,7 @@ struct kernel_launch {
 
   template <class Kernel>
   void operator()(std::size_t blocks, const Kernel& kernel) const {
+    if (only_plans()) return;
     constexpr std::size_t most_blocks = std::size_t{1} << 20;
     const cuda_scope device(ordinal);
     cudaLaunchConfig_t configuration{};

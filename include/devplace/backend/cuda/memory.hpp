@@ -8,6 +8,7 @@
 
 #include <devplace/backend/cuda/peer_access.hpp>
 #include <devplace/backend/cuda/pinned.hpp>
+#include <devplace/backend/cuda/planning.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/detail/out_of_memory_text.hpp>
@@ -37,6 +38,7 @@ struct implementation<backend::cuda, op::memory> {
   }
   static void copy(detail::copy_kind kind, int ordinal, void* to, const void* from, std::size_t bytes) {
     using detail::copy_kind;
+    if (detail::only_plans()) return;
     if (kind == copy_kind::within && to == from) return;
     if (kind == copy_kind::within && detail::share_memory(to, bytes, from, bytes)) {  // undefined behaviour in CUDA
       const detail::memory_block between = allocate(ordinal, bytes, memory_purpose::workspace);

@@ -66,7 +66,7 @@ struct convolution_layer {
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
-  static constexpr bool widens = true;
+  static constexpr bool widens = true, plans_ahead = true;
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 

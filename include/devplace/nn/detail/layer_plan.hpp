@@ -91,6 +91,7 @@ struct layer_plan {
   /// chain::compile_layers.
   template <class Backend, class X, class P>
   static auto forward(const pass<P>& p, const void* x, void* y) {
+    if (left_out(p)) return;
     Layer::forward(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
@@ -101,6 +102,7 @@ struct layer_plan {
   /// Forward fused with the layer `Next`, which works in place on the result.
   template <class Next, class Backend, class X, class P>
   static void forward_absorbing(const pass<P>& p, const void* x, void* y) {
+    if (left_out(p)) return;
     Layer::template forward_absorbing<Next>(forward_call<Layer, In, P, Backend, X>(own(p), x, y));
   }
 
@@ -111,6 +113,7 @@ struct layer_plan {
     if constexpr (parameters == 0) {
       if (dx == nullptr) return;
     }
+    if (left_out(p)) return;
     Layer::backward(
         backward_call<Layer, In, P, Backend, X>(own(p), x, y, dy, dx, own_gradients(p, gradients), add && !frozen));
   }
@@ -120,6 +123,7 @@ struct layer_plan {
   template <class Next, class Backend, class X, class P>
   static void backward_absorbing(const pass<P>& p, const void* x, const void* y, const void* dy, void* between,
                                  void* dx, gradient_of<P>* gradients, bool add) {
+    if (left_out(p)) return;
     const backward_call<Layer, In, P, Backend, X> call(own(p), x, y, dy, dx, own_gradients(p, gradients),
                                                        add && !frozen);
     Layer::template backward_absorbing<Next>(call, call.output_like(y), call.output_like(between));
@@ -154,6 +158,11 @@ struct layer_plan {
            widened_bytes<Layer, output>(batch, e.activation, e.accumulator);
   }
 
+  /// Whether the pass makes plans only and the layer has none, or has not said that it may be called for them.
+  template <class P>
+  static bool left_out(const pass<P>& p) {
+    return p.planning && !plans_ahead_of<Layer>();
+  }
   /// The pass as the layer sees it, and where it writes its parameters' gradients.
   ///@{
   template <class P>

@@ -20,9 +20,11 @@
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/tensor/precision.hpp>
+#include <devplace/tensor/split.hpp>
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
+#include <devplace/train/detail/planning.hpp>
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/step_loss.hpp>
@@ -76,9 +78,12 @@ class training {
   template <configured = configuration>
   void prepare(std::size_t samples) {
     static_cast<void>(own_state());
-    const std::size_t all = connection_.participants().count, rows = samples / all + (samples % all != 0 ? 1 : 0);
+    const auto [first, all] = connection_.participants();
+    const std::size_t rows = samples / all + (samples % all != 0 ? 1 : 0);
+    const auto parts = devplace::detail::divide<places>(samples, split::even, {first, all});
     runtime::for_each_replica<backend_type>(*state_, places, [&](std::size_t k) {
       detail::prepare<Net, P, backend_type>(memory_[k], replica(k).ordinal, rows);
+      plan_passes<Net, P, backend_type>(replica(k), memory_[k], parts[k + 1] - parts[k], Batches > 1);
     });
     connection_.prepare();
   }

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace devplace::detail {
+
+/// Whether this thread's operations on cuda places make the plans of libraries and allocate the workspaces that they
+/// need, but enqueue nothing (ops/planning.hpp).
+inline bool& only_plans() {
+  static thread_local bool yes = false;
+  return yes;
+}
+
+}  // namespace devplace::detail
