@@ -53,6 +53,18 @@ std::vector<float> train_over_two(Model& model, Trainer& step) {
       step(dp::scatter<where>(batch.images), dp::scatter<where>(batch.labels));
   }
   CHECK(step.scaler() == dp::optim::loss_scaler_state{512, 3, 1});
+  // The update has left every place what the next forward pass reads.
+  CHECK_FALSE(model.state().working_copies_are_old);
+  for (const auto& r : model.state().replicas) {
+    std::vector<float> values(dp::runtime::network_plan<split_net>::parameter_elements);
+    std::vector<dp::half> rounded(values.size());
+    dp::detail::copy_out<dp::backend::cuda>(r.ordinal, values.data(), r.parameter_data(),
+                                            values.size() * sizeof(float));
+    dp::detail::copy_out<dp::backend::cuda>(r.ordinal, rounded.data(), r.working_data(),
+                                            rounded.size() * sizeof(dp::half));
+    for (std::size_t i = 0; i != values.size(); ++i)
+      REQUIRE(rounded[i].bits() == dp::half(values[i]).bits());
+  }
   std::vector<std::vector<float>> of_places;
   for (std::size_t k = 0; k < dp::local_place_count<typename Model::placement_type>; ++k) {
     std::vector<float> all;
@@ -94,5 +106,6 @@ TEST_CASE("a gradient that is not finite on one place skips the step on all, und
   const std::vector<float> reduced = trained_under<on_two>(dp::collective::all_reduce<>{});
   require_close(reduced, alone);
   require_close(trained_under<on_two>(dp::collective::scatter_gather{}), alone);
-  CHECK(trained_under<on_two>(dp::collective::sharded_all_reduce<>{}) == reduced);
+  using each_parameter = dp::collective::buckets<1, 1>;
+  CHECK(trained_under<on_two>(dp::collective::sharded_all_reduce<dp::collective::direct, each_parameter>{}) == reduced);
 }

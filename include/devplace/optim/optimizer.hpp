@@ -21,6 +21,7 @@
 #include <devplace/runtime/replica.hpp>
 #include <devplace/runtime/settle.hpp>
 #include <devplace/runtime/step_record.hpp>
+#include <devplace/runtime/working_copy.hpp>
 
 namespace devplace {
 
@@ -191,21 +192,27 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
     rule_.validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
-    // An update writes no frozen parameters' copies, and one that a place may skip none.
+    // An update rounds no frozen parameters, and one that a place may skip none.
     const bool writes_all = factors[0].skip == nullptr && runtime::network_plan<Net>::frozen_elements == 0;
     const bool stay_old = state.working_copies_are_old && !writes_all;
     state.working_copies_are_old = true;
     ++steps_;
-    bool rounded = updates_replicas;
+    std::array<bool, places> rounded{};  // replicas of which the update wrote what layers read
     try {
       runtime::for_each_replica<backend_type>(state, updating_places, [&](std::size_t k) {
         const auto& r = state.replicas[k];
         for (auto& part : states_[k])
-          rounded &= optim::detail::update<options, updates_replicas, Rule, T, backend_type>(
+          rounded[k] = optim::detail::update<options, !has_shares, Rule, T, backend_type>(
               rule_, r, part, tables_[k], divide ? r.gradient_data() + elements : nullptr, factors[k], steps_);
       });
       spread();
-      state.working_copies_are_old = !rounded || stay_old;
+      // The others are rounded whole: to leave out a share would save less than the further launches for the rest cost.
+      if constexpr (runtime::replica<typename roles::storage>::has_working_copy)
+        if (!stay_old)
+          runtime::for_each_replica<backend_type>(state, places, [&](std::size_t k) {
+            if (!rounded[k]) runtime::round_working_copy<backend_type>(state.replicas[k], elements);
+          });
+      state.working_copies_are_old = stay_old;
     } catch (...) {
       state.unusable.store(runtime::partial_update_text, std::memory_order_release);
       throw;

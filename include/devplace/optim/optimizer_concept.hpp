@@ -57,8 +57,8 @@ struct grouped_step_arguments : step_arguments<T> {
 };
 
 /// Arguments of a step, one of the two above, where layers read a rounded copy of the parameters. A rule whose `step`
-/// takes any arguments, as the library's, writes the copy in the same pass and says so; after other rules it is made by
-/// the next pass of the network.
+/// takes any arguments, as the library's, writes the copy in the same pass and says so; after other rules the step
+/// rounds the parameters.
 template <class Arguments, class Working>
 struct working_step_arguments : Arguments {
   using working_type = Working;   ///< the type of the copy's elements

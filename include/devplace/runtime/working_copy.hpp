@@ -11,21 +11,25 @@
 
 namespace devplace::runtime {
 
+/// Rounds a replica's first `elements` parameters to the copy that layers read. Asynchronous.
+template <class Backend, class S>
+void round_working_copy(const replica<S>& r, std::size_t elements) {
+  round_elements<Backend>(r.ordinal, r.working_data(),
+                          static_cast<const typename replica<S>::parameter*>(r.parameter_data()), elements);
+}
+
 /// Updates the copies of the parameters that layers read, if they have another type and the parameters may have changed
-/// since. Called by every pass before its first layer. Code that changes parameters (initialisation, a broadcast, a
-/// user's view) only marks the copies as old; an update writes those of what it updates. Threads may call it
+/// since. Called by every pass before its first layer. Code that changes parameters (initialisation, a user's view)
+/// only marks the copies as old; an update leaves those of what it updates up to date. Threads may call it
 /// concurrently.
 /// Asynchronous, unless `Wait`: for passes of several streams, which the current streams do not order after it.
 template <class Backend, bool Wait = false, class S>
 void renew_working_copies(model_state<S>& state) {
-  using roles = precision_traits<S>;
   if constexpr (replica<S>::has_working_copy) {
     const std::lock_guard lock(state.renewal);
     if (!state.working_copies_are_old) return;
     for (const replica<S>& r : state.replicas)
-      round_elements<Backend>(r.ordinal, r.working_data(),
-                              static_cast<const typename roles::parameter*>(r.parameter_data()),
-                              r.parameters.bytes() / sizeof(typename roles::parameter));
+      round_working_copy<Backend>(r, r.parameters.bytes() / sizeof(typename replica<S>::parameter));
     if constexpr (Wait) devplace::detail::wait_for_replicas<Backend>(state.ordinals);
     state.working_copies_are_old = false;
   }
