@@ -4,12 +4,8 @@
 // libFuzzer target: for any input, reading it as an IDX file, plain or compressed, gives as many elements as its header
 // announces and reaches the end, or throws file_error; memory is allocated only for what the input can contain.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +13,7 @@
 #include <devplace/io/read_array.hpp>
 
 #include "memory_source.hpp"
+#include "mutate_valid_files.hpp"
 
 namespace {
 
@@ -82,18 +79,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   return 0;
-}
-
-/// One input in eight starts from a valid file: a fuzzer alone does not find a gzip stream with a valid checksum.
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
-                                               unsigned seed) {
-  if (seed % 8 == 0) {
-    const std::string file = seed_file(seed / 8);
-    if (file.size() <= capacity) {
-      std::memcpy(data, file.data(), file.size());
-      size = file.size();
-    }
-  }
-  return LLVMFuzzerMutate(data, size, capacity);
 }

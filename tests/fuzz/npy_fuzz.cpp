@@ -4,11 +4,8 @@
 // libFuzzer target: any input is read to its end as a .npy file, or throws file_error. The header of each accepted
 // input is written and read again.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +14,7 @@
 #include <devplace/io/read_array.hpp>
 
 #include "memory_source.hpp"
+#include "mutate_valid_files.hpp"
 
 namespace {
 
@@ -85,18 +83,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // write_npy refuses a header with more extents than version 1.0 has space for.
   if (array.extents.size() < 1000) round_trip(array);
   return 0;
-}
-
-/// One input in eight starts from a valid file: a fuzzer alone does not find the six bytes of magic and a whole dict.
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
-                                               unsigned seed) {
-  if (seed % 8 == 0) {
-    const std::string file = seed_file(seed / 8);
-    if (file.size() <= capacity) {
-      std::memcpy(data, file.data(), file.size());
-      size = file.size();
-    }
-  }
-  return LLVMFuzzerMutate(data, size, capacity);
 }

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include <devplace/io/detail/safetensors_layout.hpp>
 
 #include "memory_source.hpp"
+#include "mutate_valid_files.hpp"
 
 namespace {
 
@@ -79,18 +78,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   round_trip(header);
   return 0;
-}
-
-/// One input in eight starts from a valid file: a fuzzer alone does not find a header whose offsets fit its shapes.
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity);
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t capacity,
-                                               unsigned seed) {
-  if (seed % 8 == 0) {
-    const std::string file = seed_file(seed / 8);
-    if (file.size() <= capacity) {
-      std::memcpy(data, file.data(), file.size());
-      size = file.size();
-    }
-  }
-  return LLVMFuzzerMutate(data, size, capacity);
 }
