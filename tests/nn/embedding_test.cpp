@@ -12,7 +12,6 @@
 #include <devplace/nn/detail/state.hpp>
 #include <devplace/nn/embedding.hpp>
 #include <devplace/nn/input.hpp>
-#include <devplace/nn/positional_embedding.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/place/thread_team.hpp>
 
@@ -119,10 +118,4 @@ TEST_CASE("embedding's gradient has the same bits for every number of threads, a
   const auto alone = of_threads(1);
   CHECK(of_threads(2) == alone);
   CHECK(of_threads(5) == alone);
-}
-
-TEST_CASE("positional_embedding agrees with PyTorch", "[nn]") {
-  using net = nn::sequential<nn::input<3, 2>, nn::positional_embedding<3, 2>>;
-  dp::test::compare_with_pytorch_in_both<net, dp::extents<4, 3, 2>, dp::extents<4, 3, 2>>("attention/position",
-                                                                                          {"weight"});
 }
