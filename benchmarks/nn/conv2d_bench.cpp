@@ -8,7 +8,6 @@
 // pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn.
 
 #include <cstddef>
-#include <iostream>
 #include <string>
 #include <utility>
 
@@ -17,8 +16,8 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
-#include <devplace/place/thread_team.hpp>
 
+#include "support/questions.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -59,13 +58,6 @@ double layer(const std::string& name, bool backward) {
 }  // namespace
 
 int main() {
-  std::string question, of;
-  while (std::cin >> question >> of) {
-    double seconds = 0;
-    if (question == "threads")
-      dp::set_thread_count(std::stoi(of));
-    else
-      seconds = layer(of, question == "both");
-    std::cout << seconds << std::endl;
-  }
+  dp::bench::answer_questions(
+      [](const std::string& what, const std::string& name) { return layer(name, what == "both"); });
 }

@@ -16,6 +16,7 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/place/thread_team.hpp>
 
+#include "support/thread_counts.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -141,10 +142,7 @@ void table(const char* type, int threads, double seconds) {
 
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 0.1;
-  std::vector<int> counts;
-  for (int i = 2; i < argc; ++i)
-    counts.push_back(std::atoi(argv[i]));
-  if (counts.empty()) counts = {1, dp::detail::usable_processors()};
+  const std::vector<int> counts = dp::bench::thread_counts(argc, argv);
   std::printf("engines: %s", dp::detail::gemm_builtin::name());
 #if defined(DEVPLACE_WITH_CBLAS)
   std::printf(", %s", dp::detail::gemm_cblas::name());

@@ -15,6 +15,7 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/place/thread_team.hpp>
 
+#include "support/thread_counts.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -101,10 +102,7 @@ void print_peaks() {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
-  std::vector<int> counts;
-  for (int i = 2; i < argc; ++i)
-    counts.push_back(std::atoi(argv[i]));
-  if (counts.empty()) counts = {1, dp::detail::usable_processors()};
+  const std::vector<int> counts = dp::bench::thread_counts(argc, argv);
   std::printf("engine: %s\n", dp::detail::gemm_builtin::name());
   for (const int threads : counts) {
     dp::builtin_thread_team team(threads);

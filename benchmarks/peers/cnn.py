@@ -10,41 +10,15 @@ both in its default memory format and in channels_last; the ratio is that of its
 """
 
 import statistics
-import subprocess
 import sys
-import time
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from timing import Devplace, seconds
+
 FORMATS = {"default": torch.contiguous_format, "channels_last": torch.channels_last}
-
-
-class Devplace:
-    """The program that times devplace's work; it answers one question at a time."""
-
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def seconds(self, question):
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit(f"cnn.py: the program ended at '{question}' with status {self.process.wait()}.")
-        return float(answer)
-
-
-def seconds(call):
-    """As the program: the mean over about 50 ms, after two calls that are not counted."""
-    call()
-    call()
-    calls, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < 0.05:
-        call()
-        calls += 1
-    return (time.perf_counter() - begin) / calls
 
 
 def conv(inputs, outputs, stride=1):

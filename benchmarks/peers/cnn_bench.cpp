@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iostream>
 #include <string>
 
 #include <devplace/convolution.hpp>
@@ -21,9 +20,9 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
-#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
+#include "support/questions.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -63,13 +62,6 @@ double network(std::size_t rows, bool train) {
 }  // namespace
 
 int main() {
-  std::string question, of;
-  while (std::cin >> question >> of) {
-    double seconds = 0;
-    if (question == "threads")
-      dp::set_thread_count(std::stoi(of));
-    else
-      seconds = network(std::stoul(of), question == "step");
-    std::cout << seconds << std::endl;
-  }
+  dp::bench::answer_questions(
+      [](const std::string& what, const std::string& rows) { return network(std::stoul(rows), what == "step"); });
 }

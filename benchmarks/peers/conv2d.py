@@ -9,41 +9,15 @@ median over the rounds is reported. PyTorch is eager, with its default settings.
 """
 
 import statistics
-import subprocess
 import sys
-import time
 
 import torch
 from torch import nn
 
+from timing import Devplace, seconds
+
 BATCH = 64
 LAYERS = {"conv1": (1, 16, 28, 3), "conv2": (16, 32, 14, 3), "conv3": (32, 64, 14, 3), "pointwise": (64, 64, 14, 1)}
-
-
-class Devplace:
-    """The program that times devplace's work; it answers one question at a time."""
-
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def seconds(self, question):
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit(f"conv2d.py: the program ended at '{question}' with status {self.process.wait()}.")
-        return float(answer)
-
-
-def seconds(call):
-    """As the program: the mean over about 50 ms, after two calls that are not counted."""
-    call()
-    call()
-    calls, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < 0.05:
-        call()
-        calls += 1
-    return (time.perf_counter() - begin) / calls
 
 
 def layer(name, backward):

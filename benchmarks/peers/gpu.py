@@ -13,7 +13,6 @@ the table has only devplace's column; --device cpu and --quick test the program 
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import time
 
@@ -23,23 +22,10 @@ try:
 except ImportError:
     torch = None
 
+from timing import Devplace
+
 ROUNDS = 5
 COPY_BYTES = 1 << 30
-
-
-class Devplace:
-    """The program that times devplace's work; it answers one request at a time."""
-
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def seconds(self, question):
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit(f"gpu.py: the program ended at '{question}' with status {self.process.wait()}.")
-        return float(answer)
 
 
 class Pytorch:

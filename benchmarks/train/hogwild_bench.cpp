@@ -23,6 +23,7 @@
 #include <devplace/place/thread_team.hpp>
 #include <devplace/shared_memory.hpp>
 
+#include "support/thread_counts.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
@@ -72,10 +73,7 @@ void table(int threads, int rounds) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
-  std::vector<int> counts;
-  for (int i = 2; i < argc; ++i)
-    counts.push_back(std::atoi(argv[i]));
-  if (counts.empty()) counts = {1, dp::thread_count()};
+  const std::vector<int> counts = dp::bench::thread_counts(argc, argv);
   for (const int threads : counts)
     table(threads, rounds);
 }
