@@ -9,6 +9,7 @@
 
 #include <devplace/nn/avg_pool2d.hpp>
 #include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/conv1d.hpp>
 #include <devplace/nn/conv2d.hpp>
 #include <devplace/nn/conv_transpose2d.hpp>
 #include <devplace/nn/dropout.hpp>
@@ -31,6 +32,7 @@
 #include <devplace/runtime/working_copy.hpp>
 
 #include "support/catch.hpp"
+#include "support/convolution_loops.hpp"
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -59,7 +61,8 @@ struct results {
 };
 
 template <class Net, class P>
-results results_of(const std::vector<float>& x) {
+results results_of(const std::vector<float>& x, const std::vector<float>& parameters,
+                   const std::vector<float>& upstream) {
   using run = runtime::engine<Net, P, cpu>;
   using plan = runtime::network_plan<Net>;
   using roles = dp::precision_traits<P>;
@@ -69,7 +72,6 @@ results results_of(const std::vector<float>& x) {
       runtime::empty_state<typename roles::storage, cpu>(place, {plan::parameter_elements, plan::buffer_elements});
   runtime::require_gradients<cpu>(*state);
   const auto& r = state->replicas.front();
-  const std::vector<float> parameters = numbers_of_both(plan::parameter_elements, 3);
   std::copy(parameters.begin(), parameters.end(), r.parameter_data());
   runtime::renew_working_copies<cpu>(*state);
 
@@ -79,7 +81,6 @@ results results_of(const std::vector<float>& x) {
   run::forward(p, x.data());
   results all;
   all.y.assign(run::output_of(p), run::output_of(p) + outputs);
-  const std::vector<float> upstream = numbers_of_both(outputs, 11);
   std::vector<activation> dy, dx(x.size());
   for (const float value : upstream)
     dy.push_back(static_cast<activation>(value));
@@ -92,6 +93,13 @@ results results_of(const std::vector<float>& x) {
   run::forward(q, x.data());
   all.predicted.assign(run::output_of(q), run::output_of(q) + outputs);
   return all;
+}
+
+template <class Net, class P>
+results results_of(const std::vector<float>& x) {
+  using plan = runtime::network_plan<Net>;
+  return results_of<Net, P>(x, numbers_of_both(plan::parameter_elements, 3),
+                            numbers_of_both(mixed_batch * typename plan::output{}.size(), 11));
 }
 
 template <class Short>
@@ -124,6 +132,72 @@ void compare_with_float() {
   CHECK(in_short.predicted == rounded_to<Short>(exact.predicted));
   require_near(in_short.dx, exact.dx, 4 * rounding);
   require_near(in_short.gradients, exact.gradients, 1e-6);
+}
+
+/// Numbers that neither bf16 nor half has, between -1 and 1.
+std::vector<float> numbers_of_neither(std::size_t count, unsigned start) {
+  std::vector<float> result(count);
+  unsigned state = start;
+  for (float& x : result) {
+    state = state * 1664525 + 1013904223;
+    x = (static_cast<float>(state >> 9) + 0.5F) / 0x1p22F - 1;
+  }
+  return result;
+}
+
+/// Of a result of 16 bits: the nearest number to the exact sum, or to one that differs by the rounding of sums in
+/// float.
+template <class Short>
+void require_rounded_once(const std::vector<float>& values, const std::vector<double>& exact) {
+  REQUIRE(values.size() == exact.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    INFO("element " << i << ": " << values[i] << ", exactly " << exact[i]);
+    const auto nearest = [&](double error) {
+      return static_cast<float>(static_cast<Short>(static_cast<float>(exact[i] + error)));
+    };
+    REQUIRE(values[i] >= nearest(-1e-5));
+    REQUIRE(values[i] <= nearest(1e-5));
+  }
+}
+
+using transposed_layer = nn::conv_transpose2d<16, 4, nn::kernel<3>, nn::stride<2>>;
+
+/// A convolution of shape `s`, or the transposed one, in 16 bits against loops in double over its rounded operands.
+template <class Short, class Input, class Layer>
+void compare_with_rounded_products(const dp::detail::convolution_shape& s) {
+  using net = nn::sequential<Input, Layer>;
+  using plan = runtime::network_plan<net>;
+  constexpr bool transposed = std::is_same_v<Layer, transposed_layer>;
+  const std::size_t inputs = mixed_batch * typename plan::input{}.size(),
+                    outputs = mixed_batch * typename plan::output{}.size();
+  const std::size_t channels = transposed ? s.groups * s.channels : s.groups * s.outputs;
+  const std::size_t plane = transposed ? s.plane() : s.pixels();
+  const std::vector<float> given_x = numbers_of_neither(inputs, 1), given_dy = numbers_of_neither(outputs, 2),
+                           parameters = numbers_of_neither(plan::parameter_elements, 3);
+  const results all = results_of<net, dp::mixed<Short>>(given_x, parameters, given_dy);
+  const std::vector<float> x = rounded_to<Short>(given_x), dy = rounded_to<Short>(given_dy),
+                           rounded = rounded_to<Short>(parameters);
+  const std::size_t first_bias = runtime::padded(s.weights());
+
+  std::vector<double> y(outputs), dx(inputs), gradients(s.weights()), sums(channels);
+  dp::test::for_each_product(s, [&](std::size_t of_y, std::size_t of_x, std::size_t of_weight) {
+    const std::size_t to = transposed ? of_x : of_y, from = transposed ? of_y : of_x;
+    const double weight = static_cast<double>(rounded[of_weight]);
+    y[to] += static_cast<double>(x[from]) * weight;
+    dx[from] += static_cast<double>(dy[to]) * weight;
+    gradients[of_weight] += static_cast<double>(dy[to]) * static_cast<double>(x[from]);
+  });
+  for (std::size_t i = 0; i < outputs; ++i) {
+    y[i] += static_cast<double>(rounded[first_bias + i / plane % channels]);
+    sums[i / plane % channels] += static_cast<double>(dy[i]);
+  }
+  require_rounded_once<Short>(all.y, y);
+  CHECK(all.predicted == all.y);
+  require_rounded_once<Short>(all.dx, dx);
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    REQUIRE(std::abs(static_cast<double>(all.gradients[i]) - gradients[i]) <= 1e-4);
+  for (std::size_t i = 0; i < channels; ++i)
+    REQUIRE(std::abs(static_cast<double>(all.gradients[first_bias + i]) - sums[i]) <= 1e-4);
 }
 
 template <class... Layers>
@@ -159,6 +233,18 @@ TEST_CASE("layers of images without products in bf16 round the result of float o
 TEST_CASE("convolutions in 16 bits round the result of float once", "[nn]") {
   compare_with_float<of_an_image<nn::conv2d<3, 4, nn::kernel<3>, nn::padding<1>>, nn::relu>, dp::bf16>();
   compare_with_float<of_an_image<nn::conv_transpose2d<3, 2, nn::kernel<2>, nn::stride<2>>>, dp::half>();
+}
+
+TEST_CASE("convolutions in 16 bits are sums of products of rounded numbers", "[nn]") {
+  compare_with_rounded_products<dp::bf16, nn::input<4, 6, 5>,
+                                nn::conv2d<4, 6, nn::kernel<3>, nn::padding<1>, nn::groups<2>>>(
+      {mixed_batch, 2, 2, 3, {6, 6, 3, 1, 1, 1}, {5, 5, 3, 1, 1, 1}});
+  compare_with_rounded_products<dp::half, nn::input<3, 7, 9>, nn::conv2d<3, 20, nn::kernel<3>, nn::stride<2>>>(
+      {mixed_batch, 1, 3, 20, {7, 3, 3, 2, 0, 1}, {9, 4, 3, 2, 0, 1}});
+  compare_with_rounded_products<dp::bf16, nn::input<3, 19>, nn::conv1d<3, 16, nn::kernel<4>>>(
+      {mixed_batch, 1, 3, 16, {1, 1, 1, 1, 0, 1}, {19, 16, 4, 1, 0, 1}});
+  compare_with_rounded_products<dp::half, nn::input<16, 4, 3>, transposed_layer>(
+      {mixed_batch, 1, 4, 16, {9, 4, 3, 2, 0, 1}, {7, 3, 3, 2, 0, 1}});
 }
 
 TEST_CASE("a residual in half adds in float", "[nn]") {

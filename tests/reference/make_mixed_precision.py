@@ -30,8 +30,26 @@ class Network(torch.nn.Sequential):
         )
 
 
-def train(x, labels, start, dtype, rule):
-    model = Network()
+class ConvolutionalNetwork(torch.nn.Sequential):
+    def __init__(self):
+        super().__init__(
+            torch.nn.Conv2d(1, 8, 3, padding=1, bias=False),
+            torch.nn.BatchNorm2d(8),
+            torch.nn.ReLU(),
+            torch.nn.MaxPool2d(2),
+            torch.nn.Conv2d(8, 16, 3, stride=2, padding=1),
+            torch.nn.ReLU(),
+            torch.nn.ConvTranspose2d(16, 8, 2, stride=2),
+            torch.nn.GroupNorm(2, 8),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Flatten(),
+            torch.nn.Linear(8, 5),
+        )
+
+
+def train(x, labels, start, dtype, rule, network=Network, bad_steps=BAD_STEPS):
+    model = network()
     model.load_state_dict(start)
     if rule == "sgd":
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.5)
@@ -43,7 +61,7 @@ def train(x, labels, start, dtype, rule):
     for step in range(STEPS):
         first = step % (SAMPLES // BATCH) * BATCH
         images = x[first : first + BATCH].clone()
-        if half and step in BAD_STEPS:
+        if half and step in bad_steps:
             images[0, 0] = float("inf")
         with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
             loss = torch.nn.functional.cross_entropy(model(images), labels[first : first + BATCH])
@@ -78,6 +96,34 @@ def trainings():
             print(rule, name, "last", losses[-1], "in float", exact[-1], "largest difference", max(differences))
 
 
+def convolutional_trainings():
+    torch.manual_seed(13)
+    # An image's class is the place and the direction of a bright bar in noise of 8 bits.
+    labels = torch.randint(0, 5, (SAMPLES,))
+    x = torch.randint(-32, 32, (SAMPLES, 1, 10, 10)).float() / 64
+    for image, label in zip(x, labels.tolist()):
+        at = int(torch.randint(0, 8, ()))
+        if label == 4:
+            image[0, at : at + 2, at : at + 2] += 1.5
+        elif label % 2:
+            image[0, at : at + 1 + label // 2, :] += 0.75
+        else:
+            image[0, :, at : at + 1 + label // 2] += 0.75
+    model = ConvolutionalNetwork()
+    start = {name: value.clone() for name, value in model.state_dict().items()}
+    save("images/x", x.numpy())
+    save("images/labels", labels.numpy().astype(np.int64))
+    for number, (_, value) in enumerate(model.named_parameters()):
+        save(f"images/start{number}", value.detach().numpy())
+    exact, _, _ = train(x, labels, start, None, "adam", ConvolutionalNetwork, ())
+    save("images/float", np.array(exact, np.float64))
+    for name, dtype in (("bf16", torch.bfloat16), ("half", torch.float16)):
+        losses, _, _ = train(x, labels, start, dtype, "adam", ConvolutionalNetwork, ())
+        save(f"images/{name}", np.array(losses, np.float64))
+        differences = [abs(a - b) / b for a, b in zip(losses, exact)]
+        print("images", name, "first", losses[0], "last", losses[-1], "in float", exact[-1], max(differences))
+
+
 def decisions():
     """Each case: options, and whether a step's gradients were finite, the scale and the tracker after it."""
     numbers = np.random.default_rng(5)
@@ -106,4 +152,5 @@ def decisions():
 if __name__ == "__main__":
     torch.set_num_threads(1)
     trainings()
+    convolutional_trainings()
     decisions()

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <devplace/convolution.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/nn/cross_entropy.hpp>
 #include <devplace/nn/frozen.hpp>
+#include <devplace/nn/input.hpp>
 #include <devplace/nn/layer_norm.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/mse.hpp>
@@ -35,6 +37,11 @@ namespace {
 using on_cpu = dp::on<dp::cpu>;
 using mixed_net =
     nn::sequential<nn::linear<12, 24>, nn::relu, nn::linear<24, 16>, nn::tanh, nn::layer_norm<16>, nn::linear<16, 5>>;
+using images_net = nn::sequential<nn::input<1, 10, 10>, nn::conv2d<1, 8, nn::kernel<3>, nn::padding<1>, nn::no_bias>,
+                                  nn::batch_norm<8>, nn::relu, nn::max_pool2d<nn::kernel<2>>,
+                                  nn::conv2d<8, 16, nn::kernel<3>, nn::stride<2>, nn::padding<1>>, nn::relu,
+                                  nn::conv_transpose2d<16, 8, nn::kernel<2>, nn::stride<2>>, nn::group_norm<2, 8>,
+                                  nn::relu, nn::global_average_pool, nn::linear<8, 5>>;
 constexpr std::size_t in_batch = 32, batches_of_data = 4, steps_of_fixture = 200;
 
 /// A fixture of one axis.
@@ -43,28 +50,31 @@ std::vector<double> row_of(const std::string& name) {
   return {values.data(), values.data() + values.size()};
 }
 
+/// `folder` is empty or ends in a slash.
 template <class Model>
-void start_as_pytorch(Model& model) {
+void start_as_pytorch(Model& model, const std::string& folder) {
   std::size_t number = 0;
   model.for_each_parameter([&](const std::string&, auto to) {
     using extents = typename decltype(to)::extents_type;
-    dp::copy(to, dp::read_npy<float, extents>(
-                     dp::test::reference_path("mixed_precision/start" + std::to_string(number++) + ".npy")));
+    dp::copy(to, dp::read_npy<float, extents>(dp::test::reference_path("mixed_precision/" + folder + "start" +
+                                                                       std::to_string(number++) + ".npy")));
   });
 }
 
-/// The fixture's batches.
-struct batches_in_turn {
-  dp::tensor<float, dp::extents<dp::dyn, 12>, on_cpu> all =
-      dp::read_npy<float, dp::extents<dp::dyn, 12>>(dp::test::reference_path("mixed_precision/x.npy"));
-  dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> classes =
-      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("mixed_precision/labels.npy"));
+/// The fixture's batches of samples.
+template <std::size_t... Sample>
+struct batches_of {
+  std::string folder = {};
+  dp::tensor<float, dp::extents<dp::dyn, Sample...>, on_cpu> all = dp::read_npy<float, dp::extents<dp::dyn, Sample...>>(
+      dp::test::reference_path("mixed_precision/" + folder + "x.npy"));
+  dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> classes = dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(
+      dp::test::reference_path("mixed_precision/" + folder + "labels.npy"));
 
   auto images(std::size_t step, bool bad) const {
     const std::size_t first = step % batches_of_data * in_batch;
-    dp::tensor<float, dp::extents<dp::dyn, 12>, on_cpu> x(dp::extents<dp::dyn, 12>{in_batch});
+    dp::tensor<float, dp::extents<dp::dyn, Sample...>, on_cpu> x(dp::extents<dp::dyn, Sample...>{in_batch});
     dp::copy(x, all.view().slice(first, first + in_batch));
-    if (bad) x(0, 0) = std::numeric_limits<float>::infinity();
+    if (bad) x.data()[0] = std::numeric_limits<float>::infinity();
     return x;
   }
   auto labels(std::size_t step) const {
@@ -72,26 +82,29 @@ struct batches_in_turn {
     return classes.view().slice(first, first + in_batch);
   }
 };
+using batches_in_turn = batches_of<12>;
 
 bool is_bad_step(std::size_t step) {
   return step == 40 || step == 41 || step == 100;
 }
 
-/// Trains as the fixture's PyTorch under autocast; the losses are within `tolerance` of its losses.
-template <class P, class Rule>
-void follow_autocast(const std::string& name, const Rule& rule, double tolerance) {
+/// Trains as the fixture's PyTorch under autocast, from the data's folder; the losses are within `tolerance` of its
+/// losses.
+template <class Net, class P, class Data, class Rule>
+void follow_autocast(const Data& data, const std::string& name, const Rule& rule, double tolerance,
+                     bool with_bad_steps) {
   constexpr bool scales = dp::scales_losses<P>;
-  const batches_in_turn data;
-  dp::model<mixed_net, on_cpu, P> model{dp::seed{1}};
-  start_as_pytorch(model);
+  dp::model<Net, on_cpu, P> model{dp::seed{1}};
+  start_as_pytorch(model, data.folder);
   dp::trainer step{model, nn::cross_entropy{}, rule};
-  const std::vector<double> expected = row_of(name + (scales ? "/half.npy" : "/bf16.npy"));
-  const std::vector<double> scale = row_of(name + "/scale.npy");
+  const std::vector<double> expected = row_of(data.folder + name + (scales ? "half.npy" : "bf16.npy"));
+  const std::vector<double> scale =
+      with_bad_steps ? row_of(name + "scale.npy") : std::vector<double>(steps_of_fixture, 65536.0);
   double worst = 0;
   std::int64_t skipped = 0;
   const std::size_t steps = support::sanitized ? 60 : steps_of_fixture;
   for (std::size_t i = 0; i < steps; ++i) {
-    const bool bad = scales && is_bad_step(i);
+    const bool bad = scales && with_bad_steps && is_bad_step(i);
     const double loss = static_cast<double>(step(data.images(i, bad), data.labels(i)).item());
     INFO("step " << i << ": " << loss << ", PyTorch " << expected[i]);
     if constexpr (scales) {
@@ -111,13 +124,26 @@ void follow_autocast(const std::string& name, const Rule& rule, double tolerance
 }  // namespace
 
 TEST_CASE("200 steps in mixed<bf16> follow PyTorch's autocast", "[train]") {
-  follow_autocast<dp::mixed<dp::bf16>>("sgd", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.02);
-  follow_autocast<dp::mixed<dp::bf16>>("adam", dp::optim::adam{.learning_rate = 0.002}, 0.02);
+  using precision = dp::mixed<dp::bf16>;
+  const batches_in_turn data;
+  follow_autocast<mixed_net, precision>(data, "sgd/", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.02,
+                                        false);
+  follow_autocast<mixed_net, precision>(data, "adam/", dp::optim::adam{.learning_rate = 0.002}, 0.02, false);
 }
 
 TEST_CASE("200 steps in mixed<half> follow PyTorch's autocast and scaler, and skip the same steps", "[train]") {
-  follow_autocast<dp::mixed<dp::half>>("sgd", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.005);
-  follow_autocast<dp::mixed<dp::half>>("adam", dp::optim::adam{.learning_rate = 0.002}, 0.005);
+  using precision = dp::mixed<dp::half>;
+  const batches_in_turn data;
+  follow_autocast<mixed_net, precision>(data, "sgd/", dp::optim::sgd{.learning_rate = 0.01, .momentum = 0.5}, 0.005,
+                                        true);
+  follow_autocast<mixed_net, precision>(data, "adam/", dp::optim::adam{.learning_rate = 0.002}, 0.005, true);
+}
+
+TEST_CASE("200 steps of a network of convolutions in 16 bits follow PyTorch's autocast", "[train]") {
+  const batches_of<1, 10, 10> data{.folder = "images/"};
+  const dp::optim::adam rule{.learning_rate = 0.002};
+  follow_autocast<images_net, dp::mixed<dp::bf16>>(data, "", rule, 0.04, false);
+  follow_autocast<images_net, dp::mixed<dp::half>>(data, "", rule, 0.02, false);
 }
 
 TEST_CASE("a loss scale decides as PyTorch's GradScaler", "[train]") {

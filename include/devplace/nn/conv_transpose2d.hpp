@@ -71,9 +71,9 @@ struct conv_transpose2d {
     using T = typename Call::accumulator_type;
     T* const result = detail::destination(c, c.output, c.widened_output());
     devplace::detail::convolution_input_gradient_arguments<T> g{
-        shape_of(c), detail::widened(c, c.input, c.widened_input()), detail::exact_parameter<0>(c), nullptr, result,
+        shape_of(c), detail::widened(c, c.input, c.widened_input()), detail::widened_parameter<0>(c), nullptr, result,
         math<Call>};
-    if constexpr (options::bias) g.bias = detail::exact_parameter<1>(c);
+    if constexpr (options::bias) g.bias = detail::widened_parameter<1>(c);
     run<devplace::op::convolution_input_gradient>(c, g);
     detail::round_into(c, c.output, result);
   }
@@ -95,7 +95,7 @@ struct conv_transpose2d {
                                                       c.scratch().data(), math<Call>});
     if (!c.needs_input_gradient) return;
     T* const dx = nn::detail::destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
-    run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, nn::detail::exact_parameter<0>(c), nullptr,
+    run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, nn::detail::widened_parameter<0>(c), nullptr,
                                                                dx, epilogue::none, math<Call>});
     nn::detail::round_into(c, c.input_gradient, dx);
   }

@@ -214,6 +214,15 @@ constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size
   return offset;
 }
 
+/// Bytes of a layer's copies of its parameters in float, if it makes them (nn/detail/widened.hpp).
+template <class Layer>
+constexpr std::size_t widened_parameter_bytes(std::size_t activation, std::size_t accumulator) {
+  if constexpr (requires { requires Layer::widens; })
+    return activation == accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * accumulator);
+  else
+    return 0;
+}
+
 template <std::size_t N>
 constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {
   std::size_t total = 0;

@@ -139,7 +139,8 @@ class call {
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// Memory for copies of the input and of the output in float, of layers that make them (nn/detail/widened.hpp).
+  /// Memory for copies of the input, the output and the parameters in float, of layers that make them
+  /// (nn/detail/widened.hpp).
   ///@{
   accumulator_type* widened_input() const {
     void* const behind =
@@ -149,6 +150,12 @@ class call {
   accumulator_type* widened_output() const {
     return widened_input() +
            widened_bytes<Layer, In>(batch(), sizeof(value_type), sizeof(accumulator_type)) / sizeof(accumulator_type);
+  }
+  template <std::size_t Index>
+  auto widened_parameter() const {
+    return entry<Index, false>(widened_output() +
+                               widened_bytes<Layer, out>(batch(), sizeof(value_type), sizeof(accumulator_type)) /
+                                   sizeof(accumulator_type));
   }
   ///@}
 

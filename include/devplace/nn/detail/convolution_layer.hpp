@@ -94,8 +94,9 @@ struct convolution_layer {
     using T = typename Call::accumulator_type;
     T* const result = destination(c, c.output, c.widened_output());
     devplace::detail::convolution_arguments<T> g{
-        shape_of(c), widened(c, c.input, c.widened_input()), exact_parameter<0>(c), nullptr, result, then, math<Call>};
-    if constexpr (options::bias) g.bias = exact_parameter<1>(c);
+        shape_of(c), widened(c, c.input, c.widened_input()), widened_parameter<0>(c), nullptr, result, then,
+        math<Call>};
+    if constexpr (options::bias) g.bias = widened_parameter<1>(c);
     run<devplace::op::convolution>(c, g);
     round_into(c, c.output, result);
   }
@@ -119,7 +120,7 @@ struct convolution_layer {
     if (!c.needs_input_gradient) return;
     T* const dx = destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
     run<devplace::op::convolution_input_gradient>(
-        c, convolution_input_gradient_arguments<T>{shape, gradient, exact_parameter<0>(c), nullptr, dx, math<Call>});
+        c, convolution_input_gradient_arguments<T>{shape, gradient, widened_parameter<0>(c), nullptr, dx, math<Call>});
     round_into(c, c.input_gradient, dx);
   }
 

@@ -155,7 +155,8 @@ struct layer_plan {
   static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {
     return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) +
            widened_bytes<Layer, In>(batch, e.activation, e.accumulator) +
-           widened_bytes<Layer, output>(batch, e.activation, e.accumulator);
+           widened_bytes<Layer, output>(batch, e.activation, e.accumulator) +
+           widened_parameter_bytes<Layer>(e.activation, e.accumulator);
   }
 
   /// Whether the pass makes plans only and the layer has none, or has not said that it may be called for them.

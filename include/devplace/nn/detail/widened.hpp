@@ -9,8 +9,8 @@
 #include <devplace/runtime/round_elements.hpp>
 
 // For layers whose operations compute in float and double only, with a member `static constexpr bool widens = true`: in
-// mixed precision these work on copies in float of the activations, which are made in each pass, and on the parameters
-// as the optimizer has them.
+// mixed precision these work on copies in float of the activations and of the rounded parameters, which are made in
+// each pass.
 namespace devplace::nn::detail {
 
 template <class Call>
@@ -45,11 +45,11 @@ void round_into(const Call& c, const View& x, const F* copy) {
 }
 ///@}
 
-/// The elements of parameter `Index`, as the optimizer has them.
+/// The elements of parameter `Index`, or the copy in float of the rounded ones.
 template <std::size_t Index, class Call>
-const typename Call::accumulator_type* exact_parameter(const Call& c) {
+const typename Call::accumulator_type* widened_parameter(const Call& c) {
   if constexpr (has_short_activations<Call>)
-    return c.template master_parameter<Index>().data();
+    return widened(c, c.template parameter<Index>(), c.template widened_parameter<Index>().data());
   else
     return c.template parameter<Index>().data();
 }
