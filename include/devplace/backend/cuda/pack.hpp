@@ -6,11 +6,11 @@
 
 namespace devplace::detail {
 
-/// N elements that a GPU thread reads or writes with one instruction: aligned to their size, a power of two of at most
-/// 16 bytes.
+/// N neighbouring elements that a GPU thread reads or writes together: with one instruction up to 16 bytes, and with
+/// two for 32 bytes, which stand beside 16 bytes of a smaller type. Their address is a multiple of an access's size.
 template <class T, unsigned N>
-struct alignas(N * sizeof(T)) pack {
-  static_assert(N * sizeof(T) <= 16 && (N & (N - 1)) == 0, "an access has at most 16 bytes, and 2^n elements");
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
+  static_assert(N * sizeof(T) <= 32 && (N & (N - 1)) == 0, "a pack is one access or two, and has 2^n elements");
   T value[N];
 };
 

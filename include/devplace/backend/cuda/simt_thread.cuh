@@ -82,20 +82,22 @@ class simt_thread {
   /// Number of tickets taken before, 0 to limit - 1; the last one resets the counter to 0.
   __device__ unsigned ticket(unsigned* counter, unsigned limit) const { return atomicInc(counter, limit - 1); }
 
-  /// N elements with one access; `from` must be aligned for it.
+  /// A pack's elements; `from` must be aligned as the pack is.
   template <class T, unsigned N>
   __device__ pack<T, N> load(const T* from) const {
     return *reinterpret_cast<const pack<T, N>*>(from);
   }
   template <class T, unsigned N>
   __device__ void store(T* to, const pack<T, N>& value) const {
-    if constexpr (sizeof(value) == sizeof(uint4)) {  // the compiler alone may split it into one access per element
-      uint4 bits;
-      memcpy(&bits, &value, sizeof bits);
-      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-                   :
-                   : "l"(__cvta_generic_to_global(to)), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)
-                   : "memory");
+    if constexpr (sizeof(value) % sizeof(uint4) == 0) {  // the compiler alone may split it into one access per element
+      uint4 bits[sizeof(value) / sizeof(uint4)];
+      memcpy(bits, &value, sizeof bits);
+      for (unsigned k = 0; k < sizeof bits / sizeof(uint4); ++k)
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "l"(__cvta_generic_to_global(to) + k * sizeof(uint4)), "r"(bits[k].x), "r"(bits[k].y),
+                       "r"(bits[k].z), "r"(bits[k].w)
+                     : "memory");
     } else {
       *reinterpret_cast<pack<T, N>*>(to) = value;
     }

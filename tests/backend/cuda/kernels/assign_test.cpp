@@ -105,14 +105,29 @@ TEST_CASE("assignments use 16-byte accesses if all operands are aligned, and sin
     check<float>(extents, 0, some, 4, dp::relu(a.in() * 2.0F - one.in()) / b.in());
     check<float>(extents, 1, false, 4, a.in() + b.in());  // the destination is not aligned
     check<float>(extents, 0, false, 4, a.in() + c.in());  // an operand is not aligned
-    check<double>(extents, 0, n >= 2, 2, dp::cast<double>(a.in()));
-    check<std::uint8_t>(extents, 0, some, 4, a.in() > b.in());
+    check<double>(extents, 0, some, 4, dp::cast<double>(a.in()));
+    check<std::uint8_t>(extents, 0, n >= 8, 8, a.in() > b.in());
     check<float>(extents, 0, some, 4, dp::where(a.in() > b.in(), a.in(), 0.0F));
     const room<double, line> d(extents, 0, 5);
-    check<float>(extents, 0, n >= 2, 2, dp::cast<float>(d.in() * 3.0));
+    check<float>(extents, 0, some, 4, dp::cast<float>(d.in() * 3.0));
     const room<std::uint8_t, line> bytes(extents, 0, 6);
     check<std::uint8_t>(extents, 0, n >= 16, 16, bytes.in() + bytes.in());
-    check<float>(extents, 0, some, 4, dp::cast<float>(bytes.in()) / 255.0F);
+    check<float>(extents, 0, n >= 8, 8, dp::cast<float>(bytes.in()) / 255.0F);
+  }
+}
+
+TEST_CASE("elements of 16 bits have accesses of 16 bytes beside float, for every length", "[cuda]") {
+  for (std::size_t n = 1; n <= 40; ++n) {
+    INFO(n << " elements");
+    const line extents{n};
+    for (const std::size_t offset : {0u, 1u, 4u, 8u}) {
+      const room<float, line> x(extents, offset, 1);
+      const room<dp::half, line> y(extents, offset, 2);
+      const bool wide = n >= 8 && offset % 8 == 0;
+      check<dp::bf16>(extents, offset, wide, 8, dp::cast<dp::bf16>(x.in()));
+      check<dp::bf16>(extents, 0, wide, 8, dp::cast<dp::bf16>(x.in()));
+      check<float>(extents, offset, wide, 8, dp::cast<float>(y.in()));
+    }
   }
 }
 
@@ -134,7 +149,7 @@ TEST_CASE("broadcasting keeps wide accesses if rows are a multiple of them", "[c
     } else {
       check<float>(extents, 0, true, 4, x.in() + x.in());
     }
-    check<double>(extents, 0, columns % 2 == 0, 2, dp::cast<double>(x.in()) + dp::cast<double>(scale.in()));
+    check<double>(extents, 0, columns % 4 == 0, 4, dp::cast<double>(x.in()) + dp::cast<double>(scale.in()));
   }
   const dp::extents<3, 5, 8> cube;
   const room<float, dp::extents<3, 5, 8>> y(cube, 0, 6);

@@ -18,6 +18,7 @@
 #include <devplace/optim/adam.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/sgd.hpp>
+#include <devplace/runtime/round_elements.hpp>
 
 namespace dp = devplace;
 
@@ -72,8 +73,20 @@ void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::scale_bytes_into(y, bytes, dp::byte_scale<T>());
 }
 
+/// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands
+/// beside products.
+template <class T>
+void shorts(matrix<T>& y) {
+  dp::runtime::round_elements<dp::backend::cuda>(0, static_cast<T*>(nullptr), static_cast<const float*>(nullptr), 1);
+  dp::runtime::round_elements<dp::backend::cuda>(0, static_cast<float*>(nullptr), static_cast<const T*>(nullptr), 1);
+  dp::optim::adam{}.step<dp::backend::cuda>(dp::optim::working_step_arguments<dp::optim::step_arguments<float>, T>{});
+  dp::dropout_into(y, y, 0.5, {});
+  dp::detail::dispatch<dp::op::matmul, dp::backend::cuda>(0, dp::detail::gemm_arguments<T>{});
+  dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, dp::detail::relu_gradient_arguments<T, float>{});
+}
+
 void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix<double>& dy, const matrix<double>& dx,
-         const matrix<std::uint8_t>& bytes) {
+         const matrix<std::uint8_t>& bytes, matrix<dp::bf16>& by, matrix<dp::half>& hy) {
   rows(y, x, targets);
   rows(dy, dx, targets);
   dp::tensor<float, dp::extents<dp::dyn>, dp::on<dp::cuda<0>>> bias(dp::extents<dp::dyn>{10});
@@ -87,4 +100,6 @@ void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix
   updates(dp::optim::step_arguments<double>{});
   draws(y, bytes);
   draws(dy, bytes);
+  shorts(by);
+  shorts(hy);
 }

@@ -50,8 +50,31 @@ if awk -F '\t' '$2 != 0 { print "Off the registers: " $2 " bytes of " $3; bad = 
   status=1
 fi
 
-wide=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { update = /update_kernel/ } update && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' \
-  "$ptx" | wc -l)
+# The number of accesses of 16 bytes in each kernel, by its mangled name.
+awk '
+  function report() { if (name) print accesses "\t" name }
+  /^\.(visible|weak) \.entry|^\.entry/ { report(); name = $0; accesses = 0 }
+  /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/ { ++accesses }
+  END { report() }' "$ptx" >"$work/accesses"
+
+# wide_in <pattern>: the accesses of kernels whose elements have 32 or 64 bits.
+wide_in() {
+  awk -F '\t' -v pattern="$1" '$2 ~ pattern && $2 !~ /4bf16|4half/ { all += $1 } END { print all + 0 }' "$work/accesses"
+}
+# short_kernels <number> <accesses> <pattern>: so many kernels with elements of 16 bits, and the accesses of each.
+short_kernels() {
+  awk -F '\t' -v number="$1" -v due="$2" -v pattern="$3" '
+    $2 ~ pattern && $2 ~ /4bf16|4half/ {
+      ++found
+      if ($1 < due) { print $1 " accesses of 16 bytes, " due " are due: " $2; bad = 1 }
+    }
+    END {
+      if (found != number) { print found + 0 " kernels, not " number ", have 16-bit elements and match " pattern; bad = 1 }
+      exit bad
+    }' "$work/accesses" || status=1
+}
+
+wide=$(wide_in update_kernel)
 # Adam: 4 loads and 3 stores; momentum: 3 and 2; without it: 2 and 1. Each in float and double.
 if [ "$wide" -lt 30 ]; then
   echo "Optimizers have $wide accesses of 16 bytes; 30 are due."
@@ -59,19 +82,14 @@ if [ "$wide" -lt 30 ]; then
 fi
 # Every assignment must have such stores, and such loads if it reads tensors; so must reductions along contiguous memory
 # (first template argument true, source element_source).
-awk '
-  function report() { if (name && accesses < due) { print "Accesses of 16 bytes are missing: " name; bad = 1 } }
-  /^\.(visible|weak) \.entry|^\.entry/ {
-    report()
-    name = /wide_kernel|reduce_kernelILb1ENS[0-9]*_14element_source/ ? $0 : ""
-    due = /linear_leaf|strided_leaf/ ? 2 : 1
-    accesses = 0
+awk -F '\t' '
+  $2 ~ /wide_kernel|reduce_kernelILb1ENS[0-9]*_14element_source/ && $1 < ($2 ~ /linear_leaf|strided_leaf/ ? 2 : 1) {
+    print "Accesses of 16 bytes are missing: " $2
+    bad = 1
   }
-  /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/ { ++accesses }
-  END { report(); exit bad }' "$ptx" || status=1
+  END { exit bad }' "$work/accesses" || status=1
 
-products=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)/ }
-  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
+products=$(wide_in 'finish_kernelI(fLj4|dLj2)|relu_gradient_sourceI(fLj4|dLj2)')
 # After products: loads and stores of 4 rows, and of the bias; relu's gradient: 2 loads and a store for 4 rows, and for
 # a remaining row. Each in float and double.
 if [ "$products" -lt 48 ]; then
@@ -81,12 +99,19 @@ fi
 
 # Random numbers: one store each for uniform and normal ones; dropout: a load and a store, two each for double; bytes: a
 # load and 16 / 4 or 16 / 2 stores. Each in float and double.
-draws=$(awk '/^\.visible \.entry|^\.weak \.entry|^\.entry/ { mine = /random_kernel|dropout_kernel|scale_bytes_kernel/ }
-  mine && /(ld|st)\.global\.v(4\.[fbu]32|2\.[fbu]64)/' "$ptx" | wc -l)
+draws=$(wide_in 'random_kernel|dropout_kernel|scale_bytes_kernel')
 if [ "$draws" -lt 24 ]; then
   echo "Random numbers, dropout and scaled bytes have $draws accesses of 16 bytes; 24 are due."
   status=1
 fi
+
+# bf16 and half: 8 elements. Roundings from and to float: one access and two; Adam: two for each of 4 loads and 3 stores
+# of float, and the rounded parameters; dropout: a load and a store; the others as above.
+short_kernels 4 3 'wide_kernel.*linear_leaf'
+short_kernels 2 15 update_kernel
+short_kernels 2 2 dropout_kernel
+short_kernels 2 9 'finish_kernelI[^L]*Lj8'
+short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 
 # Register counts depend on the compiler's version.
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')

@@ -57,14 +57,14 @@ void check_dropout(std::size_t rows, std::size_t columns, std::size_t offset) {
   const std::size_t n = rows * columns;
   alignas(16) std::array<T, room> x{};
   for (std::size_t i = 0; i < room; ++i)
-    x[i] = static_cast<T>(i) - T{0.5};
+    x[i] = static_cast<T>(static_cast<double>(i) - 0.5);
   twice<T> result;
   const auto body_for = [&](std::array<T, room>& y, const T* from) {
-    return dp::detail::dropout_body<T>{y.data() + offset, from, columns, 1000, {{3, 4}}, 1ULL << 30, T{1.25}};
+    return dp::detail::dropout_body<T>{y.data() + offset, from, columns, 1000, {{3, 4}}, 1ULL << 30, 1.25F};
   };
   dp::detail::for_each_index<dp::backend::cpu>(0, n, 100, body_for(result.by_cpu, x.data() + offset));
   const auto kernel = make_kernel(n, body_for(result.by_kernel, x.data() + offset));
-  CHECK(kernel.wide == (offset == 0 && columns % 4 == 0));
+  CHECK(kernel.wide == (offset == 0 && columns % kernel.group == 0));
   simt::launch(2, kernel, 1);
   CHECK(result.same_bits());
   CHECK(std::count(result.by_cpu.begin(), result.by_cpu.end(), T{0}) > 0);
@@ -82,8 +82,8 @@ TEMPLATE_TEST_CASE("random kernels give the CPU's bits", "[cuda]", float, double
       check_fills<TestType>(n, offset);
 }
 
-TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double) {
-  for (const std::size_t columns : {1u, 3u, 4u, 10u, 37u, 256u})
+TEMPLATE_TEST_CASE("the kernel of dropout gives the CPU's bits", "[cuda]", float, double, dp::bf16, dp::half) {
+  for (const std::size_t columns : {1u, 3u, 4u, 8u, 10u, 12u, 37u, 256u})
     for (const std::size_t offset : {0u, 1u})
       check_dropout<TestType>(std::size_t{4000} / columns, columns, offset);
 }

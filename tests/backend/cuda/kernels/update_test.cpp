@@ -81,6 +81,33 @@ void check_update(const Rule& rule, const State&... state) {
     }
 }
 
+/// Adam's update that also writes the parameters in 16 bits.
+dp::runtime::update<adam, float, 3, dp::bf16> rounding_update(arenas<adam>& a, dp::bf16* working,
+                                                              const std::uint32_t* skip = nullptr) {
+  return {{a.of(0), nullptr, nullptr, skip}, {a.of(1), a.of(2), a.of(3)}, &a.record, {working}};
+}
+
+void check_rounded(std::size_t n, std::size_t offset) {
+  INFO(n << " elements, offset " << offset);
+  arenas<adam> by_kernel(n, offset), one_by_one(n, offset);
+  alignas(16) std::array<dp::bf16, 1100> working;
+  working.fill(dp::bf16(7));
+  const auto kernel = dp::detail::make_update_kernel(n, rounding_update(by_kernel, working.data() + offset));
+  CHECK(kernel.groups == (offset % 8 == 0 ? n / 8 : 0));
+  by_kernel.record.begin(adam_rule, 1);
+  simt::launch(2, kernel, 1);
+  adam::factors<float> factors{};
+  adam_rule.set(factors, 1);
+  const auto alone = one_by_one.update(nullptr, 2u, 3u);
+  for (std::size_t i = 0; i < n; ++i)
+    alone.element(factors, 1, i);
+  CHECK(by_kernel.data == one_by_one.data);
+  for (std::size_t i = 0; i < n; ++i)
+    REQUIRE(working[offset + i].bits() == dp::bf16(one_by_one.of(1)[i]).bits());
+  CHECK(working[offset + n].bits() == dp::bf16(7).bits());
+  CHECK(by_kernel.record.step == 2);
+}
+
 }  // namespace
 
 TEST_CASE("the kernel of Adam's update is the formula for each element, and counts the steps", "[cuda]") {
@@ -138,29 +165,26 @@ TEST_CASE("an update kernel does not divide by 0 if all samples are ignored", "[
     CHECK(a.of(1)[i] == before[i] - 0.125F * (0.25F * before[i]));  // only weight decay acts
 }
 
-TEST_CASE("an update kernel writes the rounded parameters, and nothing in a step that is skipped", "[cuda]") {
-  for (const std::size_t offset : {0u, 1u}) {
-    constexpr std::size_t n = 1027;
-    arenas<adam> a(n, offset);
-    alignas(16) std::array<dp::bf16, 1100> working;
-    working.fill(dp::bf16(7));
-    std::uint32_t skip = 0;
-    const dp::runtime::update<adam, float, 3, dp::bf16> update{
-        {a.of(0), nullptr, nullptr, &skip}, {a.of(1), a.of(2), a.of(3)}, &a.record, {working.data() + offset}};
-    const auto kernel = dp::detail::make_update_kernel(n, update);
-    CHECK(kernel.groups == (offset == 0 ? n / 4 : 0));
-    a.record.begin(adam_rule, 1);
-    simt::launch(2, kernel, 1);
-    for (std::size_t i = 0; i < n; ++i)
-      REQUIRE(working[offset + i].bits() == dp::bf16(a.of(1)[i]).bits());
-    CHECK(working[offset + n].bits() == dp::bf16(7).bits());
-    CHECK(a.record.step == 2);
-    skip = 1;
-    const auto before = a.data;
-    simt::launch(2, kernel, 2);
-    CHECK(a.data == before);
-    CHECK(a.record.step == 2);
-    a.record.resume(adam{0.5, 0.9, 0.99, 1e-8, 0, 0}, 3);  // the host has counted the skipped step
-    CHECK(a.record.step == 2);
-  }
+TEST_CASE("an update kernel writes the rounded parameters, for every length", "[cuda]") {
+  for (std::size_t n = 1; n <= 40; ++n)
+    for (const std::size_t offset : {0u, 1u, 4u, 8u})
+      check_rounded(n, offset);
+  check_rounded(1027, 0);
+  check_rounded(1027, 1);
+}
+
+TEST_CASE("an update kernel writes nothing in a step that is skipped", "[cuda]") {
+  arenas<adam> a(100, 0);
+  alignas(16) std::array<dp::bf16, 100> working;
+  working.fill(dp::bf16(7));
+  const std::uint32_t skip = 1;
+  a.record.begin(adam_rule, 2);
+  const auto before = a.data;
+  simt::launch(2, dp::detail::make_update_kernel(100, rounding_update(a, working.data(), &skip)), 2);
+  CHECK(a.data == before);
+  for (const dp::bf16 each : working)
+    REQUIRE(each.bits() == dp::bf16(7).bits());
+  CHECK(a.record.step == 2);
+  a.record.resume(adam{0.5, 0.9, 0.99, 1e-8, 0, 0}, 3);  // the host has counted the skipped step
+  CHECK(a.record.step == 2);
 }

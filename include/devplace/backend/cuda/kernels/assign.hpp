@@ -13,18 +13,31 @@
 namespace devplace::detail {
 
 // Assignments with accesses of up to 16 bytes. The formula is evaluated per element on values in registers, so the bits
-// equal those of single-element accesses.
+// equal those of single-element accesses. Where the types differ in size, as in a cast of float to bf16, the smallest
+// one has accesses of 16 bytes and the others have two.
 
-/// Size in bytes of the largest element type among the tensors that an expression reads (single elements excluded).
+/// Sizes in bytes of the smallest and the largest element type.
+struct element_sizes {
+  std::size_t smallest, largest;
+
+  static constexpr element_sizes of(std::size_t size) { return {size, size}; }
+  constexpr unsigned width() const { return width_of_sizes(smallest, largest); }
+};
+template <class... Sizes>
+constexpr element_sizes sizes_of_all(const Sizes&... s) {
+  return {std::min({s.smallest...}), std::max({s.largest...})};
+}
+
+/// Those of the tensors that an expression reads (single elements excluded).
 template <class Tree>
-inline constexpr std::size_t largest_element = 1;
+inline constexpr element_sizes sizes_in_tree = {16, 1};
 template <class T>
-inline constexpr std::size_t largest_element<linear_leaf<T>> = sizeof(T);
+inline constexpr element_sizes sizes_in_tree<linear_leaf<T>> = element_sizes::of(sizeof(T));
 template <class T, std::size_t Rank>
-inline constexpr std::size_t largest_element<strided_leaf<T, Rank>> = sizeof(T);
+inline constexpr element_sizes sizes_in_tree<strided_leaf<T, Rank>> = element_sizes::of(sizeof(T));
 template <class F, class Indices, class... Children>
-inline constexpr std::size_t largest_element<node<F, Indices, Children...>> = std::max({std::size_t{1},
-                                                                                        largest_element<Children>...});
+inline constexpr element_sizes sizes_in_tree<node<F, Indices, Children...>> = sizes_of_all(sizes_in_tree<void>,
+                                                                                           sizes_in_tree<Children>...);
 
 /// Neighbouring elements of a tensor, in registers.
 template <class T, unsigned N>
@@ -77,7 +90,7 @@ DEVPLACE_DEVICE auto read_tree(const Read& read, const node<F, std::index_sequen
   return result{{read_tree(read, static_cast<const branch<I, Children>&>(tree).child)}..., tree.function};
 }
 
-/// Whether every tensor in the tree can be read, and the destination be written, with accesses of N elements.
+/// Whether every tensor in the tree can be read, and the destination be written, in packs of N elements.
 template <unsigned N>
 struct wide_leaves {
   template <class Leaf>
@@ -130,7 +143,7 @@ struct wide_assignment;
 
 template <class T, class Tree>
 struct wide_assignment<assign_linear<T, Tree>> {
-  static constexpr unsigned width = 16 / std::max(sizeof(T), largest_element<Tree>);
+  static constexpr unsigned width = sizes_of_all(element_sizes::of(sizeof(T)), sizes_in_tree<Tree>).width();
   assign_linear<T, Tree> body;
 
   bool is_wide() const { return begins_wide<width>(body.destination) && wide_leaves<width>::in(body.tree); }
@@ -145,7 +158,8 @@ struct wide_assignment<assign_linear<T, Tree>> {
 template <class Target, class Tree, std::size_t Rank>
 struct wide_assignment<assign_strided<Target, Tree, Rank>> {
   using body_type = assign_strided<Target, Tree, Rank>;
-  static constexpr unsigned width = 16 / std::max(sizeof(*body_type{}.destination.data), largest_element<Tree>);
+  static constexpr unsigned width =
+      sizes_of_all(element_sizes::of(sizeof(*body_type{}.destination.data)), sizes_in_tree<Tree>).width();
   body_type body;
 
   bool is_wide() const {

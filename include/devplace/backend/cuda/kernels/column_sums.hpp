@@ -36,16 +36,10 @@ struct sum_result {
 // Sources of the summands of column sums. A source reads `width` neighbouring elements of a row and turns them into
 // summands in a second step, so that several reads are in flight before the first is used.
 
-/// Neighbouring summands in registers, in the type of sums: those of a wide access to elements of 16 bits are 32 bytes.
+/// The elements as summands, which have the type of sums.
 template <class T, unsigned N>
-struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) summands_pack {
-  T value[N];
-};
-
-/// The elements as summands.
-template <class T, unsigned N>
-DEVPLACE_DEVICE summands_pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
-  summands_pack<computed_t<T>, N> result;
+DEVPLACE_DEVICE pack<computed_t<T>, N> as_summands(const pack<T, N>& x) {
+  pack<computed_t<T>, N> result;
   DEVPLACE_DEVICE_UNROLL
   for (unsigned e = 0; e < N; ++e)
     result.value[e] = static_cast<computed_t<T>>(x.value[e]);
@@ -67,8 +61,7 @@ struct matrix_source {
     return t.template load<T, Width>(data + row * ld + column);
   }
   template <class Thread>
-  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread&, const read_type& x, std::size_t,
-                                                            std::size_t) const {
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread&, const read_type& x, std::size_t, std::size_t) const {
     return as_summands(x);
   }
 };
@@ -93,9 +86,9 @@ struct weighted_rows_source {
     return {t.template load<T, Width>(data + row * ld + column), weights[row * weight_stride]};
   }
   template <class Thread>
-  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread&, const read_type& read, std::size_t,
-                                                            std::size_t) const {
-    summands_pack<value_type, Width> result = as_summands(read.x);
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread&, const read_type& read, std::size_t,
+                                                   std::size_t) const {
+    pack<value_type, Width> result = as_summands(read.x);
     const auto weight = static_cast<value_type>(read.weight);
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)
@@ -125,7 +118,7 @@ struct column_sums_kernel {
 
   template <class Thread>
   DEVPLACE_DEVICE void operator()(Thread& t) const {
-    using vector = summands_pack<value_type, width>;
+    using vector = pack<value_type, width>;
     const auto sums = t.template shared<vector, threads>();
     const unsigned first = t.thread_index() / 32;
     const std::size_t tiles = (all.columns + tile - 1) / tile;
@@ -151,8 +144,8 @@ struct column_sums_kernel {
 
  private:
   template <class Thread>
-  DEVPLACE_DEVICE void add_rows(const Thread& t, summands_pack<value_type, width>& sum, std::size_t row,
-                                std::size_t end, std::size_t column) const {
+  DEVPLACE_DEVICE void add_rows(const Thread& t, pack<value_type, width>& sum, std::size_t row, std::size_t end,
+                                std::size_t column) const {
     for (; row + (ahead - 1) * Rows < end; row += ahead * Rows) {
       typename Source::read_type x[ahead];
       DEVPLACE_DEVICE_UNROLL
@@ -166,7 +159,7 @@ struct column_sums_kernel {
       add(sum, source.summands(t, source.read(t, row, column), row, column));
   }
 
-  DEVPLACE_DEVICE static void add(summands_pack<value_type, width>& sum, const summands_pack<value_type, width>& x) {
+  DEVPLACE_DEVICE static void add(pack<value_type, width>& sum, const pack<value_type, width>& x) {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < width; ++e)
       sum.value[e] += x.value[e];

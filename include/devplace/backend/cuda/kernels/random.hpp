@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <devplace/backend/cuda/kernels/wide.hpp>
@@ -53,13 +54,14 @@ random_kernel<normal_body<T>> make_kernel(std::size_t, const normal_body<T>& bod
   return {body.size, begins_wide<widest_access<T>>(body.destination), body};
 }
 
-/// Dropout of `rows` samples: a thread handles the four elements of a sample that share a block of random words, with
-/// wide accesses if all such groups are aligned.
+/// Dropout of `rows` samples: a thread handles the four elements of a sample that share a block of random words, or
+/// eight of 16 bits with two blocks, with wide accesses if all such groups are aligned.
 template <class T>
 struct dropout_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned group = 4;
-  static constexpr unsigned width = widest_access<T> < group ? widest_access<T> : group;
+  static constexpr unsigned of_block = 4;
+  static constexpr unsigned width = widest_access<T>;
+  static constexpr unsigned group = width < of_block ? of_block : width;
 
   std::size_t rows;
   bool wide;
@@ -75,7 +77,14 @@ struct dropout_kernel {
     const std::size_t stride = std::size_t{t.grid_size()} * threads;
     for (std::size_t i = thread; i < groups(); i += stride) {
       const std::size_t row = i / groups_of_row(), column = i % groups_of_row() * group;
-      const philox_block block = body.words(row, column / group);
+      std::uint32_t words[group];
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < group; k += of_block) {
+        const philox_block block = body.words(row, (column + k) / of_block);
+        DEVPLACE_DEVICE_UNROLL
+        for (unsigned j = 0; j < of_block; ++j)
+          words[k + j] = block.word[j];
+      }
       const std::size_t first = row * body.columns + column;
       if (wide) {
         DEVPLACE_DEVICE_UNROLL
@@ -83,14 +92,13 @@ struct dropout_kernel {
           pack<T, width> x = t.template load<T, width>(body.source + first + k);
           DEVPLACE_DEVICE_UNROLL
           for (unsigned j = 0; j < width; ++j)
-            x.value[j] = body.element(x.value[j], block.word[k + j]);
+            x.value[j] = body.element(x.value[j], words[k + j]);
           t.store(body.destination + first + k, x);
         }
       } else {
         DEVPLACE_DEVICE_UNROLL
         for (unsigned k = 0; k < group; ++k)
-          if (column + k < body.columns)
-            body.destination[first + k] = body.element(body.source[first + k], block.word[k]);
+          if (column + k < body.columns) body.destination[first + k] = body.element(body.source[first + k], words[k]);
       }
     }
   }
@@ -99,7 +107,8 @@ struct dropout_kernel {
 template <class T>
 dropout_kernel<T> make_kernel(std::size_t n, const dropout_body<T>& body) {
   constexpr unsigned width = dropout_kernel<T>::width;
-  const bool wide = begins_wide<width>(body.destination) && begins_wide<width>(body.source) && body.columns % 4 == 0;
+  const bool wide = begins_wide<width>(body.destination) && begins_wide<width>(body.source) &&
+                    body.columns % dropout_kernel<T>::group == 0;
   return {n / body.columns, wide, body};
 }
 

@@ -31,8 +31,8 @@ struct relu_gradient_source {
             t.template load<T, Width>(y + row * columns + column)};
   }
   template <class Thread>
-  DEVPLACE_DEVICE summands_pack<value_type, Width> summands(const Thread& t, const read_type& read, std::size_t row,
-                                                            std::size_t column) const {
+  DEVPLACE_DEVICE pack<value_type, Width> summands(const Thread& t, const read_type& read, std::size_t row,
+                                                   std::size_t column) const {
     pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
     for (unsigned e = 0; e < Width; ++e)

@@ -13,12 +13,19 @@
 
 namespace devplace::detail {
 
+/// Number of elements that a thread updates together: an access of 16 bytes to the rounded parameters, if there are
+/// any, and else to the others.
+template <class T, class Working>
+inline constexpr unsigned width_of_update = width_of_sizes(sizeof(Working), sizeof(T));
+template <class T>
+inline constexpr unsigned width_of_update<T, void> = widest_access<T>;
+
 /// An optimizer's update of n elements: `groups` of `width` elements with wide accesses, the others one by one. The
 /// last block writes the numbers of the next step, after all blocks have read those of this one.
 template <class Rule, class T, std::size_t Arrays, class Update = runtime::update<Rule, T, Arrays>>
 struct update_kernel {
   static constexpr unsigned threads = 256;
-  static constexpr unsigned width = widest_access<T>;
+  static constexpr unsigned width = width_of_update<T, typename Update::working_type>;
 
   static constexpr unsigned least_blocks = 3;  // because Adam in double needs 70 registers
 
@@ -50,7 +57,7 @@ struct update_kernel {
   }
 
  private:
-  /// Elements i to i + width - 1: one access per array; the formula is evaluated per element in registers.
+  /// Elements i to i + width - 1: a pack of each array; the formula is evaluated per element in registers.
   template <class Thread, class Formula, std::size_t... Array>
   DEVPLACE_DEVICE void several(const Thread& t, const Formula& formula, T factor, std::size_t i,
                                std::index_sequence<Array...>) const {

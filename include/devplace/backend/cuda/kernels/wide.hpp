@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,10 +11,16 @@
 
 namespace devplace::detail {
 
-/// Whether N elements from `data` on can be read or written with one access.
+/// Whether N elements from `data` on can be read or written as a pack.
 template <unsigned N, class T>
-bool begins_wide(const T* data) {
-  return reinterpret_cast<std::uintptr_t>(data) % (N * sizeof(T)) == 0;
+DEVPLACE_HD inline bool begins_wide(const T* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % alignof(pack<T, N>) == 0;
+}
+
+/// Number of elements that a thread takes together where tensors have elements of `smallest` to `largest` bytes: an
+/// access of 16 bytes to the smallest ones, unless the largest ones would need more than two.
+constexpr unsigned width_of_sizes(std::size_t smallest, std::size_t largest) {
+  return static_cast<unsigned>(std::min(16 / smallest, 32 / largest));
 }
 
 /// n elements: `groups` groups of Body::width with wide accesses, the others one by one. A Body has `one(i)` for a
