@@ -38,7 +38,7 @@ function(devplace_add_compile_fail_tests source)
   set(for_all_cases "")
   set(fixtures "")
   if(arg_LANGUAGE STREQUAL "CXX")
-    list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION})
+    list(PREPEND flags ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} ${DEVPLACE_GNU_HEAP})
     file(STRINGS ${path} configures REGEX "# *define DEVPLACE_") # what precompiled headers would ignore
     if(NOT configures AND NOT arg_COMPONENT MATCHES "^(cuda|nccl)$") # of which there is one source
       set(fixtures "compile_fail: headers with component ${arg_COMPONENT}")
