@@ -173,6 +173,15 @@ inline T opaque(T x) {
   #define DEVPLACE_ANY_LOOP_BODY_END
 #endif
 
+// Attributes of a function that is compiled for AVX-512 with products and sums rounded as on other processors. AVX-512
+// includes fused multiply-adds; g++ forms them in the function that code was inlined into, and only if this lets it.
+// clang forms them where the code stands, which may be the user's, and therefore has no such function. Nor has a
+// compilation whose own flags allow fused multiply-adds, so that these are used on every processor.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__FMA__) && !defined(__AVX512F__)
+  #define DEVPLACE_AVX512_WITHOUT_FMA \
+    gnu::target("avx512f,avx512vl,avx512dq,avx512bw"), gnu::optimize("fp-contract=off")
+#endif
+
 #if defined(DEVPLACE_WITH_SIMULATED_CUDA)
   #define DEVPLACE_CUDA_BACKEND(name) <devplace/backend/simulated/kernels.hpp>
   #define DEVPLACE_CUDA_KERNELS(name) <devplace/backend/none/kernels.hpp>

@@ -64,7 +64,7 @@ struct nearly_normal {
 /// x F(x).
 template <template <class> class Distribution>
 struct gated {
-  static constexpr bool floating_only = true;
+  static constexpr bool floating_only = true, computes_much = true;
 
   template <class T>
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {
@@ -76,6 +76,8 @@ struct gated {
 /// dy times the derivative of x F(x), F(x) + x F'(x).
 template <template <class> class Distribution>
 struct gated_gradient {
+  static constexpr bool computes_much = true;
+
   template <class T>
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T dy, T x) const {
     const Distribution<T> tail(limited_to(Distribution<T>::limit, std::fabs(x)));
@@ -90,7 +92,7 @@ struct gated_gradient {
 
 /// log(1 + exp(x)).
 struct softplus {
-  static constexpr bool floating_only = true;
+  static constexpr bool floating_only = true, computes_much = true;
 
   template <class T>
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {

@@ -27,6 +27,7 @@ template <class T, class Tree, class Stride = std::integral_constant<std::size_t
 /// Index functor without broadcasting, except of tensors with one element.
 template <class T, class Tree>
 struct assign_linear {
+  static constexpr bool computes_much = detail::computes_much<Tree>;
   T* destination;
   Tree tree;
 
@@ -59,6 +60,7 @@ struct strided_target {
 /// Index functor for operands, or a destination, with strides along some axes; 0 along broadcast ones.
 template <class Target, class Tree, std::size_t Rank>
 struct assign_strided {
+  static constexpr bool computes_much = detail::computes_much<Tree>;
   Target destination;
   Tree tree;
   std::size_t extents[Rank];

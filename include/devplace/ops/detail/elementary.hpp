@@ -134,6 +134,7 @@ struct relu {
 #define DEVPLACE_DETAIL_FUNCTION(name, function)                 \
   struct name {                                                  \
     static constexpr bool floating_only = true;                  \
+    static constexpr bool computes_much = true;                  \
     template <class T>                                           \
     [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const { \
       return function(x);                                        \
@@ -149,7 +150,7 @@ DEVPLACE_DETAIL_FUNCTION(error_function, fast_erf);
 
 /// 1 / (1 + exp(-x)): for large negative x, exp overflows to infinity and the quotient is 0, as it should be.
 struct sigmoid {
-  static constexpr bool floating_only = true;
+  static constexpr bool floating_only = true, computes_much = true;
 
   template <class T>
   [[gnu::always_inline]] DEVPLACE_HD T operator()(T x) const {

@@ -61,10 +61,10 @@ template <floating_element T>
 
   // Selected by masks: for 0, for NaN and infinity, for negative numbers.
   const unsigned_bits is_zero = mask_of_sign((x_bits & (~unsigned_bits{0} >> 1)) - 1);
-  const unsigned_bits is_negative = mask_of_sign(x_bits) & ~is_zero;
+  const unsigned_bits is_negative = mask_of_sign(x_bits);
   const unsigned_bits is_special = mask_of_sign(infinite - 1 - x_bits) | is_zero | is_negative;
   const unsigned_bits nan = infinite | (infinite >> 1);
-  const unsigned_bits special = (x_bits | (nan & is_negative)) & ~is_zero;
+  const unsigned_bits special = ((x_bits & ~is_negative) | (nan & is_negative)) & ~is_zero;
   const unsigned_bits of_zero = (infinite | (unsigned_bits{1} << sign)) & is_zero;
   return same_bits<T>(
       static_cast<unsigned_bits>((same_bits<unsigned_bits>(result) & ~is_special) | (special & is_special) | of_zero));

@@ -92,6 +92,15 @@ struct node<F, std::index_sequence<I...>, Children...> : branch<I, Children>... 
   }
 };
 
+/// Whether a tree has a function, such as exp, that takes much longer than to load and store an element.
+template <class Tree>
+inline constexpr bool computes_much = false;
+template <class F, class Indices, class... Children>
+inline constexpr bool computes_much<node<F, Indices, Children...>> = requires {
+  F::computes_much;
+}
+|| (computes_much<Children> || ...);
+
 /// The tree with every leaf replaced by `change(leaf)`.
 template <class Change, class Leaf>
 constexpr auto transformed(const Change& change, const Leaf& leaf) {

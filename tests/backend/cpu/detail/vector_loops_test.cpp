@@ -103,4 +103,10 @@ TEST_CASE("every instruction set gives the same bits", "[backend]") {
   dp::detail::range_for_avx2(stores_numbers{result.data(), x.data()}, 0, most);
   CHECK(same_bits(result, expected, 0));
 #endif
+#if defined(DEVPLACE_AVX512_WITHOUT_FMA)
+  if (dp::detail::supported_isa() < dp::detail::cpu_isa::avx512) DEVPLACE_SKIP("this processor has no AVX-512");
+  result = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most));
+  dp::detail::range_for_avx512(stores_numbers{result.data(), x.data()}, 0, most);
+  CHECK(same_bits(result, expected, 0));
+#endif
 }

@@ -49,6 +49,8 @@ struct attention_scores {
 /// before, to the same maximum.
 template <class T>
 struct attention_exponentials {
+  static constexpr bool computes_much = true;
+
   attention_scores<T> block;
   T* scores;
   T* maxima;
@@ -100,6 +102,8 @@ struct attention_quotients {
 /// probability before and dp with the dropout: those of scores before the factor `scale`.
 template <class T>
 struct attention_gradients {
+  static constexpr bool computes_much = true;
+
   attention_scores<T> block;
   T* scores;
   T* gradients;

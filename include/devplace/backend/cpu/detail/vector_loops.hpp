@@ -7,9 +7,10 @@
 #include <devplace/backend/cpu/detail/cpu_isa.hpp>
 #include <devplace/config.hpp>
 
-// Loops over elements, compiled once for the target of the command line and once more for AVX2 if that is not part of
-// it. The second has no fused multiply-adds, and so no AVX-512: a program gives the same bits on every processor unless
-// its own flags allow them, and elements that are left over after whole vectors are computed like the others.
+// Loops over elements, compiled for the target of the command line, for AVX2 if that is not part of it and, by g++, for
+// AVX-512 where F::computes_much says that it is worth its compile time. The last two have no fused multiply-adds: a
+// program gives the same bits on every processor unless its own flags allow them, and elements that are left over after
+// whole vectors are computed like the others.
 namespace devplace::detail {
 
 DEVPLACE_ANY_LOOP_BODY_BEGIN
@@ -24,11 +25,22 @@ template <class F>
   f.range(begin, end);
 }
 #endif
+#if defined(DEVPLACE_AVX512_WITHOUT_FMA)
+template <class F>
+[[gnu::noinline, gnu::flatten, DEVPLACE_AVX512_WITHOUT_FMA]] void range_for_avx512(const F& f, std::size_t begin,
+                                                                                   std::size_t end) {
+  f.range(begin, end);
+}
+#endif
 DEVPLACE_ANY_LOOP_BODY_END
 
 /// f.range(begin, end), with everything that it calls, by the best instructions that this process may use.
 template <class F>
 void run_range(const F& f, std::size_t begin, std::size_t end) {
+#if defined(DEVPLACE_AVX512_WITHOUT_FMA)
+  if constexpr (requires { requires F::computes_much; })
+    if (current_isa() == cpu_isa::avx512) return range_for_avx512(f, begin, end);
+#endif
 #if defined(__x86_64__) && !defined(__AVX2__)
   if (current_isa() != cpu_isa::generic) return range_for_avx2(f, begin, end);
 #endif
