@@ -8,6 +8,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel/nccl.hpp>
+#include <devplace/parallel/wire.hpp>
 #include <devplace/train/trainer.hpp>
 
 namespace dp = devplace;
@@ -24,5 +25,19 @@ void train(dp::model<net, dp::across<dp::cpu>>& model) {
 #if defined(NCCL_OF_16_BITS)  // expect: devplace: NCCL has no integers of 16 bits
 void sum(dp::parallel::nccl_communicator<dp::backend::cuda>& devices, std::span<short* const> buffers) {
   devices.all_reduce(buffers, 1, dp::reduction::sum);
+}
+#endif
+
+#if defined(NCCL_SUMS_OF_BF16)  // expect: devplace: collective::nccl does not take bf16 and half
+void sum(dp::parallel::nccl_communicator<dp::backend::cuda>& devices, std::span<dp::bf16* const> buffers) {
+  devices.all_reduce(buffers, 1, dp::reduction::sum);
+}
+#endif
+
+#if defined(GRADIENTS_IN_16_BITS_BY_NCCL)  // expect: devplace: collective::wire rounds .* NCCL would round every
+                                           // addition
+using in_bf16 = dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::nccl>>;
+void train(dp::model<net, dp::replicated<0, 1>>& model) {
+  dp::trainer step{model, dp::nn::cross_entropy{}, dp::optim::sgd{}, in_bf16{}};
 }
 #endif

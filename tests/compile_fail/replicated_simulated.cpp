@@ -35,10 +35,10 @@ void steps(dp::model<net, where>& model, dp::model<net, dp::on<dp::cuda<0>>>& si
   single.predict(whole);
   static_cast<void>(whole_labels);
   static_cast<void>(elsewhere);
-#if defined(SHARES_IN_16_BITS)  // expect: devplace: collective::wire is an engine of all_reduce and
-                                // reduce_and_broadcast
+#if defined(RING_IN_16_BITS)  // expect: devplace: collective::wire rounds gradients to 16 bits and lets
+                              // collective::direct
   dp::trainer rounded{model, nn::cross_entropy{}, dp::optim::sgd{},
-                      dp::collective::sharded_all_reduce<dp::collective::wire<dp::bf16>>{}};
+                      dp::collective::all_reduce<dp::collective::wire<dp::bf16, dp::collective::ring>>{}};
   rounded(x, y);
 #endif
 #if defined(PARTIAL_GRADIENTS)  // expect: REDUCE_THE_GRADIENTS_FIRST|devplace: the gradients are partial

@@ -32,6 +32,8 @@ using eight = dp::replicated<0, 1, 2, 3, 4, 5, 6, 7>;
 // 16 bits for each gradient, and the sums as they are.
 using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>>;
 static_assert(traffic<four, in_bf16>{}.bytes == 2 * 3 * (parameters * 2 + 16 * 4));
+using shares_in_bf16 = collective::sharded_all_reduce<collective::wire<dp::bf16>>;
+static_assert(traffic<four, shares_in_bf16>{}.bytes == 3 * (parameters * 2 + 2 * 16 * 4 + parameters * 4));
 
 // Each of n places receives the others' summands of its slice, and the others' slices: 2 (n - 1) S in total.
 using all_reduce = collective::all_reduce<>;

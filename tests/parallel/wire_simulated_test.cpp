@@ -136,15 +136,23 @@ std::pair<wire_values, double> trained(std::size_t steps) {
   return {result, loss};
 }
 
-/// The parameters after steps with batches that do not divide, one of them smaller than the number of places.
+using wire_net = nn::sequential<nn::linear<6, 5>, nn::linear<5, 3>>;
+using each_parameter = collective::buckets<1, 1>;
+template <template <class, class> class Policy, class Short, class Buckets = collective::buckets<>>
+using in_short = Policy<collective::wire<Short>, Buckets>;
+
+/// The parameters after steps with batches that do not divide, one of them smaller than the number of places. The last
+/// steps clip.
 template <class Where, class Policy>
 std::vector<float> trained_on() {
-  dp::model<nn::sequential<nn::linear<6, 5>, nn::linear<5, 3>>, Where> model{dp::seed{1}};
+  dp::model<wire_net, Where> model{dp::seed{1}};
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{.learning_rate = 0.125, .momentum = 0.5}, Policy{}};
-  for (const std::size_t rows : {std::size_t{7}, std::size_t{1}, std::size_t{10}, std::size_t{6}})
+  for (const std::size_t rows : {std::size_t{7}, std::size_t{1}, std::size_t{10}, std::size_t{6}}) {
+    if (rows == 10) step.clip({.max_norm = 0.25});
     step(dp::to_batch<Where>(dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 6>{rows}, dp::seed{rows}, -1, 1)),
          dp::to_batch<Where>(dp::uniform<float, dp::cpu>(dp::extents<dp::dyn, 3>{rows}, dp::seed{3}, -1, 1)));
-  return dp::test::parameters_of(model);
+  }
+  return dp::test::parameters_of(model, dp::local_place_count<Where> - 1);
 }
 
 }  // namespace
@@ -185,6 +193,8 @@ TEST_CASE("training with gradients in bf16 between places stays near that in flo
   const auto [first, first_loss] = trained<collective::reduce_and_broadcast<collective::wire<dp::bf16>>>(1);
   CHECK(first[0] == rounded[0]);
   CHECK(first[2] == rounded[0]);
+  const auto [shares, shares_loss] = trained<in_short<collective::sharded_all_reduce, dp::bf16, each_parameter>>(1);
+  CHECK(shares == rounded);
   const auto [far, far_loss] = trained<collective::all_reduce<>>(30);
   const auto [near, near_loss] = trained<in_bf16>(30);
   CHECK(near_loss == Catch::Approx(far_loss).epsilon(0.01));
@@ -192,15 +202,29 @@ TEST_CASE("training with gradients in bf16 between places stays near that in flo
     CHECK(std::abs(near[0][i] - far[0][i]) < 0.01);
 }
 
+TEST_CASE("rounded gradients have the same bits in one bucket and in several during backward, and in shares",
+          "[parallel]") {
+  using namespace devplace::collective;
+  using several = in_short<all_reduce, dp::bf16, each_parameter>;
+  STATIC_REQUIRE(dp::parallel::reduces_during_backward<wire_net, several, float, wire<>::communicator<device>>);
+  STATIC_REQUIRE(dp::parallel::reduces_during_backward<wire_net, several, float, wire<>::communicator_across<device>>);
+  const auto expected = trained_on<wire_where, in_short<all_reduce, dp::bf16>>();
+  CHECK(trained_on<wire_where, several>() == expected);
+  CHECK(trained_on<wire_where, in_short<sharded_all_reduce, dp::bf16>>() == expected);
+  CHECK(trained_on<wire_where, all_reduce<>>() != expected);
+}
+
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()
 TEST_CASE("processes that send gradients in 16 bits have the bits of one process with as many places", "[parallel]") {
+  using namespace devplace::collective;
   using process = dp::across<dp::on<dp::cpu>>;
-  using in_bf16 = collective::all_reduce<collective::wire<dp::bf16>, collective::buckets<1, 1>>;
-  using in_half = collective::reduce_and_broadcast<collective::wire<dp::half>>;
-  using one_in_half = collective::all_reduce<collective::wire<dp::half>>;
-  const auto two = support::in_forked_group(2, trained_on<process, in_bf16>);
-  const auto three = support::in_forked_group(3, trained_on<process, in_half>);
-  CHECK(support::differences(two, trained_on<dp::replicated<0, 1>, in_bf16>()) == "");
-  CHECK(support::differences(three, trained_on<wire_where, one_in_half>()) == "");
+  using shares = in_short<sharded_all_reduce, dp::bf16, each_parameter>;
+  const auto one = support::in_forked_group(1, trained_on<process, shares>);
+  const auto two =
+      support::in_forked_group(2, trained_on<process, in_short<reduce_and_broadcast, dp::half, each_parameter>>);
+  const auto three = support::in_forked_group(3, trained_on<process, shares>);
+  CHECK(support::differences(one, trained_on<dp::on<dp::cpu>, all_reduce<>>()) == "");
+  CHECK(support::differences(two, trained_on<dp::replicated<0, 1>, in_short<all_reduce, dp::half>>()) == "");
+  CHECK(support::differences(three, trained_on<wire_where, in_short<all_reduce, dp::bf16>>()) == "");
 }
 #endif

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <devplace/parallel/bucket_plan.hpp>
 #include <devplace/parallel/bucket_shares.hpp>
@@ -17,11 +18,10 @@
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
 
 /// Whether a trainer reduces buckets, in elements of type T, while the backward pass goes on: if there are several, so
-/// that some are complete before the last layer is done, and the communicator can and does not round.
+/// that some are complete before the last layer is done, and the communicator can.
 template <class Net, class Policy, class T, class Communicator>
-inline constexpr bool reduces_during_backward =
-    overlapping_communicator<Communicator, T> && !rounds_gradients<Communicator> &&
-    (detail::network_buckets<Net, T, Policy>::size > 1);
+inline constexpr bool reduces_during_backward = overlapping_communicator<Communicator, T> &&
+                                                (detail::network_buckets<Net, T, Policy>::size > 1);
 
 /// The reduction of a network's buckets while the backward pass goes on: each is started when the pass has written its
 /// last gradient, from the last layer's to the first's. Results are those of reduce_gradients and reduce_shares.
@@ -32,6 +32,7 @@ inline constexpr bool reduces_during_backward =
 template <class Net, class Policy, class Communicator, class S>
 class bucket_reduction {
   using T = typename precision_traits<S>::gradient;
+  static constexpr bool rounds = rounds_gradients<Communicator>;
   using plan = detail::network_buckets<Net, T, Policy>;
   using bucket_shares = parallel::bucket_shares<Net, T, Policy>;
 
@@ -65,8 +66,12 @@ class bucket_reduction {
         start(i);
     communicator_.finish();
     open_ = false;
-    if constexpr (collective::updates_shares<Policy>)
+    if constexpr (rounds) {
+      take_rounded();
+      reduce_sums<Net, Policy>(communicator_, state_);
+    } else if constexpr (collective::updates_shares<Policy>) {
       if (shares_ != nullptr) broadcast_sums<Net>(communicator_, state_, shares_->owner_of_sums());
+    }
     broadcast_buffers<Net>(communicator_, state_);
   }
 
@@ -76,8 +81,11 @@ class bucket_reduction {
   void advance(std::size_t k, const T* complete) {
     if (k != place_) marked_ = 0;
     place_ = k;
-    for (; marked_ != plan::size && state_.replicas[k].gradient_data() + plan::at(marked_).first >= complete;
-         ++marked_) {
+    T* const gradients = state_.replicas[k].gradient_data();
+    for (; marked_ != plan::size && gradients + plan::at(marked_).first >= complete; ++marked_) {
+      const bucket b = plan::at(marked_);
+      if constexpr (rounds)
+        communicator_.round(k, static_cast<const T*>(gradients + b.first), b.first, detail::gradients_of(b, marked_));
       communicator_.mark_ready(k);
       if (only_place()) start(marked_);
     }
@@ -86,14 +94,37 @@ class bucket_reduction {
 
   void start(std::size_t i) {
     const bucket b = plan::at(i);
-    const detail::arena_pointers arenas(state_, &runtime::replica<S>::gradient_data, b.first);
+    if constexpr (rounds) {
+      start(i, communicator_.rounded(b.first), detail::gradients_of(b, i));
+    } else {
+      const detail::arena_pointers arenas(state_, &runtime::replica<S>::gradient_data, b.first);
+      start(i, arenas.span(), b.count);
+    }
+  }
+  template <class Element>
+  void start(std::size_t i, std::span<Element* const> buffers, std::size_t count) {
     if constexpr (collective::updates_shares<Policy>)
-      if (shares_ != nullptr)
-        return communicator_.start_reduce_scatter(arenas.span(), shares_->of_gradients(i), reduction::sum);
+      if (shares_ != nullptr) return communicator_.start_reduce_scatter(buffers, shares_of(i), reduction::sum);
     if constexpr (Policy::every_place_updates)
-      communicator_.start_all_reduce(arenas.span(), b.count, reduction::sum);
+      communicator_.start_all_reduce(buffers, count, reduction::sum);
     else
-      communicator_.start_reduce(arenas.span(), b.count, reduction::sum, 0);
+      communicator_.start_reduce(buffers, count, reduction::sum, 0);
+  }
+  /// Where the shares of bucket `i` begin: without the sums that follow the gradients where these are rounded.
+  std::span<const std::size_t> shares_of(std::size_t i) const {
+    return rounds ? shares_->of_parameters(i) : shares_->of_gradients(i);
+  }
+
+  /// Takes the reduced gradients from the memory of rounded ones.
+  void take_rounded() {
+    for (std::size_t k = 0; k != state_.replicas.size(); ++k) {
+      T* const gradients = state_.replicas[k].gradient_data();
+      if (shares_ != nullptr)
+        for (std::size_t i = 0; i != plan::size; ++i)
+          communicator_.take_part(k, gradients + plan::at(i).first, plan::at(i).first, shares_of(i));
+      else if (Policy::every_place_updates || communicator_.first_rank() + static_cast<int>(k) == 0)
+        communicator_.take(k, gradients, 0, runtime::network_plan<Net>::parameter_elements);
+    }
   }
 
   Communicator& communicator_;

@@ -34,6 +34,11 @@ class arena_pointers {
   std::size_t places_;
 };
 
+/// The gradients in bucket `i`, of which the first one has the sums that follow the gradients too.
+constexpr std::size_t gradients_of(const bucket& b, std::size_t i) {
+  return i == 0 ? b.count - runtime::gradient_tail : b.count;
+}
+
 }  // namespace devplace::parallel::detail
 
 namespace devplace::parallel::inline DEVPLACE_CONFIGURATION {
@@ -52,6 +57,26 @@ inline constexpr bool rounds_gradients = requires {
   typename Communicator::rounded_type;
 };
 
+/// Copies the sums that follow the gradients from participant `root` to the others.
+template <class Net, class Communicator, class S>
+void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& state, int root) {
+  communicator.broadcast(
+      detail::arena_pointers(state, &runtime::replica<S>::gradient_data, runtime::network_plan<Net>::parameter_elements)
+          .span(),
+      runtime::gradient_tail, root);
+}
+
+/// Sums, over the replicas, what follows the gradients, where these are reduced in fewer bits.
+template <class Net, class Policy, class Communicator, class S>
+void reduce_sums(Communicator& communicator, const runtime::model_state<S>& state) {
+  const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data,
+                                      runtime::network_plan<Net>::parameter_elements);
+  if constexpr (Policy::every_place_updates)
+    communicator.all_reduce(arenas.span(), runtime::gradient_tail, reduction::sum);
+  else
+    communicator.reduce(arenas.span(), runtime::gradient_tail, reduction::sum, 0);
+}
+
 /// Sums the gradient arenas, with the sums that follow the gradients, over the replicas, bucket by bucket: on every
 /// place, or on the first one. Buffers, which forward wrote from each place's own samples, are replaced by those of the
 /// first place, as in nn.DataParallel and DistributedDataParallel.
@@ -62,47 +87,34 @@ void reduce_gradients(Communicator& communicator, const runtime::model_state<S>&
                 "devplace: gradients are reduced in the arena where backward writes them, in their own type.");
   using plan = detail::network_buckets<Net, wire, Policy>;
   for (std::size_t i = 0; i != plan::size; ++i) {
-    bucket b = plan::at(i);
-    if constexpr (rounds_gradients<Communicator>) {
-      if (i == 0) b.count -= runtime::gradient_tail;
-      const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, b.first);
-      communicator.reduce_rounded(arenas.span(), b.count, Policy::every_place_updates);
-      b = {b.first + b.count, runtime::gradient_tail};
-      if (i != 0) continue;
-    }
+    const bucket b = plan::at(i);
     const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, b.first);
-    if constexpr (Policy::every_place_updates)
+    if constexpr (rounds_gradients<Communicator>)
+      communicator.reduce_rounded(arenas.span(), detail::gradients_of(b, i), Policy::every_place_updates);
+    else if constexpr (Policy::every_place_updates)
       communicator.all_reduce(arenas.span(), b.count, reduction::sum);
     else
       communicator.reduce(arenas.span(), b.count, reduction::sum, 0);
   }
+  if constexpr (rounds_gradients<Communicator>) reduce_sums<Net, Policy>(communicator, state);
   broadcast_buffers<Net>(communicator, state);
-}
-
-/// Copies the sums that follow the gradients from participant `root` to the others.
-template <class Net, class Communicator, class S>
-void broadcast_sums(Communicator& communicator, const runtime::model_state<S>& state, int root) {
-  communicator.broadcast(
-      detail::arena_pointers(state, &runtime::replica<S>::gradient_data, runtime::network_plan<Net>::parameter_elements)
-          .span(),
-      runtime::gradient_tail, root);
 }
 
 /// As reduce_gradients for a policy that updates shares: each participant gets the sums of its share of each bucket,
 /// and everyone the sums that follow the gradients; the other gradients are unspecified afterwards.
 template <class Net, class Policy, class Communicator, class S, class Shares>
 void reduce_shares(Communicator& communicator, const runtime::model_state<S>& state, const Shares& shares) {
-  constexpr bool exact = !rounds_gradients<Communicator>;
-  static_assert(exact,
-                "devplace: collective::wire is an engine of all_reduce and reduce_and_broadcast; sharded_all_reduce "
-                "takes another, such as collective::direct.");
   using plan = detail::network_buckets<Net, typename precision_traits<S>::wire, Policy>;
   for (std::size_t i = 0; i != plan::size; ++i) {
-    communicator.reduce_scatter(
-        detail::arena_pointers(state, &runtime::replica<S>::gradient_data, plan::at(i).first).span(),
-        shares.of_gradients(i), reduction::sum);
-    if (i == 0) broadcast_sums<Net>(communicator, state, shares.owner_of_sums());
+    const detail::arena_pointers arenas(state, &runtime::replica<S>::gradient_data, plan::at(i).first);
+    if constexpr (rounds_gradients<Communicator>) {
+      communicator.reduce_scatter_rounded(arenas.span(), shares.of_parameters(i));
+    } else {
+      communicator.reduce_scatter(arenas.span(), shares.of_gradients(i), reduction::sum);
+      if (i == 0) broadcast_sums<Net>(communicator, state, shares.owner_of_sums());
+    }
   }
+  if constexpr (rounds_gradients<Communicator>) reduce_sums<Net, Policy>(communicator, state);
   broadcast_buffers<Net>(communicator, state);
 }
 
@@ -142,6 +154,8 @@ template <class Net, class Policy, class T, class Communicator>
 void prepare_reductions(Communicator& communicator) {
   if constexpr (requires { communicator.prepare(std::size_t{}, sizeof(T)); })
     communicator.prepare(detail::network_buckets<Net, T, Policy>::largest, sizeof(T));
+  if constexpr (rounds_gradients<Communicator>)  // of all buckets, which may be on their way at the same time
+    communicator.prepare_rounded(runtime::network_plan<Net>::parameter_elements);
 }
 
 /// Copies the first place's parameters to the others: those that are trained, or all of them.

@@ -38,9 +38,8 @@ class rounding : public Communicator {
     devplace::detail::fail_without_memory("a communicator");
   }
 
-  /// Allocates the memory for reductions of up to `count` elements.
-  void prepare(std::size_t count, std::size_t element_bytes) {
-    Communicator::prepare(count, element_bytes);
+  /// Allocates the memory for `count` rounded elements of each device.
+  void prepare_rounded(std::size_t count) {
     for (std::size_t k = 0; k != ordinals_.size(); ++k) {
       if (this->size() == 1 || rounded_[k].bytes() >= count * sizeof(Short)) continue;
       rounded_[k] = {};
@@ -51,30 +50,71 @@ class rounding : public Communicator {
     }
   }
 
+  /// The rounded elements of this process's devices from element `first` on, for collectives; valid until the next
+  /// call.
+  std::span<Short* const> rounded(std::size_t first) {
+    for (std::size_t k = 0; k != ordinals_.size(); ++k)
+      if (rounded_[k].data() != nullptr) from_[k] = static_cast<Short*>(rounded_[k].data()) + first;
+    return {from_, ordinals_.size()};
+  }
+  /// Rounds `count` elements of participant `k` of this process to its rounded ones from `first` on, or takes those
+  /// back. One participant's elements stay as they are.
+  ///@{
+  template <class T>
+  void round(std::size_t k, const T* elements, std::size_t first, std::size_t count) {
+    if (this->size() != 1) runtime::round_elements<Backend>(ordinals_[k], rounded(first)[k], elements, count);
+  }
+  template <class T>
+  void take(std::size_t k, T* elements, std::size_t first, std::size_t count) {
+    if (this->size() == 1) return;
+    const Short* const from = rounded(first)[k];
+    runtime::round_elements<Backend>(ordinals_[k], elements, from, count);
+  }
+  ///@}
+
   /// Sums the participants' buffers, on all of them or on the first: each one rounds its own elements, the sum is
-  /// formed in the type that Short is computed in, and rounded. One participant's elements stay as they are.
+  /// formed in the type that Short is computed in, and rounded.
   template <class T>
   void reduce_rounded(std::span<T* const> buffers, std::size_t count, bool on_all) {
     if (this->size() == 1) return;
-    prepare(count, sizeof(T));
-    Short* rounded[detail::max_ranks];
-    for (std::size_t k = 0; k != buffers.size(); ++k) {
-      rounded[k] = static_cast<Short*>(rounded_[k].data());
-      runtime::round_elements<Backend>(ordinals_[k], rounded[k], static_cast<const T*>(buffers[k]), count);
-    }
-    const std::span<Short* const> all(rounded, buffers.size());
+    round_all(buffers, count);
     if (on_all)
-      this->all_reduce(all, count, reduction::sum);
+      this->all_reduce(rounded(0), count, reduction::sum);
     else
-      this->reduce(all, count, reduction::sum, 0);
+      this->reduce(rounded(0), count, reduction::sum, 0);
     for (std::size_t k = 0; k != buffers.size(); ++k)
-      if (on_all || this->first_rank() + static_cast<int>(k) == 0)
-        runtime::round_elements<Backend>(ordinals_[k], buffers[k], static_cast<const Short*>(rounded[k]), count);
+      if (on_all || rank(k) == 0) take(k, buffers[k], 0, count);
+  }
+  /// The same of each participant's part, between `begins[rank]` and `begins[rank + 1]`.
+  template <class T>
+  void reduce_scatter_rounded(std::span<T* const> buffers, std::span<const std::size_t> begins) {
+    if (this->size() == 1) return;
+    round_all(buffers, begins.back());
+    this->reduce_scatter(rounded(0), begins, reduction::sum);
+    for (std::size_t k = 0; k != buffers.size(); ++k)
+      take_part(k, buffers[k], 0, begins);
+  }
+  /// Takes back the part of participant `k` of this process, of elements of which the first is number `first` of the
+  /// rounded ones.
+  template <class T>
+  void take_part(std::size_t k, T* elements, std::size_t first, std::span<const std::size_t> begins) {
+    const std::size_t begin = begins[rank(k)], end = begins[rank(k) + 1];
+    take(k, elements + begin, first + begin, end - begin);
   }
 
  private:
+  std::size_t rank(std::size_t k) const { return static_cast<std::size_t>(this->first_rank()) + k; }
+
+  template <class T>
+  void round_all(std::span<T* const> buffers, std::size_t count) {
+    prepare_rounded(count);
+    for (std::size_t k = 0; k != buffers.size(); ++k)
+      round(k, static_cast<const T*>(buffers[k]), 0, count);
+  }
+
   std::vector<int> ordinals_;
   std::vector<devplace::detail::memory_block> rounded_;  // one for each device of this process
+  Short* from_[detail::max_ranks] = {};
 };
 
 }  // namespace parallel
@@ -85,15 +125,20 @@ namespace collective {
 /// are formed in float in the order of `direct`, and are rounded: an element's error is about 2^-7 (bf16) or 2^-10
 /// (half) of the sum of the summands' magnitudes at most, and all places get the same bits. Half overflows above 65504;
 /// numbers below 2^-14 it rounds with an error of up to 2^-25, about 3e-8, and those below that become 0. Half as many
-/// bytes are moved as by `direct`; the sums of losses and weights, parameters and buffers are sent as they are. For
-/// `all_reduce` and `reduce_and_broadcast`. Buckets are reduced after the backward pass.
-template <short_element Short = bf16>
+/// bytes are moved as by `direct`, which reduces them; the sums of losses and weights, parameters and buffers are sent
+/// as they are. Other engines, which are refused, add in their own ways.
+template <short_element Short = bf16, class Engine = direct>
 struct wire {
+  static constexpr bool by_direct = std::is_same_v<Engine, direct>;
+  static_assert(by_direct,
+                "devplace: collective::wire rounds gradients to 16 bits and lets collective::direct add them in float; "
+                "other engines do not, and NCCL would round every addition. Leave the engine out, wire<bf16>, or let "
+                "the other engine send gradients in float, as in all_reduce<nccl>.");
   /// The type of gradients between places.
   using wire_type = Short;
   /// The name in output.
   static constexpr std::string_view name = std::is_same_v<Short, bf16> ? "wire<bf16>" : "wire<half>";
-  /// Bytes of workspace on each place for reducing `count` elements: the rounded gradients.
+  /// Bytes of workspace on each place: the rounded gradients, `count` elements.
   static constexpr std::size_t workspace_bytes(std::size_t, std::size_t count, std::size_t) {
     return count * sizeof(Short);
   }

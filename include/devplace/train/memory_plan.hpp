@@ -206,19 +206,24 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, Rule, Policy, Processes
   static constexpr std::size_t activations = layout::workspace(rows);
   /// Sums of losses, of the last step and over steps, and the results of clipping.
   static constexpr std::size_t sums = runtime::loss_sums_bytes + train::detail::scalar_bytes;
-  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`, a
-  /// bucket in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
+  /// Workspace of the policy's engine: none for `collective::direct`, a chunk of a bucket for `collective::ring`,
+  /// the gradients in 16 bits for `collective::wire`. Across processes that of `direct` and `ring` is the host's.
   static constexpr std::size_t reduction_buffer = [] {
     using engine = typename policy_type::engine_type;
-    constexpr std::size_t bucket = bucket_plan<model<Net, Where, P>, policy_type>::largest;
+    constexpr bool rounds = requires {
+      typename engine::wire_type;
+    };
+    constexpr std::size_t bucket =
+        rounds ? plan::parameter_elements : bucket_plan<model<Net, Where, P>, policy_type>::largest;
+    constexpr std::size_t meeting = rounds ? 0 : plan::meeting_numbers;
     if constexpr (participants == 1)
       return std::size_t{0};
     else if constexpr (spans_processes<Where>)
       return std::max(collective::workspace_bytes_across<policy_type>(bucket),
-                      collective::workspace_bytes_across<policy_type>(plan::meeting_numbers));
+                      collective::workspace_bytes_across<policy_type>(meeting));
     else
       return std::max(engine::workspace_bytes(participants, bucket, sizeof(typename roles::wire)),
-                      engine::workspace_bytes(participants, plan::meeting_numbers, sizeof(std::int64_t)));
+                      engine::workspace_bytes(participants, meeting, sizeof(std::int64_t)));
   }();
   /// Additional if the trainer clips: the workspace of the norm. In mixed<half> every trainer has it, to find gradients
   /// that are not finite, and `bytes` includes it.

@@ -10,6 +10,7 @@
 
 #include <devplace/place/error.hpp>
 #include <devplace/place/placement.hpp>
+#include <devplace/tensor/dtype.hpp>
 
 static_assert(NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0), "devplace: parallel/nccl.hpp needs NCCL 2.27 or newer.");
 
@@ -71,8 +72,13 @@ inline void check_nccl(ncclResult_t code, const char* call) {
 /// NCCL's name of an element type.
 template <class T>
 constexpr ncclDataType_t nccl_type() {
-  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "devplace: NCCL reduces numbers of up to 8 bytes.");
-  if constexpr (std::is_floating_point_v<T>)
+  constexpr bool of_16_bits = short_element<T>;
+  static_assert(!of_16_bits,
+                "devplace: collective::nccl does not take bf16 and half, of which NCCL would round every sum of two to "
+                "16 bits. Send numbers in float, or use collective::wire, which adds in float without NCCL.");
+  static_assert(of_16_bits || (std::is_arithmetic_v<T> && sizeof(T) <= 8),
+                "devplace: NCCL reduces numbers of up to 8 bytes.");
+  if constexpr (std::is_floating_point_v<T> || of_16_bits)
     return sizeof(T) == 4 ? ncclFloat32 : ncclFloat64;
   else if constexpr (sizeof(T) == 1)
     return std::is_signed_v<T> ? ncclInt8 : ncclUint8;
