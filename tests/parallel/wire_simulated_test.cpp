@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -212,6 +213,12 @@ TEST_CASE("rounded gradients have the same bits in one bucket and in several dur
   CHECK(trained_on<wire_where, several>() == expected);
   CHECK(trained_on<wire_where, in_short<sharded_all_reduce, dp::bf16>>() == expected);
   CHECK(trained_on<wire_where, all_reduce<>>() != expected);
+  dp::test::in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope(group);
+    const auto found =
+        trained_on<dp::across<dp::on<dp::cuda<4>>>, in_short<sharded_all_reduce, dp::bf16, each_parameter>>();
+    if (found != expected) throw std::logic_error("other bits");
+  });
 }
 
 #if !DEVPLACE_TEST_THREAD_SANITIZER  // which does not support threads in children of fork()

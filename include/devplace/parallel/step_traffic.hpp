@@ -24,8 +24,9 @@ namespace devplace {
 ///   processes (n - 1) S, and the loss from there), and (n - 1) times the parameters from there, in mixed<half> with
 ///   the scale of losses.
 ///
-/// Both engines move the same amount. Numbers are rounded to whole elements, as if n divided S. Constants in one
-/// process, `step_traffic<Model, Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
+/// All engines move the same amount; with `collective::wire` S is that of 16-bit gradients, and parameters are sent as
+/// they are. Numbers are rounded to whole elements, as if n divided S. Constants in one process, `step_traffic<Model,
+/// Policy>{}.bytes`; across processes `step_traffic<Model, Policy>{participants}`.
 template <class Model, class Policy>
 struct step_traffic {
   /// So that no other error follows.
