@@ -16,6 +16,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
+#include <devplace/place/thread_team.hpp>
 
 #include "support/questions.hpp"
 #include "support/timing.hpp"
@@ -58,6 +59,7 @@ double layer(const std::string& name, bool backward) {
 }  // namespace
 
 int main() {
-  dp::bench::answer_questions(
-      [](const std::string& what, const std::string& name) { return layer(name, what == "both"); });
+  dp::bench::answer_questions(dp::set_thread_count, [](const std::string& what, const std::string& name) {
+    return layer(name, what == "both");
+  });
 }

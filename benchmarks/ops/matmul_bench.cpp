@@ -16,29 +16,16 @@
 #include <devplace/ops/matrix_engine.hpp>
 #include <devplace/place/thread_team.hpp>
 
+#include "support/multiply_add_peak.hpp"
 #include "support/thread_counts.hpp"
 #include "support/timing.hpp"
 
 namespace dp = devplace;
 using dp::bench::median;
-using dp::bench::now;
+using dp::bench::time_of;
 using dp::detail::gemm_arguments;
 
 namespace {
-
-/// Seconds per call, measured over about `seconds`.
-template <class Function>
-double time_of(double seconds, Function&& call) {
-  call();
-  std::size_t calls = 1;
-  for (;; calls *= 2) {
-    const double begin = now();
-    for (std::size_t i = 0; i < calls; ++i)
-      call();
-    const double taken = now() - begin;
-    if (taken >= seconds / 2) return taken / static_cast<double>(calls);
-  }
-}
 
 struct shape {
   const char* what;
@@ -69,52 +56,13 @@ struct matrices {
   }
 };
 
-/// One register tile with the current instruction set, on operands that stay in the first-level cache.
-template <class T>
-void multiply_tile(std::size_t depth, const T* a, const T* b, T* c) {
-  namespace detail = dp::detail;
-#if defined(__x86_64__)
-  if (detail::current_isa() == detail::cpu_isa::avx512) {
-    constexpr std::size_t rows = detail::avx512::tile_rows, columns = 128 / sizeof(T);
-    detail::avx512::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
-    return;
-  }
-  if (detail::current_isa() == detail::cpu_isa::avx2) {
-    constexpr std::size_t rows = detail::avx2::tile_rows, columns = 64 / sizeof(T);
-    detail::avx2::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
-    return;
-  }
-#endif
-  constexpr std::size_t rows = detail::generic::tile_rows, columns = 32 / sizeof(T);
-  detail::generic::tile<T, rows, 2>(depth, a, rows, b, columns, c, columns, {1, 0, nullptr, false});
-}
-
-/// The processor's peak in GFLOP/s: only fused multiply-adds, and loads that hit the first-level cache.
-template <class T>
-double peak(double seconds) {
-  const int members = dp::thread_count();
-  const auto kernels = dp::detail::gemm_kernels_of<T>(dp::detail::current_isa());
-  constexpr std::size_t depth = 128, repetitions = 1000;
-  const double taken = time_of(seconds, [&] {
-    dp::detail::parallel_members(members, [&](int) {
-      T* const memory = static_cast<T*>(dp::detail::gemm_buffer::of_this_thread());
-      for (std::size_t i = 0; i < 8192; ++i)
-        memory[i] = T(0.5);
-      for (std::size_t i = 0; i < repetitions; ++i)
-        multiply_tile(depth, memory, memory + 1024, memory + 6144);
-    });
-  });
-  const std::size_t work = kernels.tile_rows * 2 * kernels.lanes * depth * repetitions;
-  return 2e-9 * static_cast<double>(work) * members / taken;
-}
-
 template <class T>
 void table(const char* type, int threads, double seconds) {
   dp::builtin_thread_team team(threads);
   const dp::thread_team_scope scope(team);
   const dp::team_region region;
   std::printf("\n%s, %d thread%s, GFLOP/s; multiply-add peak of this run: %.0f\n", type, threads,
-              threads == 1 ? "" : "s", peak<T>(seconds));
+              threads == 1 ? "" : "s", 1e-9 * dp::bench::multiply_add_peak<T>(seconds));
 #if defined(DEVPLACE_WITH_CBLAS)
   std::printf("%-24s %10s %10s\n", "", "built-in", "cblas");
 #else
@@ -126,9 +74,9 @@ void table(const char* type, int threads, double seconds) {
     std::vector<double> builtin, library;
     for (int round = 0; round < rounds; ++round) {
       const double slice = seconds / rounds;
-      builtin.push_back(time_of(slice, [&] { dp::detail::gemm<dp::detail::gemm_builtin>(mine.g); }));
+      builtin.push_back(time_of([&] { dp::detail::gemm<dp::detail::gemm_builtin>(mine.g); }, slice));
 #if defined(DEVPLACE_WITH_CBLAS)
-      library.push_back(time_of(slice, [&] { dp::detail::gemm<dp::detail::gemm_cblas>(mine.g); }));
+      library.push_back(time_of([&] { dp::detail::gemm<dp::detail::gemm_cblas>(mine.g); }, slice));
 #endif
     }
     const double work = 2e-9 * static_cast<double>(s.m * s.n * s.k);
@@ -153,7 +101,7 @@ int main(int argc, char** argv) {
     const dp::team_region region;
     const dp::thread_team_scope scope(team);
     std::printf("fork and join of %d threads: %.2f us\n", counts.back(),
-                1e6 * time_of(seconds, [&] { dp::detail::parallel_members(counts.back(), [](int) {}); }));
+                1e6 * time_of([&] { dp::detail::parallel_members(counts.back(), [](int) {}); }, seconds));
   }
   for (const int threads : counts) {
     table<float>("float", threads, seconds);

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from timing import Devplace, seconds
+from timing import Program, seconds
 
 FORMATS = {"default": torch.contiguous_format, "channels_last": torch.channels_last}
 
@@ -78,7 +78,7 @@ def network(rows, train, memory_format):
 
 def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 9
-    devplace = Devplace(sys.argv[1])
+    devplace = Program(sys.argv[1])
     questions = [f"{kind} {rows}" for kind in ("step", "predict") for rows in (64, 512)]
     print(f"median of {rounds} rounds, microseconds; torch {torch.__version__}")
     for threads in [int(number) for number in sys.argv[3:]] or [1, 2]:

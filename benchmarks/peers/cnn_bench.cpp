@@ -20,6 +20,7 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/questions.hpp"
@@ -62,6 +63,7 @@ double network(std::size_t rows, bool train) {
 }  // namespace
 
 int main() {
-  dp::bench::answer_questions(
-      [](const std::string& what, const std::string& rows) { return network(std::stoul(rows), what == "step"); });
+  dp::bench::answer_questions(dp::set_thread_count, [](const std::string& what, const std::string& rows) {
+    return network(std::stoul(rows), what == "step");
+  });
 }

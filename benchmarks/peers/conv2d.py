@@ -14,7 +14,7 @@ import sys
 import torch
 from torch import nn
 
-from timing import Devplace, seconds
+from timing import Program, seconds
 
 BATCH = 64
 LAYERS = {"conv1": (1, 16, 28, 3), "conv2": (16, 32, 14, 3), "conv3": (32, 64, 14, 3), "pointwise": (64, 64, 14, 1)}
@@ -42,7 +42,7 @@ def main():
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
     torch.set_num_threads(threads)
-    devplace = Devplace(sys.argv[1])
+    devplace = Program(sys.argv[1])
     devplace.seconds(f"threads {threads}")
     items = {f"{kind} {name}": layer(name, kind == "both") for name in LAYERS for kind in ("forward", "both")}
     times = {question: ([], []) for question in items}

@@ -22,7 +22,7 @@ try:
 except ImportError:
     torch = None
 
-from timing import Devplace
+from timing import Program
 
 ROUNDS = 5
 COPY_BYTES = 1 << 30
@@ -212,7 +212,7 @@ def main():
     arguments.add_argument("--quick", action="store_true", help="small sizes, to see whether everything works")
     given = arguments.parse_args()
     deadline = time.monotonic() + 60 * given.minutes
-    devplace = Devplace(given.program)
+    devplace = Program(given.program)
     pytorch = Pytorch(given.device) if torch else None
     names = ["devplace"] + (["eager", "compile", "graph"] if torch else [])
     print("PyTorch " + (torch.__version__ if torch else "is not installed: no column of it") + "; microseconds, medians of "

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The devplace authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Times of one piece of work in a program of devplace and in Python, measured alike."""
+"""Times of one piece of work in several programs and in Python, measured alike."""
 
 import os
 import subprocess
@@ -9,11 +9,14 @@ import sys
 import time
 
 
-class Devplace:
-    """The program that times devplace's work; it answers one question at a time."""
+class Program:
+    """A program that times its own work: a question a line, and seconds, or `no` for what it does not do."""
 
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command, environment=None):
+        self.command = command
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+        )
 
     def seconds(self, question):
         self.process.stdin.write(question + "\n")
@@ -21,8 +24,16 @@ class Devplace:
         answer = self.process.stdout.readline()
         if not answer:
             script = os.path.basename(sys.argv[0])
-            sys.exit(f"{script}: the program ended at '{question}' with status {self.process.wait()}.")
-        return float(answer)
+            status = self.process.wait()
+            sys.exit(f"{script}: '{' '.join(self.command)}' ended at '{question}' with status {status}.")
+        return None if answer.strip() == "no" else float(answer)
+
+
+def answer_questions(answer):
+    """The other side of Program, for peers in Python: answer(kind, of) gives seconds, or None for what is not done."""
+    for line in sys.stdin:
+        answered = answer(*line.split())
+        print("no" if answered is None else answered, flush=True)
 
 
 def seconds(call):
@@ -34,3 +45,24 @@ def seconds(call):
         call()
         calls += 1
     return (time.perf_counter() - begin) / calls
+
+
+def quantile(share, call):
+    """As devplace::bench::quantile_of: a quantile of single calls over about 200 ms."""
+    call()
+    call()
+    taken = []
+    begin = last = time.perf_counter()
+    while last - begin < 0.2:
+        call()
+        now = time.perf_counter()
+        taken.append(now - last)
+        last = now
+    return sorted(taken)[int(share * (len(taken) - 1))]
+
+
+def once(call):
+    """The first call alone."""
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin

@@ -5,23 +5,28 @@
 #include <iostream>
 #include <string>
 
-#include <devplace/place/thread_team.hpp>
-
 namespace devplace::bench {
 
+/// The answer to a question about work that the program does not do.
+constexpr double not_done = -1;
+
 /// Answers questions on standard input, two words a line, with `seconds(first, second)`, until the input ends. The
-/// question `threads <count>` sets the number of threads and is answered with 0. The other side is
-/// benchmarks/peers/timing.py.
-template <class Seconds>
-void answer_questions(const Seconds& seconds) {
+/// other side is benchmarks/peers/timing.py.
+/// - `threads <count>` calls `set_threads(count)`;
+/// - work that is not done is answered with `no`.
+template <class SetThreads, class Seconds>
+void answer_questions(const SetThreads& set_threads, const Seconds& seconds) {
   std::string question, of;
   while (std::cin >> question >> of) {
     double answer = 0;
     if (question == "threads")
-      set_thread_count(std::stoi(of));
+      set_threads(std::stoi(of));
     else
       answer = seconds(question, of);
-    std::cout << answer << std::endl;
+    if (answer < 0)
+      std::cout << "no" << std::endl;
+    else
+      std::cout << answer << std::endl;
   }
 }
 

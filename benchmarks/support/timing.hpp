@@ -20,9 +20,9 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Seconds per call, the mean over about 50 ms, after two calls that are not counted.
+/// Seconds per call, the mean over about as many seconds as are given, after two calls that are not counted.
 template <class Call>
-double time_of(const Call& call) {
+double time_of(const Call& call, double seconds = 0.05) {
   call();
   call();
   std::size_t calls = 0;
@@ -30,8 +30,35 @@ double time_of(const Call& call) {
   do {
     call();
     ++calls;
-  } while (now() - begin < 0.05);
+  } while (now() - begin < seconds);
   return (now() - begin) / static_cast<double>(calls);
+}
+
+/// Seconds of the first call.
+template <class Call>
+double once(const Call& call) {
+  const double begin = now();
+  call();
+  return now() - begin;
+}
+
+/// A quantile, from 0 to 1, of the seconds of single calls over about 200 ms, after two calls that are not counted.
+template <class Call>
+double quantile_of(double quantile, const Call& call) {
+  call();
+  call();
+  std::vector<double> seconds;
+  const double begin = now();
+  double last = begin;
+  while (last - begin < 0.2) {
+    call();
+    const double time = now();
+    seconds.push_back(time - last);
+    last = time;
+  }
+  const auto place = seconds.begin() + static_cast<std::ptrdiff_t>(quantile * static_cast<double>(seconds.size() - 1));
+  std::nth_element(seconds.begin(), place, seconds.end());
+  return *place;
 }
 
 }  // namespace devplace::bench

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""devplace next to its peers on the CPU, in one run: what scripts/benchmark runs.
+
+All have the same processors and numbers of threads. They alternate within a round, and medians over the rounds are
+reported, with the ratio of the best peer's time to devplace's, and the share that the limit has of devplace's time:
+floating-point operations at the peak of multiply-adds, or bytes at the bandwidth of a copy, both of the same run.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from timing import Program
+
+import report
+import work
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Without these glibc returns the temporaries of LibTorch and PyTorch to the system in every step.
+ENVIRONMENT = {
+    "MALLOC_TRIM_THRESHOLD_": "2000000000",
+    "MALLOC_MMAP_THRESHOLD_": "2000000000",
+    "MALLOC_TOP_PAD_": "67108864",
+    "TORCH_CPP_LOG_LEVEL": "ERROR",
+    "JAX_PLATFORMS": "cpu",
+}
+
+
+def start(command, threads):
+    """The program on as many processors as it has threads, which limits peers that have no such setting."""
+    processors = sorted(os.sched_getaffinity(0))[:threads]
+    environment = {**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}
+    program = Program("taskset", "-c", ",".join(map(str, processors)), *command, environment=environment)
+    program.seconds(f"threads {threads}")
+    return program
+
+
+def compare(items, peers, threads, rounds):
+    """Rows of the table, and the limits that were measured beside them."""
+    programs = {
+        (name, kind): start(command, threads) for name, kinds in peers.items() for kind, command in kinds.items()
+    }
+    limits = {name: [] for name in work.limits()}
+    rows = []
+    for item in items:
+        asked = {name: programs[name, item.program] for name, kinds in peers.items() if item.program in kinds}
+        times = {name: [] for name in asked}
+        for _ in range(rounds):
+            for name, program in asked.items():
+                answer = program.seconds(item.question)
+                if answer is not None:
+                    times[name].append(answer)
+            for name, question in work.limits().items():
+                if len(limits[name]) < 3 * rounds:
+                    limits[name].append(programs["devplace", "operations"].seconds(question))
+        answered = {name: seconds for name, seconds in times.items() if seconds}
+        rows.append({"name": item.name, "threads": threads, "seconds": answered, "item": item})
+        print(".", end="", flush=True, file=sys.stderr)
+    print(file=sys.stderr)
+    return rows, {name: statistics.median(seconds) for name, seconds in limits.items()}
+
+
+def share_of_limit(item, seconds, limits):
+    if item.operations:
+        return item.operations * limits[item.type] / 1e9 / seconds
+    if item.bytes:
+        return item.bytes * limits["bytes"] / (2 * 4 * 10_000_000) / seconds
+    return None
+
+
+def summarised(rows, limits):
+    for row in rows:
+        item, medians = row.pop("item"), {n: statistics.median(t) for n, t in row["seconds"].items()}
+        mine = medians["devplace"]
+        others = {name: seconds for name, seconds in medians.items() if name != "devplace"}
+        row["medians"] = medians
+        row["spread"] = {n: (max(t) - min(t)) / medians[n] for n, t in row["seconds"].items()}
+        row["best_peer"] = min(others, key=others.get, default=None)
+        row["ratio"] = others[row["best_peer"]] / mine if others else None
+        row["share_of_limit"] = share_of_limit(item, mine, limits)
+        yield row
+
+
+def first_steps(peers):
+    """Seconds from the start of the program to its first training step, and its peak memory in MiB."""
+    found = {}
+    for name, kinds in peers.items():
+        if "networks" not in kinds or name == "ONNX Runtime":
+            continue
+        seconds, memory = [], []
+        for _ in range(3):
+            begin = time.perf_counter()
+            environment = {**os.environ, **ENVIRONMENT}
+            process = subprocess.Popen(
+                kinds["networks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
+            process.stdin.write("once mlp/64\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            seconds.append(time.perf_counter() - begin)
+            process.stdin.close()
+            memory.append(os.wait4(process.pid, 0)[2].ru_maxrss / 1024)
+            process.returncode = 0
+        found[name] = {"seconds": statistics.median(seconds), "mebibytes": statistics.median(memory)}
+    return found
+
+
+def compile_times(root):
+    """Seconds of processor time of each compiler that is here."""
+    compilers = {
+        "g++ -O2": ["g++", "-std=c++20", "-O2"],
+        "clang++-16 -O2": ["clang++-16", "-std=c++20", "-O2"],
+        "nvcc -O2": ["nvcc", "-std=c++20", "-O2", "-x", "cu", "-arch=sm_90", "-DDEVPLACE_WITH_CUDA=1"],
+    }
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        empty = os.path.join(folder, "all_headers.cpp")
+        with open(empty, "w") as file:
+            file.write("#include <devplace/all.hpp>\n")
+        sources = {"all.hpp alone": empty}
+        sources.update({name: f"{root}/{name}" for name in ("examples/readme.cpp", "examples/cnn.cpp")})
+        for compiler, command in compilers.items():
+            if shutil.which(command[0]) is None:
+                continue
+            for name, source in sources.items():
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                options = ["-I", f"{root}/include", '-DDEVPLACE_EXAMPLE_DATA=""', "-c", "-o", f"{folder}/object"]
+                subprocess.run(command + options + [source], check=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                found.setdefault(compiler, {})[name] = used
+    return found
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), platform.machine())
+    return {"processor": model, "processors": len(os.sched_getaffinity(0)), "date": time.strftime("%Y-%m-%d")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("built", help="the folder with the programs that scripts/benchmark builds")
+    parser.add_argument("--quick", action="store_true", help="a part of the work, three rounds")
+    parser.add_argument("--rounds", type=int, help="rounds (default 9)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads (default 1 and 2)")
+    parser.add_argument("--only", default="", help="the work whose question contains this")
+    parser.add_argument("--json", help="file for all measurements")
+    parser.add_argument("--svg", help="file for a picture of the ratios")
+    given = parser.parse_args()
+    rounds = given.rounds or (3 if given.quick else 9)
+    items = [i for i in work.items() if given.only in i.question and (i.quick or not given.quick)]
+    peers = work.peers(FOLDER, given.built)
+    result = {"machine": machine(), "rounds": rounds, "rows": [], "limits": {}}
+    print(f"{result['machine']['processor']}, {result['machine']['date']}, medians of {rounds} rounds")
+    for threads in given.threads:
+        rows, limits = compare(items, peers, threads, rounds)
+        result["rows"] += summarised(rows, limits)
+        result["limits"][threads] = limits
+        report.print_table([row for row in result["rows"] if row["threads"] == threads], limits)
+    if not given.only:
+        result["first_step"] = first_steps(peers)
+        result["binary_bytes"] = os.path.getsize(peers["devplace"]["networks"][0])
+        result["compile_seconds"] = compile_times(os.path.join(FOLDER, "..", "..", ".."))
+        report.print_programs(result)
+    if given.json:
+        with open(given.json, "w") as file:
+            json.dump(result, file, indent=1)
+    if given.svg:
+        report.write_svg(given.svg, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The work of networks_bench.cpp in JAX: a whole step is one compiled function, which updates its arguments."""
+
+import os
+import sys
+
+import jax
+import jax.numpy as jnp
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from timing import answer_questions, once, quantile, seconds
+
+NETWORKS = {
+    "mlp": ([784, 256, 10], jax.nn.relu),
+    "tanh": ([28, 300, 300, 300, 300, 300, 1], jnp.tanh),
+    "wide": ([1024, 1024, 1024, 1024, 1024], lambda x: jax.nn.gelu(x, approximate=False)),
+}
+
+
+def parameters_of(sizes):
+    keys = jax.random.split(jax.random.PRNGKey(1), len(sizes))
+    return [
+        (jax.random.normal(key, (inputs, outputs)) * 0.05, jnp.zeros(outputs))
+        for key, inputs, outputs in zip(keys, sizes, sizes[1:])
+    ]
+
+
+def forward(activation, parameters, x):
+    for i, (weight, bias) in enumerate(parameters):
+        x = (activation(x) if i else x) @ weight + bias
+    return x
+
+
+def loss(activation, parameters, x, targets):
+    y = forward(activation, parameters, x)
+    if y.shape[1] == 1:
+        return jnp.mean(jnp.maximum(y, 0) - y * targets + jnp.log1p(jnp.exp(-jnp.abs(y))))
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(y), targets[:, None], axis=1))
+
+
+def adam(p, g, m, v, t):
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+    return p - 1e-3 * (m / (1 - 0.9**t)) / (jnp.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
+
+
+def sgd(p, g, m, v, t):
+    m = 0.9 * m + g
+    return p - 1e-3 * m, m, v
+
+
+def answer(what, of):
+    if what == "threads":
+        return 0  # the processors that the process may use
+    name, batch = of.split("/")
+    sizes, activation = NETWORKS[name]
+    batch, classes = int(batch), sizes[-1]
+    parameters = parameters_of(sizes)
+    x = jax.random.uniform(jax.random.PRNGKey(2), (batch, sizes[0]))
+    if what in ("p50", "p99"):
+        predict = jax.jit(lambda parameters, x: forward(activation, parameters, x))
+        return quantile(0.5 if what == "p50" else 0.99, lambda: predict(parameters, x).block_until_ready())
+    targets = jnp.arange(batch) % classes if classes > 1 else jax.random.uniform(jax.random.PRNGKey(3), (batch, 1))
+    rule = sgd if what == "sgd" else adam
+
+    def step(state, x, targets):
+        parameters, first, second, t = state
+        value, gradients = jax.value_and_grad(lambda p: loss(activation, p, x, targets))(parameters)
+        leaves, tree = jax.tree.flatten(parameters)
+        lists = [jax.tree.leaves(part) for part in (gradients, first, second)]
+        updated = [rule(p, g, m, v, t + 1) for p, g, m, v in zip(leaves, *lists)]
+        return (*(jax.tree.unflatten(tree, list(part)) for part in zip(*updated)), t + 1), value
+
+    compiled = jax.jit(step, donate_argnums=0)
+    state = (parameters, jax.tree.map(jnp.zeros_like, parameters), jax.tree.map(jnp.zeros_like, parameters), 0.0)
+
+    def run():
+        nonlocal state
+        state, value = compiled(state, x, targets)
+        value.block_until_ready()
+
+    return once(run) if what == "once" else seconds(run)
+
+
+answer_questions(answer)

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What is compared: the questions, the work behind them in floating-point operations and bytes, and the peers."""
+
+import dataclasses
+import sys
+
+SIZES = {
+    "mlp": [784, 256, 10],
+    "tanh": [28, 300, 300, 300, 300, 300, 1],
+    "wide": [1024, 1024, 1024, 1024, 1024],
+}
+UPDATED = 3162 * 3163  # parameters of one layer, about ten million
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """A question, its name in the table, and its limit: operations at the peak, or bytes at the bandwidth of a copy."""
+
+    question: str
+    name: str
+    program: str  # networks or operations
+    operations: float = 0
+    bytes: float = 0
+    type: str = "float"
+    quick: bool = False
+
+
+def step(what, network, batch, quick=False):
+    """Products of a training step: forward, the gradient of weights, and but for the first layer that of the input."""
+    sizes = SIZES[network]
+    products = [2.0 * batch * a * b for a, b in zip(sizes, sizes[1:])]
+    name = f"step {'-'.join(map(str, sizes)) if network == 'mlp' else network}, {what}, batch {batch}"
+    operations = 3 * sum(products) - products[0]
+    return Item(f"{what} {network}/{batch}", name, "networks", operations, quick=quick)
+
+
+def predict(what, batch, quick=False):
+    sizes = SIZES["mlp"]
+    operations = sum(2.0 * batch * a * b for a, b in zip(sizes, sizes[1:])) if what == "p50" else 0
+    name = f"predict 784-256-10, batch {batch}, {what}"
+    return Item(f"{what} mlp/{batch}", name, "networks", operations, quick=quick)
+
+
+def product(m, n, k, layout="nn", type="float", quick=False):
+    shape = f"{m}x{n}x{k}"
+    question, name = f"product {type}/{shape}/{layout}", f"product {type} {shape} {layout}"
+    return Item(question, name, "operations", 2.0 * m * n * k, type=type, quick=quick)
+
+
+def streaming(what, size, name, bytes, quick=False):
+    return Item(f"{what} {size}", name, "operations", bytes=bytes, quick=quick)
+
+
+def items():
+    batches = (1, 16, 64, 256, 1024, 4096)
+    found = [step("adam", "mlp", batch, quick=batch in (64, 1024)) for batch in batches]
+    found += [step("sgd", "mlp", batch) for batch in batches]
+    found += [step("adam", "tanh", 100, quick=True), step("adam", "wide", 64, quick=True), step("adam", "wide", 1024)]
+    found += [predict(what, batch, quick=batch == 1) for batch in (1, 64) for what in ("p50", "p99")]
+    for type in ("float", "double"):
+        found += [product(n, n, n, type=type, quick=n == 512) for n in (64, 128, 256, 512, 1024, 2048)]
+    for batch in (64, 256, 1024, 4096):
+        found += [
+            product(batch, 256, 784, "nt", quick=batch == 64),
+            product(256, 784, batch, "tn", quick=batch == 64),
+            product(batch, 10, 256, "nt"),
+            product(10, 256, batch, "tn"),
+            product(batch, 256, 10, "nn"),
+        ]
+    many = 10_000_000
+    found += [
+        streaming("cross_entropy", "4096x10", "cross-entropy, 4,096 rows of 10 classes", 2 * 4 * 4096 * 10),
+        streaming("cross_entropy", "1024x1000", "cross-entropy, 1,024 rows of 1,000", 2 * 4 * 1024 * 1000, quick=True),
+        streaming("cross_entropy", "128x50000", "cross-entropy, 128 rows of 50,000", 2 * 4 * 128 * 50000),
+        streaming("softmax", "4096x1024", "softmax, 4,096 rows of 1,024", 2 * 4 * 4096 * 1024, quick=True),
+        streaming("chain", many, "max(a b + c, 0) d - e, 10 million", 6 * 4 * many, quick=True),
+        streaming("sum", many, "sum, 10 million", 4 * many, quick=True),
+        streaming("update", UPDATED, "Adam's update, 10 million", 7 * 4 * UPDATED, quick=True),
+    ]
+    return found
+
+
+def limits():
+    """Questions to devplace's program for the limits in the same run."""
+    return {"float": "multiply_add float", "double": "multiply_add double", "bytes": f"copy {10_000_000}"}
+
+
+def peers(folder, built):
+    """Names and commands: `networks` and `operations` each, where a peer has them."""
+    python = [sys.executable]
+    return {
+        "devplace": {
+            "networks": [f"{built}/devplace/bench_peers_cpu_networks"],
+            "operations": [f"{built}/devplace/bench_peers_cpu_operations"],
+        },
+        "LibTorch tuned": {
+            "networks": [f"{built}/peers/libtorch_networks", "tuned"],
+            "operations": [f"{built}/peers/libtorch_operations"],
+        },
+        "LibTorch": {"networks": [f"{built}/peers/libtorch_networks", "idiomatic"]},
+        "PyTorch": {"networks": python + [f"{folder}/pytorch_networks.py"]},
+        "compiled": {"networks": python + [f"{folder}/pytorch_networks.py", "compiled"]},
+        "JAX": {"networks": python + [f"{folder}/jax_networks.py"]},
+        "ONNX Runtime": {"networks": python + [f"{folder}/onnx_predictions.py"]},
+        "OpenBLAS": {"operations": [f"{built}/peers/openblas_products"]},
+        "Eigen": {"operations": [f"{built}/peers/eigen_operations"]},
+    }
