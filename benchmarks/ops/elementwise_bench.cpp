@@ -17,6 +17,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
+#include <devplace/ops/softmax.hpp>
 #include <devplace/place/thread_team.hpp>
 
 #include "support/timing.hpp"
@@ -59,6 +60,8 @@ void operations(std::size_t n, const Visit& visit) {
   visit("silu(x)", [&] { to = dp::silu(x); });
   visit("silu, backward", [&] { to = dp::nn::silu::gradient(y, x); });
   visit("softplus(x)", [&] { to = dp::softplus(x); });
+  visit("softmax(rows)", [&] { dp::softmax_into(to_rows, rows); });
+  visit("log_softmax(rows)", [&] { dp::log_softmax_into(to_rows, rows); });
 }
 
 struct result {

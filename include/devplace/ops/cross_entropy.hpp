@@ -29,7 +29,7 @@ struct cross_entropy_options {
 
 namespace devplace::detail {
 
-[[noreturn]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
+[[noreturn, gnu::noinline]] inline void throw_label_error(std::size_t row, std::int64_t label, std::size_t classes) {
   throw argument_error("cross_entropy: row " + std::to_string(row) + " has the label " + std::to_string(label) +
                        ", and the logits have " + std::to_string(classes) + " classes; labels are 0 to " +
                        std::to_string(classes == 0 ? 0 : classes - 1) +
@@ -39,6 +39,8 @@ namespace devplace::detail {
 /// Row functor: computes the loss of a row, and its gradient unless `dlogits` is null.
 template <class T, class Label>
 struct cross_entropy_row {
+  static constexpr bool computes_much = true;
+
   T* dlogits;  // may be `logits`
   T* losses;
   const T* logits;

@@ -9,13 +9,21 @@
 
 namespace devplace::detail {
 
-/// A functor of rows of `columns` elements, as the index functor that for_each gets.
+/// A functor of rows of `columns` elements, as the index functor that for_each gets. Where F::computes_much says that
+/// it is worth the compile time, the CPU runs rows by the best instructions that the processor has.
 template <class F>
 struct row_functor {
+  static constexpr bool computes_much = requires { F::computes_much; };
+
   F f;
   std::size_t columns;
 
   void operator()(std::size_t row) const { f(row); }
+
+  void range(std::size_t begin, std::size_t end) const requires(computes_much) {
+    for (std::size_t row = begin; row != end; ++row)
+      f(row);
+  }
 };
 
 /// Runs `f(row)`, an index_functor that works on `columns` elements, for every row below `rows`. Devices on which one

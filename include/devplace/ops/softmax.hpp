@@ -23,6 +23,8 @@ namespace devplace::detail {
 
 template <class T>
 struct softmax_row {
+  static constexpr bool computes_much = true;
+
   T* y;
   const T* x;
   std::size_t n;
@@ -46,6 +48,8 @@ struct softmax_row {
 
 template <class T>
 struct log_softmax_row {
+  static constexpr bool computes_much = true;
+
   T* y;
   const T* x;
   std::size_t n;
@@ -83,6 +87,8 @@ struct softmax_backward_row {
 
 template <class T>
 struct log_softmax_backward_row {
+  static constexpr bool computes_much = true;
+
   T* dx;
   const T* y;
   const T* dy;

@@ -20,13 +20,13 @@ DEVPLACE_HD inline double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// exp(x[c] - max) of 8 elements. Separate loops, because the compiler then vectorises each of them.
-template <class T, class From>
-DEVPLACE_HD void exponentials_of_lanes(T* e, const From* x, T max) {
-  for (std::size_t lane = 0; lane < row_lanes; ++lane)
-    e[lane] = static_cast<T>(x[lane]) - max;
-  for (std::size_t lane = 0; lane < row_lanes; ++lane)
-    e[lane] = fast_exp<T>(e[lane]);
+/// exp(x[c] - max) of `Count` elements. Separate loops, because the compiler then vectorises each of them.
+template <std::size_t Count, class T, class From>
+DEVPLACE_HD void exponentials_of(T* e, const From* x, T max) {
+  for (std::size_t i = 0; i < Count; ++i)
+    e[i] = static_cast<T>(x[i]) - max;
+  for (std::size_t i = 0; i < Count; ++i)
+    e[i] = fast_exp<T>(e[i]);
 }
 
 /// Sum of `term(c)` for c below n; terms are rounded to T, the sum is not.
@@ -65,21 +65,30 @@ DEVPLACE_HD T row_max(const From* x, std::size_t n) {
   return result;
 }
 
+/// Adds exp(x[c] - max) of `Count` elements to the accumulators, and stores each in e[c] unless `e` is null.
+template <std::size_t Count, class T, class From>
+DEVPLACE_HD void add_exponentials(double* lanes, T* e, const From* x, T max) {
+  T terms[Count];
+  exponentials_of<Count>(terms, x, max);
+  for (std::size_t i = 0; i < Count; i += row_lanes) {
+    for (std::size_t lane = 0; lane < row_lanes; ++lane)
+      lanes[lane] += static_cast<double>(terms[i + lane]);
+  }
+  if (e == nullptr) return;
+  for (std::size_t i = 0; i < Count; ++i)
+    e[i] = terms[i];
+}
+
 /// Sum of exp(x[c] - max); also stores each term in e[c] unless `e` is null. `e` may be `x`.
 template <class T, class From>
 DEVPLACE_HD double row_exponentials(T* e, const From* x, T max, std::size_t n) {
+  constexpr std::size_t many = 8 * row_lanes;  // so that several vectors of exponentials are computed at a time
   double lanes[row_lanes] = {};
   std::size_t c = 0;
-  for (; c + row_lanes <= n; c += row_lanes) {
-    T terms[row_lanes];
-    exponentials_of_lanes<T>(terms, x + c, max);
-    for (std::size_t lane = 0; lane < row_lanes; ++lane)
-      lanes[lane] += static_cast<double>(terms[lane]);
-    if (e != nullptr) {
-      for (std::size_t lane = 0; lane < row_lanes; ++lane)
-        e[c + lane] = terms[lane];
-    }
-  }
+  for (; c + many <= n; c += many)
+    add_exponentials<many>(lanes, e == nullptr ? e : e + c, x + c, max);
+  for (; c + row_lanes <= n; c += row_lanes)
+    add_exponentials<row_lanes>(lanes, e == nullptr ? e : e + c, x + c, max);
   double rest = 0;
   for (; c < n; ++c) {
     const T term = fast_exp<T>(static_cast<T>(x[c]) - max);

@@ -13,6 +13,7 @@
 #include <devplace/ops/creation.hpp>
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/random.hpp>
+#include <devplace/ops/softmax.hpp>
 
 #include "support/catch.hpp"
 
@@ -92,21 +93,29 @@ TEST_CASE("an element has the same bits wherever it lies in a vector or after th
 }
 
 TEST_CASE("every instruction set gives the same bits", "[backend]") {
-  const floats x = numbers(most, 1);
-  floats expected = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most)), result = expected.clone();
-  dp::detail::range_for_target(stores_numbers{expected.data(), x.data()}, 0, most);
-  dp::detail::run_range(stores_numbers{result.data(), x.data()}, 0, most);
-  CHECK(same_bits(result, expected, 0));
+  const floats x = numbers(most, 1), rows = dp::normal<float, on_cpu>(dp::extents<dp::dyn>(most), dp::seed{7});
+  const auto check = [](std::size_t count, const auto& loop_into) {
+    const floats zeros = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most));
+    floats expected = zeros.clone(), result = zeros.clone();
+    dp::detail::range_for_target(loop_into(expected.data()), 0, count);
+    dp::detail::run_range(loop_into(result.data()), 0, count);
+    CHECK(same_bits(result, expected, 0));
 #if defined(__x86_64__) && !defined(__AVX2__)
-  if (dp::detail::supported_isa() == dp::detail::cpu_isa::generic) DEVPLACE_SKIP("this processor has no AVX2");
-  result = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most));
-  dp::detail::range_for_avx2(stores_numbers{result.data(), x.data()}, 0, most);
-  CHECK(same_bits(result, expected, 0));
+    if (dp::detail::supported_isa() == dp::detail::cpu_isa::generic) DEVPLACE_SKIP("this processor has no AVX2");
+    result = zeros.clone();
+    dp::detail::range_for_avx2(loop_into(result.data()), 0, count);
+    CHECK(same_bits(result, expected, 0));
 #endif
 #if defined(DEVPLACE_AVX512_WITHOUT_FMA)
-  if (dp::detail::supported_isa() < dp::detail::cpu_isa::avx512) DEVPLACE_SKIP("this processor has no AVX-512");
-  result = dp::zeros<float, on_cpu>(dp::extents<dp::dyn>(most));
-  dp::detail::range_for_avx512(stores_numbers{result.data(), x.data()}, 0, most);
-  CHECK(same_bits(result, expected, 0));
+    if (dp::detail::supported_isa() < dp::detail::cpu_isa::avx512) DEVPLACE_SKIP("this processor has no AVX-512");
+    result = zeros.clone();
+    dp::detail::range_for_avx512(loop_into(result.data()), 0, count);
+    CHECK(same_bits(result, expected, 0));
 #endif
+  };
+  check(most, [&x](float* to) { return stores_numbers{to, x.data()}; });
+  check(1, [&rows](float* to) {
+    using softmax_row = dp::detail::softmax_row<float>;
+    return dp::detail::row_functor<softmax_row>{softmax_row{to, rows.data(), most}, most};
+  });
 }
