@@ -26,12 +26,14 @@ namespace nn = devplace::nn;
 
 namespace {
 
-/// y = weight * x. It always computes the weight's gradient, and says that it copies activations to float.
+/// y = weight * x. It always computes the weight's gradient, and says that it has sums in float in 16 bits.
 struct scaling_layer {
   template <class In>
   using output = In;
   static constexpr nn::keep keeps = nn::keep::input;
-  static constexpr bool widens = true;
+  template <class In>
+  static constexpr std::size_t sums = 1;
+  static constexpr bool has_sums = true;
   static constexpr std::array parameters{nn::parameter{"weight", {4}, nn::init::constant(1.5)}};
 
   static void forward(const auto& c) { c.output = c.input * c.template parameter<0>(); }

@@ -44,33 +44,61 @@ struct sizes {
         outputs(s.groups * s.outputs) {}
 };
 
-/// All results of one convolution: forward, both gradients and the sums of channels.
+/// All results of one convolution: forward, both gradients and the sums of channels. Those of 16 bits are converted.
 template <class T>
-std::vector<T> all_results(const dp::detail::convolution_shape& s, cpu_isa isa, const std::vector<T>& x,
-                           const std::vector<T>& weight, const std::vector<T>& bias, const std::vector<T>& dy) {
+std::vector<dp::detail::computed_t<T>> all_results(const dp::detail::convolution_shape& s, cpu_isa isa,
+                                                   const std::vector<T>& x, const std::vector<T>& weight,
+                                                   const std::vector<T>& bias, const std::vector<T>& dy) {
+  using sum_type = dp::detail::computed_t<T>;
   const sizes size(s);
   constexpr std::size_t guard = 8;
-  const T untouched = -77;
-  std::vector<T> y(size.y + guard, untouched), dx(size.x + guard, untouched), dw(size.weights + guard, untouched),
-      db(size.outputs + guard, untouched);
-  std::vector<T> scratch(s.samples * convolution_scratch(s) + guard, untouched);
-  on_cpu<dp::op::convolution>::run(
-      0, dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data()}, isa);
+  const sum_type untouched = -77;
+  const auto make = [&](std::size_t count, auto element) {
+    return std::vector<decltype(element)>(count + guard, element);
+  };
+  auto y = make(size.y, static_cast<T>(untouched)), dx = make(size.x, static_cast<T>(untouched));
+  auto dw = make(size.weights, untouched), db = make(size.outputs, untouched);
+  auto scratch = make(s.samples * convolution_scratch(s), untouched);
+  auto wide = make(size.weights + size.outputs, untouched), sums = make(s.samples * convolution_sums(s), untouched);
+  auto gradient_sums = make(s.samples * convolution_gradient_sums(s), untouched);
+  on_cpu<dp::op::convolution>::run(0,
+                                   dp::detail::convolution_arguments<T>{s,
+                                                                        x.data(),
+                                                                        weight.data(),
+                                                                        bias.data(),
+                                                                        y.data(),
+                                                                        dp::detail::epilogue::none,
+                                                                        dp::detail::product_math::strict,
+                                                                        {wide.data(), sums.data()}},
+                                   isa);
   on_cpu<dp::op::convolution_input_gradient>::run(
-      0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), nullptr, dx.data()}, isa);
-  on_cpu<dp::op::convolution_weight_gradient>::run(
-      0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), T{0}, scratch.data()},
+      0,
+      dp::detail::convolution_input_gradient_arguments<T>{s,
+                                                          dy.data(),
+                                                          weight.data(),
+                                                          nullptr,
+                                                          dx.data(),
+                                                          dp::detail::product_math::strict,
+                                                          {wide.data(), gradient_sums.data()}},
       isa);
-  on_cpu<dp::op::convolution_bias_gradient>::run(0,
-                                                 dp::detail::convolution_bias_gradient_arguments<T>{
-                                                     s.samples, size.outputs, s.pixels(), dy.data(), db.data(), T{0}},
-                                                 isa);
-  std::vector<T> all;
-  for (std::vector<T>* part : {&y, &dx, &dw, &db, &scratch}) {
-    for (std::size_t i = part->size() - guard; i < part->size(); ++i)
-      REQUIRE((*part)[i] == untouched);
-    if (part != &scratch) all.insert(all.end(), part->begin(), part->end() - guard);
-  }
+  on_cpu<dp::op::convolution_weight_gradient>::run(0,
+                                                   dp::detail::convolution_weight_gradient_arguments<T>{
+                                                       s, dy.data(), x.data(), dw.data(), sum_type{0}, scratch.data()},
+                                                   isa);
+  on_cpu<dp::op::convolution_bias_gradient>::run(
+      0,
+      dp::detail::convolution_bias_gradient_arguments<T>{s.samples, size.outputs, s.pixels(), dy.data(), db.data(),
+                                                         sum_type{0}},
+      isa);
+  std::vector<sum_type> all;
+  const auto append = [&](const auto& part, bool is_result = true) {
+    for (std::size_t i = part.size() - guard; i < part.size(); ++i)
+      REQUIRE(static_cast<sum_type>(part[i]) == untouched);
+    if (is_result) all.insert(all.end(), part.begin(), part.end() - guard);
+  };
+  append(y), append(dx), append(dw), append(db);
+  for (const auto* part : {&scratch, &wide, &sums, &gradient_sums})
+    append(*part, false);
   return all;
 }
 
@@ -106,6 +134,31 @@ TEMPLATE_TEST_CASE("convolutions of integers are exact, by each instruction set"
                         << s.outputs << ", " << s.rows.in << "x" << s.columns.in << ", kernel " << s.rows.size << "x"
                         << s.columns.size);
       CHECK(all_results(s, isa, x, weight, bias, dy) == expected);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("convolutions of integers in 16 bits are rounded once, by each instruction set", "[ops]", dp::bf16,
+                   dp::half) {
+  for (const auto& s : dp::test::convolution_shapes()) {
+    const sizes size(s);
+    const auto in_short = [](const std::vector<float>& values) {
+      std::vector<TestType> result;
+      for (const float value : values)
+        result.push_back(static_cast<TestType>(value));
+      return result;
+    };
+    const auto x = integers<float>(size.x, 1), weight = integers<float>(size.weights, 2),
+               bias = integers<float>(size.outputs, 3), dy = integers<float>(size.y, 4);
+    const auto generic = all_results(s, cpu_isa::generic, x, weight, bias, dy);
+    std::vector<float> expected(generic);
+    for (std::size_t i = 0; i < size.y + size.x; ++i)
+      expected[i] = static_cast<float>(static_cast<TestType>(expected[i]));
+    for (const cpu_isa isa : instruction_sets()) {
+      INFO(name_of(isa) << ": " << s.samples << " samples, " << s.groups << " groups of " << s.channels << " to "
+                        << s.outputs << ", " << s.rows.in << "x" << s.columns.in << ", kernel " << s.rows.size << "x"
+                        << s.columns.size);
+      CHECK(all_results(s, isa, in_short(x), in_short(weight), in_short(bias), in_short(dy)) == expected);
     }
   }
 }

@@ -16,6 +16,8 @@ extern template gemm_kernels<float> gemm_kernels_of(cpu_isa);
 extern template gemm_kernels<double> gemm_kernels_of(cpu_isa);
 extern template convolution_kernels<float> convolution_kernels_of(cpu_isa);
 extern template convolution_kernels<double> convolution_kernels_of(cpu_isa);
+extern template convolution_kernels<bf16> convolution_kernels_of(cpu_isa);
+extern template convolution_kernels<half> convolution_kernels_of(cpu_isa);
 
 }  // namespace devplace::detail
 

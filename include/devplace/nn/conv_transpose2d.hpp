@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 
 #include <devplace/nn/detail/image_fit.hpp>
-#include <devplace/nn/detail/widened.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
 #include <devplace/ops/convolution.hpp>
@@ -64,40 +64,44 @@ struct conv_transpose2d {
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(shape_for<X>(1));
-  static constexpr bool widens = true, plans_ahead = true;
+  template <class X>
+  static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),
+                                               devplace::detail::convolution_gradient_sums(shape_for<X>(1)));
+  static constexpr bool has_sums = true, plans_ahead = true;
 
   template <class Call>
   static void forward(const Call& c) {
-    using T = typename Call::accumulator_type;
-    T* const result = detail::destination(c, c.output, c.widened_output());
-    devplace::detail::convolution_input_gradient_arguments<T> g{
-        shape_of(c), detail::widened(c, c.input, c.widened_input()), detail::widened_parameter<0>(c), nullptr, result,
-        math<Call>};
-    if constexpr (options::bias) g.bias = detail::widened_parameter<1>(c);
+    devplace::detail::convolution_input_gradient_arguments<typename Call::value_type> g{
+        shape_of(c),     c.input.data(), c.template parameter<0>().data(),      nullptr,
+        c.output.data(), math<Call>,     {c.float_parameters(), c.float_sums()}};
+    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
     run<devplace::op::convolution_input_gradient>(c, g);
-    detail::round_into(c, c.output, result);
   }
   template <class Call>
   static void backward(const Call& c) {
     using namespace devplace::detail;
-    using T = typename Call::accumulator_type;
+    using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
-    const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
-    const T* const dy = nn::detail::widened(c, c.output_gradient, c.widened_output());
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of the existing ones of parameters
+    const T* const dy = c.output_gradient.data();
     if constexpr (options::bias && Call::needs_parameter_gradients)
       run<devplace::op::convolution_bias_gradient>(
           c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.plane(), dy,
                                                     c.template parameter_gradient<1>().data(), old});
     if constexpr (Call::needs_parameter_gradients)
       run<devplace::op::convolution_weight_gradient>(
-          c, convolution_weight_gradient_arguments<T>{shape, nn::detail::widened(c, c.input, c.widened_input()), dy,
-                                                      c.template parameter_gradient<0>().data(), old,
-                                                      c.scratch().data(), math<Call>});
+          c,
+          convolution_weight_gradient_arguments<T>{shape, c.input.data(), dy, c.template parameter_gradient<0>().data(),
+                                                   old, c.scratch().data(), math<Call>});
     if (!c.needs_input_gradient) return;
-    T* const dx = nn::detail::destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
-    run<devplace::op::convolution>(c, convolution_arguments<T>{shape, dy, nn::detail::widened_parameter<0>(c), nullptr,
-                                                               dx, epilogue::none, math<Call>});
-    nn::detail::round_into(c, c.input_gradient, dx);
+    run<devplace::op::convolution>(c, convolution_arguments<T>{shape,
+                                                               dy,
+                                                               c.template parameter<0>().data(),
+                                                               nullptr,
+                                                               c.input_gradient.data(),
+                                                               epilogue::none,
+                                                               math<Call>,
+                                                               {c.float_parameters(), c.float_sums()}});
   }
   ///@}
 

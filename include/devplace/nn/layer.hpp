@@ -170,15 +170,6 @@ constexpr std::size_t scratch_per_sample() {
     return 0;
 }
 
-/// Bytes of a layer's copies of its input and its output in float, if it makes them (nn/detail/widened.hpp).
-template <class Layer, class Sample>
-constexpr std::size_t widened_bytes(std::size_t batch, std::size_t activation, std::size_t accumulator) {
-  if constexpr (requires { requires Layer::widens; })
-    return activation == accumulator ? 0 : padded_bytes(sample_size<Sample> * batch * accumulator);
-  else
-    return 0;
-}
-
 template <class Layer, class In>
 constexpr std::size_t statistics_per_pass() {
   if constexpr (requires { Layer::template statistics<In>; })
@@ -214,14 +205,24 @@ constexpr std::size_t offset_of(const std::array<parameter, N>& table, std::size
   return offset;
 }
 
-/// Bytes of a layer's copies of its parameters in float, if it makes them (nn/detail/widened.hpp).
+/// Bytes of the memory in float, besides scratch, of a layer that has a member `sums`, where activations have 16 bits:
+/// as many elements as the parameters have, and for each sample as many as the member says.
+///@{
 template <class Layer>
-constexpr std::size_t widened_parameter_bytes(std::size_t activation, std::size_t accumulator) {
-  if constexpr (requires { requires Layer::widens; })
-    return activation == accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * accumulator);
+constexpr std::size_t float_parameter_bytes(const element_sizes& e) {
+  if constexpr (requires { requires Layer::has_sums; })
+    return e.activation == e.accumulator ? 0 : padded_bytes(offset_of(table_of<Layer, false>()) * e.accumulator);
   else
     return 0;
 }
+template <class Layer, class In>
+constexpr std::size_t sums_bytes(std::size_t batch, const element_sizes& e) {
+  if constexpr (requires { requires Layer::has_sums; })
+    return e.activation == e.accumulator ? 0 : padded_bytes(Layer::template sums<In> * batch * e.accumulator);
+  else
+    return 0;
+}
+///@}
 
 template <std::size_t N>
 constexpr std::size_t scalar_count(const std::array<parameter, N>& table) {

@@ -25,32 +25,37 @@ struct emulated {
 };
 
 /// Small integers, whose products and sums are exact, in memory of the mock.
+template <class T = float>
 struct device_array {
   dp::detail::memory_block block;
   std::size_t size;
 
   device_array(std::size_t n, std::size_t seed)
-      : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(float))), size(n) {
+      : block(dp::detail::allocate<dp::backend::cuda>(0, (n + 1) * sizeof(T))), size(n) {
     for (std::size_t i = 0; i <= n; ++i)
-      data()[i] = static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4;
+      data()[i] = static_cast<T>(static_cast<float>((i * 37 + seed * 11 + i / 7) % 9) - 4);
   }
-  float* data() const { return static_cast<float*>(block.data()); }
+  T* data() const { return static_cast<T*>(block.data()); }
   std::vector<float> values() const { return {data(), data() + size + 1}; }
 };
 
 }  // namespace
 
-TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]") {
+// Sums of 16 bits are exact, too: half has the integers up to 2048.
+TEMPLATE_TEST_CASE("convolutions on CUDA devices are right for every shape, however few patches fit", "[backend]",
+                   float, dp::half) {
+  using T = TestType;
   for (const convolution_shape& s : dp::test::convolution_shapes()) {
     const std::size_t outputs = s.groups * s.outputs, channels = s.groups * s.channels;
-    const device_array x(s.samples * channels * s.plane(), 1), weight(s.weights(), 2), bias(outputs, 3),
+    const device_array<T> x(s.samples * channels * s.plane(), 1), weight(s.weights(), 2), bias(outputs, 3),
         dy(s.samples * outputs * s.pixels(), 4), into_x(channels, 5);
-    const device_array y(dy.size, 6), dx(x.size, 6), dw(weight.size, 6), sums(outputs, 6);
+    const device_array<T> y(dy.size, 6), dx(x.size, 6);
+    const device_array<float> dw(weight.size, 6);
     auto expected_y = y.values(), expected_dx = dx.values(), expected_dw = dw.values();
     for (std::size_t i = 0; i < y.size; ++i)
-      expected_y[i] = bias.data()[i / s.pixels() % outputs];
+      expected_y[i] = static_cast<float>(bias.data()[i / s.pixels() % outputs]);
     for (std::size_t i = 0; i < x.size; ++i)
-      expected_dx[i] = into_x.data()[i / s.plane() % channels];
+      expected_dx[i] = static_cast<float>(into_x.data()[i / s.plane() % channels]);
     for (std::size_t i = 0; i < dw.size; ++i)
       expected_dw[i] *= 2;
     dp::test::for_each_product(s, [&](std::size_t to, std::size_t from, std::size_t by) {
@@ -70,15 +75,14 @@ TEST_CASE("convolutions on CUDA devices are right for every shape, however few p
                      << s.rows.in << "x" << s.columns.in << ", workspace of " << bytes);
       std::copy(original_dw.begin(), original_dw.end(), dw.data());
       dp::detail::convolve(0,
-                           dp::detail::convolution_arguments<float>{s, x.data(), weight.data(), bias.data(), y.data(),
-                                                                    dp::detail::epilogue::relu},
+                           dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
+                                                                dp::detail::epilogue::relu},
                            emulated{}, bytes);
-      dp::detail::convolve_back(0,
-                                dp::detail::convolution_input_gradient_arguments<float>{s, dy.data(), weight.data(),
-                                                                                        into_x.data(), dx.data()},
-                                emulated{}, bytes);
+      dp::detail::convolve_back(
+          0, dp::detail::convolution_input_gradient_arguments<T>{s, dy.data(), weight.data(), into_x.data(), dx.data()},
+          emulated{}, bytes);
       dp::detail::convolve_weight(
-          0, dp::detail::convolution_weight_gradient_arguments<float>{s, dy.data(), x.data(), dw.data(), 2, nullptr},
+          0, dp::detail::convolution_weight_gradient_arguments<T>{s, dy.data(), x.data(), dw.data(), 2, nullptr},
           emulated{}, bytes);
       CHECK(y.values() == expected_y);
       CHECK(dx.values() == expected_dx);
@@ -90,7 +94,7 @@ TEST_CASE("convolutions on CUDA devices are right for every shape, however few p
 TEST_CASE("a convolution without samples clears nothing and launches nothing", "[backend]") {
   auto s = dp::test::convolution_shapes()[2];
   s.samples = 0;
-  const device_array y(4, 1);
+  const device_array<> y(4, 1);
   const auto before = y.values();
   dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
                        emulated{});
@@ -99,7 +103,7 @@ TEST_CASE("a convolution without samples clears nothing and launches nothing", "
 
 TEST_CASE("patches that do not fit into the workspace are refused", "[backend]") {
   const auto s = dp::test::convolution_shapes()[3];
-  const device_array y(4, 1);
+  const device_array<> y(4, 1);
   CHECK_THROWS_WITH(
       dp::detail::convolve(0, dp::detail::convolution_arguments<float>{s, y.data(), y.data(), nullptr, y.data()},
                            emulated{}, 100),

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 #include <devplace/backend/cpu/detail/convolution_kernels.hpp>
 #include <devplace/backend/cpu/detail/gemm_buffer.hpp>
@@ -44,10 +46,29 @@ inline convolution_shape in_one_row(const convolution_shape& s) {
   return {s.samples, s.groups, s.channels, s.outputs, {1, 1, 1, 1, 0, 1}, {s.plane(), s.plane(), 1, 1, 0, 1}};
 }
 
+/// Converts a convolution's weights and bias of 16 bits to float: returns {weights, bias}.
+template <class T, class Arguments>
+std::pair<const computed_t<T>*, const computed_t<T>*> wide_parameters(const Arguments& g,
+                                                                      [[maybe_unused]] std::size_t biases,
+                                                                      [[maybe_unused]] cpu_isa isa) {
+  if constexpr (std::is_same_v<T, computed_t<T>>) {
+    return {g.weight, g.bias};
+  } else {
+    const auto widen = [&](float* to, const T* from, std::size_t count) {
+      parallel_for(count, 16384, [&](std::size_t begin, std::size_t end) {
+        convert_elements(to + begin, from + begin, end - begin, isa);
+      });
+      return to;
+    };
+    const float* const weight = widen(g.floats.parameters, g.weight, g.shape.weights());
+    return {weight, g.bias == nullptr ? nullptr : widen(g.floats.parameters + g.shape.weights(), g.bias, biases)};
+  }
+}
+
 /// Runs a direct convolution, or kernels.forward or kernels.mirrored.
 template <class T, class Direct, class Range>
-void convolve_on_cpu(convolution_arguments<T> g, const convolution_kernels<T>& kernels, const Direct& direct,
-                     const Range& compute) {
+void convolve_on_cpu(convolution_arguments<T, computed_t<T>> g, const convolution_kernels<T>& kernels,
+                     const Direct& direct, const Range& compute) {
   g.shape = in_one_row(g.shape);
   if (const direct_convolution d = kernels.direct_of(g.shape); d.pays) {
     const convolution_shape& s = g.shape;
@@ -78,7 +99,9 @@ struct implementation<backend::cpu, op::convolution> {
   template <class T>
   static void run(int, const detail::convolution_arguments<T>& g, detail::cpu_isa isa = detail::current_isa()) {
     const detail::convolution_kernels<T> kernels = detail::convolution_kernels_of<T>(isa);
-    detail::convolve_on_cpu(g, kernels, kernels.direct, kernels.forward);
+    const auto [weight, bias] = detail::wide_parameters<T>(g, g.shape.groups * g.shape.outputs, isa);
+    detail::convolve_on_cpu<T>({g.shape, g.x, weight, bias, g.y, g.then, g.math, g.floats}, kernels, kernels.direct,
+                               kernels.forward);
   }
 };
 
@@ -86,17 +109,21 @@ struct implementation<backend::cpu, op::convolution> {
 template <>
 struct implementation<backend::cpu, op::convolution_input_gradient> {
   template <class T>
-  static void run(int, const detail::convolution_input_gradient_arguments<T>& g,
+  static void run(int, const detail::convolution_input_gradient_arguments<T>& given,
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
-    const convolution_shape& s = g.shape;
+    const convolution_shape& s = given.shape;
+    const auto [weight, bias] = wide_parameters<T>(given, s.groups * s.channels, isa);
+    const convolution_input_gradient_arguments<T, computed_t<T>> g{s,        given.dy,   weight,      bias,
+                                                                   given.dx, given.math, given.floats};
     if (s.rows.has_mirror() && s.columns.has_mirror()) {
       const convolution_shape back{s.samples, s.groups, s.outputs, s.channels, s.rows.mirror(), s.columns.mirror()};
-      return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx}, kernels, kernels.direct_mirrored,
-                                kernels.mirrored);
+      return convolve_on_cpu<T>({back, g.dy, g.weight, g.bias, g.dx, epilogue::none, g.math, g.floats}, kernels,
+                                kernels.direct_mirrored, kernels.mirrored);
     }
-    const std::size_t together = s.taps() < gemm_block_rows<T> ? gemm_block_rows<T> / s.taps() : 1;
+    constexpr std::size_t most = gemm_block_rows<computed_t<T>>;
+    const std::size_t together = s.taps() < most ? most / s.taps() : 1;
     const std::size_t blocks = (s.channels + together - 1) / together;
     const std::size_t work = s.depth() / blocks * s.outputs * s.pixels();
     parallel_for(s.samples * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
@@ -117,6 +144,7 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
   static void run(int, detail::convolution_weight_gradient_arguments<T> g,
                   detail::cpu_isa isa = detail::current_isa()) {
     using namespace detail;
+    using sum_type = computed_t<T>;
     const convolution_kernels<T> kernels = convolution_kernels_of<T>(isa);
     g.shape = in_one_row(g.shape);
     const convolution_shape& s = g.shape;
@@ -128,37 +156,37 @@ struct implementation<backend::cpu, op::convolution_weight_gradient> {
       parallel_for(chunks * s.groups * blocks, tasks_per_thread(work), [&](std::size_t begin, std::size_t end) {
         for (std::size_t task = begin; task < end; ++task) {
           const std::size_t group = task / blocks % s.groups, which = task / blocks / s.groups;
-          T* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
+          sum_type* const sum = which == 0 ? g.dweight : g.scratch + (which - 1) * weights;
           compute(group, task % blocks, which * chunk, smaller((which + 1) * chunk, s.samples),
-                  sum + group * s.outputs * s.depth(), which == 0 ? g.beta : T{0});
+                  sum + group * s.outputs * s.depth(), which == 0 ? g.beta : sum_type{0});
         }
       });
     };
     if (const direct_convolution d = kernels.direct_of(s); d.gradient_pays) {
       const std::size_t blocks = tiles_of(s.channels, d.channels);
-      for_blocks(blocks,
-                 [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, T* sum, T beta) {
-                   const std::size_t c0 = block * d.channels;
-                   kernels.direct_weight_gradient(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0),
-                                                  sum, beta, gemm_buffer::of_this_thread());
-                 });
+      for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
+                             sum_type beta) {
+        const std::size_t c0 = block * d.channels;
+        kernels.direct_weight_gradient(g, d, group, first, last, c0, smaller(d.channels, s.channels - c0), sum, beta,
+                                       gemm_buffer::of_this_thread());
+      });
     } else {
       const std::size_t width = kernels.tile_columns, panels = tiles_of(s.depth(), width);
-      const std::size_t blocks = tiles_of(panels, convolution_weight_columns<T> / width);
-      for_blocks(blocks,
-                 [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, T* sum, T beta) {
-                   kernels.weight_gradient(g, group, first, last, part_begin(panels, blocks, block) * width,
-                                           smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
-                                           gemm_buffer::of_this_thread());
-                 });
+      const std::size_t blocks = tiles_of(panels, convolution_weight_columns<sum_type> / width);
+      for_blocks(blocks, [&](std::size_t group, std::size_t block, std::size_t first, std::size_t last, sum_type* sum,
+                             sum_type beta) {
+        kernels.weight_gradient(g, group, first, last, part_begin(panels, blocks, block) * width,
+                                smaller(part_begin(panels, blocks, block + 1) * width, s.depth()), sum, beta,
+                                gemm_buffer::of_this_thread());
+      });
     }
     if (chunks > 1)
       implementation<backend::cpu, op::for_each>::run(0, weights, 16384 / chunks + 1,
-                                                      chunk_adder<T>{g.dweight, g.scratch, chunks - 1, weights});
+                                                      chunk_adder<sum_type>{g.dweight, g.scratch, chunks - 1, weights});
   }
 };
 
-/// Sums of planes are in T, those of samples in double.
+/// Sums of planes are in T or, of 16 bits, in float, those of samples in double.
 template <>
 struct implementation<backend::cpu, op::convolution_bias_gradient> {
   template <class T>
@@ -171,7 +199,7 @@ struct implementation<backend::cpu, op::convolution_bias_gradient> {
         double sum = 0;
         for (std::size_t n = 0; n < g.samples; ++n)
           sum += static_cast<double>(sum_of(g.x + (n * g.channels + c) * g.plane, g.plane));
-        g.sums[c] = static_cast<T>(sum) + (g.beta == T{0} ? T{0} : g.beta * g.sums[c]);
+        g.sums[c] = static_cast<computed_t<T>>(sum) + (g.beta == 0 ? 0 : g.beta * g.sums[c]);
       }
     });
   }

@@ -16,9 +16,9 @@
 #include <devplace/ops/detail/convolution_arguments.hpp>
 #include <devplace/place/error.hpp>
 
-// Convolutions as products of cuBLASLt: the patches of a range of pixels are stored as a matrix ("im2col"), for as many
-// pixels as fit into a workspace, and then the next range follows. `launch(blocks, kernel)` enqueues a kernel on the
-// place's stream.
+// Convolutions as products of cuBLASLt, whose results are float where numbers have 16 bits: the patches of a range of
+// pixels are stored as a matrix ("im2col"), for as many pixels as fit into a workspace, and then the next range
+// follows. `launch(blocks, kernel)` enqueues a kernel on the place's stream.
 
 namespace devplace::detail {
 
@@ -35,20 +35,21 @@ inline std::mutex& unfolding_mutex_of(int ordinal) {
 }
 
 /// The workspace, divided for ranges of pixels.
-template <class T>
+template <class Unfolded, class Matrix>
 struct unfolding {
-  T* unfolded;  ///< [groups * depth, count]
-  T* matrix;    ///< [groups * outputs, count]
+  Unfolded* unfolded;  ///< [groups * depth, count]
+  Matrix* matrix;      ///< [groups * outputs, count]
   pixel_range pixels;
   std::size_t samples;  ///< that the range touches
 };
 
 /// Calls f(unfolding) for ranges of all pixels: of whole samples where these fit.
-template <class T, class F>
+template <class Unfolded, class Matrix, class F>
 void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, const F& f) {
   if (s.samples == 0) return;
-  const std::size_t rows = s.groups * (s.depth() + s.outputs), pixels = s.pixels(), all = s.samples * pixels;
-  std::size_t fit = bytes / sizeof(T) / rows;
+  const std::size_t pixels = s.pixels(), all = s.samples * pixels;
+  constexpr std::size_t gap = sizeof(Matrix) > sizeof(Unfolded) ? sizeof(Matrix) : 0;  // before the matrix
+  std::size_t fit = (bytes - gap) / (s.groups * (s.depth() * sizeof(Unfolded) + s.outputs * sizeof(Matrix)));
   if (fit == 0 || pixels > INT32_MAX || s.plane() > INT32_MAX)
     throw shape_error("a convolution with patches of " + std::to_string(s.groups * s.depth()) + " elements and " +
                       std::to_string(pixels) +
@@ -56,21 +57,24 @@ void for_each_range(int ordinal, const convolution_shape& s, std::size_t bytes, 
                       "in 32 MiB, less than 2^31 pixels). Divide its channels or its images.");
   if (fit >= pixels) fit = fit / pixels * pixels;
   const cuda_scope device(ordinal);
-  T* const workspace = static_cast<T*>(cuda_workspace<cuda_unfolding_workspace>(ordinal, device));
+  auto* const workspace = static_cast<std::byte*>(cuda_workspace<cuda_unfolding_workspace>(ordinal, device));
   const std::lock_guard lock(unfolding_mutex_of(ordinal));
   for (std::size_t begin = 0; begin < all; begin += fit) {
     const std::size_t count = std::min(fit, all - begin), first = begin % pixels;
-    f(unfolding<T>{workspace, workspace + s.groups * s.depth() * count,
-                   pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
-                   (first + count + pixels - 1) / pixels});
+    const std::size_t unfolded = s.groups * s.depth() * count * sizeof(Unfolded);
+    void* const behind = workspace + (unfolded + sizeof(Matrix) - 1) / sizeof(Matrix) * sizeof(Matrix);
+    f(unfolding<Unfolded, Matrix>{
+        reinterpret_cast<Unfolded*>(workspace), static_cast<Matrix*>(behind),
+        pixel_range{begin / pixels, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)},
+        (first + count + pixels - 1) / pixels});
   }
 }
 
 /// The products of all groups, of which `g` is the first: A has `of_a` elements of each group, and so on.
-template <class T, class Launch>
-void multiply_groups(int ordinal, const gemm_arguments<T>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
+template <class T, class C, class Launch>
+void multiply_groups(int ordinal, const gemm_arguments<T, C>& g, std::size_t groups, std::size_t of_a, std::size_t of_b,
                      std::size_t of_c, const Launch& launch) {
-  multiply(ordinal, gemm_batch<T>{g, groups, of_a, of_b, of_c}, launch);
+  multiply(ordinal, gemm_batch<T, C>{g, groups, of_a, of_b, of_c}, launch);
 }
 
 template <class T, class Launch>
@@ -78,10 +82,10 @@ void convolve(int ordinal, const convolution_arguments<T>& a, const Launch& laun
               std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
   const auto pixels = static_cast<std::uint32_t>(s.pixels());
-  for_each_range<T>(ordinal, s, bytes, [&](const unfolding<T>& u) {
+  for_each_range<T, computed_t<T>>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
     with_kernel(s.groups * s.depth() * n, unfold_functor<T>{s, u.pixels, a.x, u.unfolded}, launch);
-    gemm_arguments<T> g;
+    gemm_arguments<T, computed_t<T>> g;
     g.m = s.outputs, g.n = n, g.k = s.depth();
     g.a = a.weight, g.lda = g.k, g.b = u.unfolded, g.ldb = n, g.c = u.matrix, g.ldc = n;
     g.math = a.math;
@@ -96,11 +100,11 @@ void convolve_back(int ordinal, const convolution_input_gradient_arguments<T>& a
                    std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
   const auto pixels = static_cast<std::uint32_t>(s.pixels());
-  for_each_range<T>(ordinal, s, bytes, [&](const unfolding<T>& u) {
+  for_each_range<computed_t<T>, T>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
     with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, pixels, u.pixels, a.dy, u.matrix},
                 launch);
-    gemm_arguments<T> g;
+    gemm_arguments<T, computed_t<T>> g;
     g.m = s.depth(), g.n = n, g.k = s.outputs;
     g.transpose_a = true;
     g.a = a.weight, g.lda = g.m, g.b = u.matrix, g.ldb = n, g.c = u.unfolded, g.ldc = n;
@@ -116,13 +120,13 @@ void convolve_weight(int ordinal, const convolution_weight_gradient_arguments<T>
                      std::size_t bytes = cuda_unfolding_workspace::bytes) {
   const convolution_shape& s = a.shape;
   const auto pixels = static_cast<std::uint32_t>(s.pixels());
-  T beta = a.beta;
-  for_each_range<T>(ordinal, s, bytes, [&](const unfolding<T>& u) {
+  computed_t<T> beta = a.beta;
+  for_each_range<T, T>(ordinal, s, bytes, [&](const auto& u) {
     const std::size_t n = u.pixels.count;
     with_kernel(s.groups * s.outputs * n, gather_functor<T>{s.groups * s.outputs, pixels, u.pixels, a.dy, u.matrix},
                 launch);
     with_kernel(s.groups * s.depth() * n, unfold_functor<T>{s, u.pixels, a.x, u.unfolded}, launch);
-    gemm_arguments<T> g;
+    gemm_arguments<T, computed_t<T>> g;
     g.m = s.outputs, g.n = s.depth(), g.k = n;
     g.transpose_b = true;
     g.a = u.matrix, g.lda = n, g.b = u.unfolded, g.ldb = n, g.c = a.dweight, g.ldc = g.n;

@@ -139,23 +139,16 @@ class call {
     return samples<accumulator_type, extents<scratch_per_sample<Layer, In>()>>(pass_, pass_.scratch);
   }
 
-  /// Memory for copies of the input, the output and the parameters in float, of layers that make them
-  /// (nn/detail/widened.hpp).
+  /// In 16 bits, memory in float of layers with sums (float_parameter_bytes): for the parameters, and for each sample.
   ///@{
-  accumulator_type* widened_input() const {
+  accumulator_type* float_parameters() const {
     void* const behind =
         pass_.scratch + padded_bytes(scratch_per_sample<Layer, In>() * batch() * sizeof(accumulator_type));
     return static_cast<accumulator_type*>(behind);
   }
-  accumulator_type* widened_output() const {
-    return widened_input() +
-           widened_bytes<Layer, In>(batch(), sizeof(value_type), sizeof(accumulator_type)) / sizeof(accumulator_type);
-  }
-  template <std::size_t Index>
-  auto widened_parameter() const {
-    return entry<Index, false>(widened_output() +
-                               widened_bytes<Layer, out>(batch(), sizeof(value_type), sizeof(accumulator_type)) /
-                                   sizeof(accumulator_type));
+  accumulator_type* float_sums() const {
+    constexpr element_sizes e{0, sizeof(value_type), sizeof(accumulator_type)};
+    return float_parameters() + float_parameter_bytes<Layer>(e) / sizeof(accumulator_type);
   }
   ///@}
 

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
 
+#include <devplace/nn/detail/computed.hpp>
 #include <devplace/nn/detail/in_place_layer.hpp>
-#include <devplace/nn/detail/widened.hpp>
 #include <devplace/nn/detail/window_fit.hpp>
 #include <devplace/nn/detail/window_options.hpp>
 #include <devplace/nn/layer.hpp>
@@ -66,7 +67,11 @@ struct convolution_layer {
   static constexpr auto parameters = table();
   template <class X>
   static constexpr std::size_t scratch = devplace::detail::convolution_scratch(takes<X>::shape(1, groups, Out));
-  static constexpr bool widens = true, plans_ahead = true;
+  template <class X>
+  static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(takes<X>::shape(1, groups, Out)),
+                                               devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups,
+                                                                                                           Out)));
+  static constexpr bool has_sums = true, plans_ahead = true;
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 
@@ -91,37 +96,37 @@ struct convolution_layer {
 
   template <class Call>
   static void convolve(const Call& c, devplace::detail::epilogue then) {
-    using T = typename Call::accumulator_type;
-    T* const result = destination(c, c.output, c.widened_output());
-    devplace::detail::convolution_arguments<T> g{
-        shape_of(c), widened(c, c.input, c.widened_input()), widened_parameter<0>(c), nullptr, result, then,
-        math<Call>};
-    if constexpr (options::bias) g.bias = widened_parameter<1>(c);
+    devplace::detail::convolution_arguments<typename Call::value_type> g{
+        shape_of(c), c.input.data(), c.template parameter<0>().data(),      nullptr, c.output.data(),
+        then,        math<Call>,     {c.float_parameters(), c.float_sums()}};
+    if constexpr (options::bias) g.bias = c.template parameter<1>().data();
     run<devplace::op::convolution>(c, g);
-    round_into(c, c.output, result);
   }
 
   template <class Call, class Dy>
   static void gradients(const Call& c, const Dy& dy) {
     using namespace devplace::detail;
-    using T = typename Call::accumulator_type;
+    using T = typename Call::value_type;
     const convolution_shape shape = shape_of(c);
-    const T* const gradient = nn::detail::widened(c, dy, c.widened_output());
-    const T old = c.accumulate ? 1 : 0;  // the factor of the existing gradients of parameters
+    const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of the existing ones of parameters
     if constexpr (options::bias && Call::needs_parameter_gradients)
       run<devplace::op::convolution_bias_gradient>(
-          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.pixels(), gradient,
+          c, convolution_bias_gradient_arguments<T>{shape.samples, Out, shape.pixels(), dy.data(),
                                                     c.template parameter_gradient<1>().data(), old});
     if constexpr (Call::needs_parameter_gradients)
       run<devplace::op::convolution_weight_gradient>(
-          c, convolution_weight_gradient_arguments<T>{
-                 shape, gradient, nn::detail::widened(c, c.input, c.widened_input()),
-                 c.template parameter_gradient<0>().data(), old, c.scratch().data(), math<Call>});
+          c, convolution_weight_gradient_arguments<T>{shape, dy.data(), c.input.data(),
+                                                      c.template parameter_gradient<0>().data(), old,
+                                                      c.scratch().data(), math<Call>});
     if (!c.needs_input_gradient) return;
-    T* const dx = destination(c, c.input_gradient, c.widened_input());  // the input is not read any more
     run<devplace::op::convolution_input_gradient>(
-        c, convolution_input_gradient_arguments<T>{shape, gradient, widened_parameter<0>(c), nullptr, dx, math<Call>});
-    round_into(c, c.input_gradient, dx);
+        c, convolution_input_gradient_arguments<T>{shape,
+                                                   dy.data(),
+                                                   c.template parameter<0>().data(),
+                                                   nullptr,
+                                                   c.input_gradient.data(),
+                                                   math<Call>,
+                                                   {c.float_parameters(), c.float_sums()}});
   }
 
   template <class Call>

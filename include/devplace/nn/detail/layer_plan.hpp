@@ -153,10 +153,8 @@ struct layer_plan {
  private:
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
   static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {
-    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) +
-           widened_bytes<Layer, In>(batch, e.activation, e.accumulator) +
-           widened_bytes<Layer, output>(batch, e.activation, e.accumulator) +
-           widened_parameter_bytes<Layer>(e.activation, e.accumulator);
+    return padded_bytes(scratch_per_sample<Layer, In>() * batch * e.accumulator) + float_parameter_bytes<Layer>(e) +
+           sums_bytes<Layer, In>(batch, e);
   }
 
   /// Whether the pass makes plans only and the layer has none, or has not said that it may be called for them.

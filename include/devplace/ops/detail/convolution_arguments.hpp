@@ -56,28 +56,39 @@ struct convolution_shape {
   DEVPLACE_HD constexpr std::size_t weights() const { return groups * outputs * depth(); }
 };
 
-/// y = then(convolution of x with weight + bias), bias [groups * outputs] or null.
+// Numbers of 16 bits are multiplied exactly, summed in float and rounded once, the gradients of parameters not at all.
+
+/// Memory in float of a convolution of numbers of 16 bits, unused otherwise.
 template <class T>
+struct convolution_floats {
+  computed_t<T>* parameters = nullptr;  ///< weights() + groups * outputs (or channels) elements
+  computed_t<T>* sums = nullptr;  ///< for each sample convolution_sums(shape), or convolution_gradient_sums(shape)
+};
+
+/// y = then(convolution of x with weight + bias), bias [groups * outputs] or null. `Weight` is T but within backends.
+template <class T, class Weight = T>
 struct convolution_arguments {
   convolution_shape shape;
   const T* x;
-  const T* weight;
-  const T* bias;
+  const Weight* weight;
+  const Weight* bias;
   T* y;
   epilogue then = epilogue::none;
   product_math math = product_math::strict;
+  convolution_floats<T> floats = {};
 };
 
 /// dx = the convolution's gradient by its input + bias, bias [groups * channels] or null. With a bias it is what a
 /// transposed convolution computes.
-template <class T>
+template <class T, class Weight = T>
 struct convolution_input_gradient_arguments {
   convolution_shape shape;
   const T* dy;
-  const T* weight;
-  const T* bias;
+  const Weight* weight;
+  const Weight* bias;
   T* dx;
   product_math math = product_math::strict;
+  convolution_floats<T> floats = {};
 };
 
 /// dweight = the convolution's gradient by its weight, summed over the samples, + beta dweight. `scratch` has
@@ -87,9 +98,9 @@ struct convolution_weight_gradient_arguments {
   convolution_shape shape;
   const T* dy;
   const T* x;
-  T* dweight;
-  T beta;
-  T* scratch;
+  computed_t<T>* dweight;
+  computed_t<T> beta;
+  computed_t<T>* scratch;
   product_math math = product_math::strict;
 };
 
@@ -98,8 +109,8 @@ template <class T>
 struct convolution_bias_gradient_arguments {
   std::size_t samples, channels, plane;
   const T* x;
-  T* sums;
-  T beta;
+  computed_t<T>* sums;
+  computed_t<T> beta;
 };
 
 /// How many consecutive samples' weight gradients are summed in one matrix before these are added, each in its order:
@@ -112,6 +123,21 @@ constexpr std::size_t convolution_chunk(const convolution_shape& s) {
     samples *= 2;
   return samples;
 }
+
+/// The most elements of a patch whose products with numbers of 16 bits are summed at a time.
+inline constexpr std::size_t convolution_depth = 576;
+
+/// Sums per sample of a convolution of numbers of 16 bits, or of its gradient by the input, that are kept in float
+/// before they are rounded: all, where patches are larger or, of the gradient, overlap in an image, otherwise none.
+///@{
+constexpr std::size_t convolution_sums(const convolution_shape& s) {
+  return s.depth() > convolution_depth ? s.groups * s.outputs * s.pixels() : 0;
+}
+constexpr std::size_t convolution_gradient_sums(const convolution_shape& s) {
+  const bool overlap = !s.rows.has_mirror() || !s.columns.has_mirror();
+  return overlap || s.outputs * s.taps() > convolution_depth ? s.groups * s.channels * s.plane() : 0;
+}
+///@}
 
 /// Elements per sample that a weight gradient needs temporarily.
 constexpr std::size_t convolution_scratch(const convolution_shape& s) {

@@ -9,22 +9,26 @@
 
 /// The columns of a register tile.
 template <class T>
-inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(T);
+inline constexpr std::size_t tile_columns_of = 2 * vector_bytes / sizeof(computed_t<T>);
+
+/// The most elements of patches, with one for the bias, of a block: numbers of 16 bits have one block where they can.
+template <class T>
+inline constexpr std::size_t patch_depth = std::is_same_v<T, computed_t<T>> ? gemm_block_depth : direct_depth + 1;
 
 /// Packs rows [begin, end) of A, at most gemm_block_rows, into panels of tile_rows, each `depth` deep and followed by
 /// the next. Element (i, p) is source[i * stride_i + p * stride_p]. With a `bias`, the panels are one deeper, and
 /// bias[i] is the last element of row i.
-template <class T>
-DEVPLACE_TARGET inline void pack_rows(T* packed, const T* source, std::size_t stride_i, std::size_t stride_p,
+template <class T, class From>
+DEVPLACE_TARGET inline void pack_rows(T* packed, const From* source, std::size_t stride_i, std::size_t stride_p,
                                       std::size_t rows, std::size_t depth, const T* bias = nullptr) {
   const std::size_t whole = depth + (bias != nullptr ? 1 : 0);
   for (std::size_t i = 0; i < rows; i += tile_rows) {
     const std::size_t height = smaller(tile_rows, rows - i);
     T* const panel = packed + i * whole;
     if (height > few_rows) {
-      pack_panel<T, tile_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
+      pack_numbers<tile_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
     } else {
-      pack_panel<T, few_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
+      pack_numbers<few_rows>(panel, source + i * stride_i, stride_i, stride_p, height, depth);
     }
     if (bias == nullptr) continue;
     const std::size_t width = panel_width(height, tile_rows, few_rows);
@@ -77,44 +81,47 @@ DEVPLACE_TARGET inline void multiply_panel(const T* packed_a, const T* panel, st
 /// 0, of sample 1, and so on to the last group. The bias is one more row of the patches, which are 1 there. `Mirrored`:
 /// with the weights of pack_mirrored_rows.
 template <class T, bool Mirrored>
-DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size_t row_begin, std::size_t row_end,
-                                    std::size_t begin, std::size_t end, void* buffer) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
-  constexpr std::size_t block_panels = gemm_block_columns<T> / tile_columns;
+DEVPLACE_TARGET void convolve_range(const convolution_arguments<T, computed_t<T>>& g, std::size_t row_begin,
+                                    std::size_t row_end, std::size_t begin, std::size_t end, void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t most_rows = gemm_block_rows<sum_type> * gemm_block_depth / patch_depth<T>;
+  constexpr std::size_t block_rows = most_rows / tile_rows * tile_rows;
+  constexpr std::size_t block_panels = gemm_block_columns<sum_type> * gemm_block_depth / patch_depth<T> / tile_columns;
   const convolution_shape& s = g.shape;
-  T* const packed_a = static_cast<T*>(buffer);
-  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
+  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
   const std::size_t pixels = s.pixels(), k = s.depth(), whole = k + (g.bias != nullptr ? 1 : 0);
   const std::size_t panels = (pixels + tile_columns - 1) / tile_columns;  // of a sample
-  const std::size_t depths = (whole + gemm_block_depth - 1) / gemm_block_depth;
+  const std::size_t depths = (whole + patch_depth<T> - 1) / patch_depth<T>;
 
   for (std::size_t block_end, first = begin; first < end; first = block_end) {
     const std::size_t group = first / (panels * s.samples);
     block_end = smaller(smaller(first + block_panels, end), (group + 1) * panels * s.samples);
-    const T* const weight = g.weight + group * s.outputs * k;
+    const sum_type* const weight = g.weight + group * s.outputs * k;
     for (std::size_t block = 0; block < depths; ++block) {
       const std::size_t p0 = part_begin(whole, depths, block), depth = part_begin(whole, depths, block + 1) - p0;
       const bool last = block + 1 == depths, with_bias = last && g.bias != nullptr;
       const std::size_t depth_of_image = with_bias ? depth - 1 : depth;
-      const tile_update<T> update{T{1}, block == 0 ? T{0} : T{1}, nullptr, last && g.then == epilogue::relu};
+      const tile_update<sum_type> update{1, static_cast<sum_type>(block == 0 ? 0 : 1), nullptr,
+                                         last && g.then == epilogue::relu};
       const auto pixels_of = [&](std::size_t index) { return index % panels * tile_columns; };
       const auto sample_of = [&](std::size_t index) { return index / panels % s.samples; };
       for (std::size_t index = first; index < block_end; ++index) {
         const std::size_t q0 = pixels_of(index), count = smaller(tile_columns, pixels - q0);
         const T* const image = g.x + (sample_of(index) * s.groups + group) * s.channels * s.plane();
-        T* const panel = packed_b + (index - first) * tile_columns * depth;
+        sum_type* const panel = packed_b + (index - first) * tile_columns * depth;
         if (count > lanes) {
-          pack_patches<T, tile_columns>(panel, s, image, q0, count, p0, depth_of_image);
-          if (with_bias) fill_run(panel + depth_of_image * tile_columns, T{1}, tile_columns);
+          pack_patches<sum_type, tile_columns>(panel, s, image, q0, count, p0, depth_of_image);
+          if (with_bias) fill_run(panel + depth_of_image * tile_columns, sum_type{1}, tile_columns);
         } else {
-          pack_patches<T, lanes>(panel, s, image, q0, count, p0, depth_of_image);
-          if (with_bias) fill_run(panel + depth_of_image * lanes, T{1}, lanes);
+          pack_patches<sum_type, lanes>(panel, s, image, q0, count, p0, depth_of_image);
+          if (with_bias) fill_run(panel + depth_of_image * lanes, sum_type{1}, lanes);
         }
       }
       for (std::size_t i0 = row_begin; i0 < row_end; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, row_end - i0);
-        const T* const bias = with_bias ? g.bias + group * s.outputs : nullptr;
+        const sum_type* const bias = with_bias ? g.bias + group * s.outputs : nullptr;
         if constexpr (Mirrored) {
           pack_mirrored_rows(packed_a, s, weight, i0, rows, p0, depth_of_image, bias);
         } else {
@@ -123,9 +130,18 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size
         }
         for (std::size_t index = first; index < block_end; ++index) {
           const std::size_t q0 = pixels_of(index), count = smaller(tile_columns, pixels - q0);
-          T* const c = g.y + ((sample_of(index) * s.groups + group) * s.outputs + i0) * pixels + q0;
-          multiply_panel(packed_a, packed_b + (index - first) * tile_columns * depth, depth, c, pixels, update, rows,
-                         count, count <= lanes);
+          const std::size_t at = ((sample_of(index) * s.groups + group) * s.outputs + i0) * pixels + q0;
+          const sum_type* const panel = packed_b + (index - first) * tile_columns * depth;
+          if constexpr (std::is_same_v<T, sum_type>) {
+            multiply_panel(packed_a, panel, depth, g.y + at, pixels, update, rows, count, count <= lanes);
+          } else {
+            sum_type aside[block_rows * tile_columns];
+            sum_type* const sums = depths == 1 ? aside : g.floats.sums + at;
+            const std::size_t ld = depths == 1 ? tile_columns : pixels;
+            multiply_panel(packed_a, panel, depth, sums, ld, update, rows, count, count <= lanes);
+            for (std::size_t i = 0; last && i < rows; ++i)
+              copy_run(g.y + at + i * pixels, sums + i * ld, count);
+          }
         }
       }
     }
@@ -135,21 +151,25 @@ DEVPLACE_TARGET void convolve_range(const convolution_arguments<T>& g, std::size
 /// The input's gradient for channels [begin, end) of a group, in one sample, for any strides: the products W^T dY of a
 /// block of pixels are computed in the buffer and added to the image.
 template <class T>
-DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_arguments<T>& g, std::size_t group,
-                                         std::size_t sample, std::size_t begin, std::size_t end, void* buffer) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
-  constexpr std::size_t block_columns = gemm_block_columns<T> / 2;
+DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_arguments<T, computed_t<T>>& g,
+                                         std::size_t group, std::size_t sample, std::size_t begin, std::size_t end,
+                                         void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t block_rows = gemm_block_rows<sum_type> / tile_rows * tile_rows;
+  constexpr std::size_t block_columns = gemm_block_columns<sum_type> / 2;
   const convolution_shape& s = g.shape;
-  T* const packed_a = static_cast<T*>(buffer);
-  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
-  T* const products = packed_b + tile_columns * gemm_block_depth;  // [block_rows, block_columns]
+  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
+  sum_type* const products = packed_b + tile_columns * gemm_block_depth;  // [block_rows, block_columns]
   const std::size_t pixels = s.pixels(), k = s.depth();
   const std::size_t depths = (s.outputs + gemm_block_depth - 1) / gemm_block_depth;
   const T* const dy = g.dy + (sample * s.groups + group) * s.outputs * pixels;
-  T* const image = g.dx + (sample * s.groups + group) * s.channels * s.plane();
+  const std::size_t at = (sample * s.groups + group) * s.channels * s.plane();
+  sum_type* image = g.floats.sums + at;
+  if constexpr (std::is_same_v<T, sum_type>) image = g.dx + at;
   for (std::size_t c = begin; c < end; ++c)
-    fill_run(image + c * s.plane(), g.bias == nullptr ? T{0} : g.bias[group * s.channels + c], s.plane());
+    fill_run(image + c * s.plane(), g.bias == nullptr ? sum_type{0} : g.bias[group * s.channels + c], s.plane());
 
   for (std::size_t k0 = begin * s.taps(); k0 < end * s.taps(); k0 += block_rows) {
     const std::size_t rows = smaller(block_rows, end * s.taps() - k0);
@@ -158,7 +178,7 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
       for (std::size_t block = 0; block < depths; ++block) {
         const std::size_t p0 = part_begin(s.outputs, depths, block);
         const std::size_t depth = part_begin(s.outputs, depths, block + 1) - p0;
-        const tile_update<T> update{T{1}, block == 0 ? T{0} : T{1}, nullptr, false};
+        const tile_update<sum_type> update{1, static_cast<sum_type>(block == 0 ? 0 : 1), nullptr, false};
         if (depths > 1 || q0 == 0)
           pack_rows(packed_a, g.weight + (group * s.outputs + p0) * k + k0, std::size_t{1}, k, rows, depth);
         for (std::size_t j = 0; j < columns; j += tile_columns) {
@@ -166,9 +186,9 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
           const T* const source = dy + p0 * pixels + q0 + j;
           const bool one_vector = width <= lanes;
           if (one_vector) {
-            pack_panel<T, lanes>(packed_b, source, 1, pixels, width, depth);
+            pack_numbers<lanes>(packed_b, source, 1, pixels, width, depth);
           } else {
-            pack_panel<T, tile_columns>(packed_b, source, 1, pixels, width, depth);
+            pack_numbers<tile_columns>(packed_b, source, 1, pixels, width, depth);
           }
           multiply_panel(packed_a, packed_b, depth, products + j, block_columns, update, rows,
                          one_vector ? lanes : tile_columns, one_vector);
@@ -178,6 +198,8 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
         fold_row(products + i * block_columns, s, image, k0 + i, q0, columns);
     }
   }
+  if constexpr (!std::is_same_v<T, sum_type>)
+    copy_run(g.dx + at + begin * s.plane(), image + begin * s.plane(), (end - begin) * s.plane());
 }
 
 /// The weight's gradient of a group, columns [begin, end) of [outputs, depth], at most convolution_weight_columns:
@@ -185,20 +207,22 @@ DEVPLACE_TARGET void convolve_back_range(const convolution_input_gradient_argume
 template <class T>
 DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arguments<T>& g, std::size_t group,
                                            std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
-                                           T* sum, T beta, void* buffer) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T), tile_columns = tile_columns_of<T>;
-  constexpr std::size_t block_rows = gemm_block_rows<T> / tile_rows * tile_rows;
+                                           computed_t<T>* sum, computed_t<T> beta, void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type), tile_columns = tile_columns_of<T>;
+  constexpr std::size_t block_rows = gemm_block_rows<sum_type> / tile_rows * tile_rows;
   const convolution_shape& s = g.shape;
-  T* const packed_a = static_cast<T*>(buffer);
-  T* const packed_b = packed_a + gemm_block_rows<T> * gemm_block_depth;
-  T* const unfolded = packed_b + convolution_weight_columns<T> * gemm_block_depth;  // [tile_columns, gemm_block_depth]
-  T* const unfolded_dy = unfolded + tile_columns * gemm_block_depth;                // [tile_rows, gemm_block_depth]
+  sum_type* const packed_a = static_cast<sum_type*>(buffer);
+  sum_type* const packed_b = packed_a + gemm_block_rows<sum_type> * gemm_block_depth;
+  sum_type* const unfolded =
+      packed_b + convolution_weight_columns<sum_type> * gemm_block_depth;    // [tile_columns, gemm_block_depth]
+  sum_type* const unfolded_dy = unfolded + tile_columns * gemm_block_depth;  // [tile_rows, gemm_block_depth]
   const std::size_t pixels = s.pixels(), k = s.depth();
   // A block of the sum is part of a sample, or several whole ones.
   const std::size_t parts = (pixels + gemm_block_depth - 1) / gemm_block_depth;
   const std::size_t together = parts > 1 ? 1 : gemm_block_depth / pixels;
 
-  T factor = beta;
+  sum_type factor = beta;
   for (std::size_t n = first; n < last; n += together) {
     const std::size_t samples = smaller(together, last - n);
     for (std::size_t part = 0; part < parts; ++part) {
@@ -211,14 +235,14 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
           for (std::size_t l = 0; l < width; ++l)
             unfold_row(unfolded + l * depth + m * count, s, image, j + l, q0, count);
         }
-        T* const panel = packed_b + (j - begin) * depth;
+        sum_type* const panel = packed_b + (j - begin) * depth;
         if (width > lanes) {
-          pack_panel<T, tile_columns>(panel, unfolded, depth, 1, width, depth);
+          pack_numbers<tile_columns>(panel, unfolded, depth, 1, width, depth);
         } else {
-          pack_panel<T, lanes>(panel, unfolded, depth, 1, width, depth);
+          pack_numbers<lanes>(panel, unfolded, depth, 1, width, depth);
         }
       }
-      const tile_update<T> update{T{1}, factor, nullptr, false};
+      const tile_update<sum_type> update{1, factor, nullptr, false};
       for (std::size_t i0 = 0; i0 < s.outputs; i0 += block_rows) {
         const std::size_t rows = smaller(block_rows, s.outputs - i0);
         const T* const dy = g.dy + ((n * s.groups + group) * s.outputs + i0) * pixels + q0;
@@ -240,30 +264,9 @@ DEVPLACE_TARGET void convolve_weight_range(const convolution_weight_gradient_arg
                          width <= lanes);
         }
       }
-      factor = T{1};
+      factor = 1;
     }
   }
-}
-
-/// The sum of n elements, each lane of a vector in ascending order.
-template <class T>
-DEVPLACE_TARGET T sum_run(const T* x, std::size_t n) {
-  using vector = typename vector_of<T, vector_bytes>::type;
-  using loaded = typename vector_of<T, vector_bytes>::unaligned;
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
-  vector sums[4] = {};
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    DEVPLACE_UNROLL
-    for (std::size_t j = 0; j < 4; ++j)
-      sums[j] += *reinterpret_cast<const loaded*>(x + i + j * lanes);
-  }
-  T of_lanes[4];
-  add_lanes<T, vector_bytes>::run(sums, of_lanes);
-  T sum = (of_lanes[0] + of_lanes[1]) + (of_lanes[2] + of_lanes[3]);
-  for (; i < n; ++i)
-    sum += x[i];
-  return sum;
 }
 
 /// What convolution_kernels_of returns.

@@ -58,10 +58,50 @@ DEVPLACE_TARGET inline void store_turned(T* c, std::size_t ldc, const T* sums, s
   }
 }
 
-/// The channels of one sample that `n` rows of outputs from row y0 on read, with padding.
+/// The same rounded to numbers of 16 bits: c[o * ldc + i] = sums[i * width + o].
+template <class Short>
+DEVPLACE_TARGET inline void store_rounded(Short* c, std::size_t ldc, const float* sums, std::size_t width,
+                                          std::size_t count, std::size_t outputs) {
+  constexpr std::size_t block = power_of_two_within(pack_bytes / sizeof(float));
+  float turned[block * block];
+  for (std::size_t o = 0; o < outputs; o += block) {
+    const std::size_t height = smaller(block, outputs - o);
+    for (std::size_t next = 0; next < count; next += block) {
+      const bool whole = count >= block;
+      const std::size_t i = whole ? smaller(next, count - block) : 0;  // may overlap the block before
+      transpose<float, block>(turned, block, sums + i * width + o, width);
+      for (std::size_t l = 0; l < height; ++l)
+        copy_run(c + (o + l) * ldc + i, turned + l * block, whole ? block : count);
+    }
+  }
+}
+
+/// Stores outputs of y, from element `at` on, of the first of several blocks of channels, of the last, or of one
+/// between.
 template <class T>
-DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, const convolution_shape& s, const T* image,
-                                         std::size_t channels, std::size_t y0, std::size_t n) {
+DEVPLACE_TARGET inline void store_outputs(const convolution_arguments<T, computed_t<T>>& g, std::size_t at,
+                                          const computed_t<T>* sums, std::size_t width, std::size_t count,
+                                          std::size_t outputs, bool first, bool last) {
+  using sum_type = computed_t<T>;
+  const std::size_t ldc = g.shape.pixels();
+  const sum_type beta = first ? 0 : 1;
+  const bool relu = !first && last && g.then == epilogue::relu;
+  if constexpr (std::is_same_v<T, sum_type>) {
+    store_turned(g.y + at, ldc, sums, width, count, outputs, beta, relu);
+  } else if (first && last) {
+    store_rounded(g.y + at, ldc, sums, width, count, outputs);
+  } else {
+    store_turned(g.floats.sums + at, ldc, sums, width, count, outputs, beta, relu);
+    if (!last) return;
+    for (std::size_t o = 0; o < outputs; ++o)
+      copy_run(g.y + at + o * ldc, g.floats.sums + at + o * ldc, count);
+  }
+}
+
+/// The channels of one sample that `n` rows of outputs from row y0 on read, with padding.
+template <class T, class From>
+DEVPLACE_TARGET inline void copy_segment(T* to, const direct_convolution& d, const convolution_shape& s,
+                                         const From* image, std::size_t channels, std::size_t y0, std::size_t n) {
   const window_axis& a = s.columns;
   const std::size_t rows = d.span(s, n), first = y0 * s.rows.stride;
   const std::size_t top = first < s.rows.padding ? smaller(s.rows.padding - first, rows) : 0;
@@ -107,15 +147,16 @@ DEVPLACE_TARGET inline void pack_weights(T* to, const convolution_shape& s, cons
 /// `Mirrored`: of a convolution back to its input, of which the shape is: the weights of its channels are those of the
 /// outputs of the convolution, with the taps in reverse order.
 template <class T, bool Mirrored>
-DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T>& g, const direct_convolution& d, std::size_t begin,
-                                   std::size_t end, void* buffer) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T, computed_t<T>>& g, const direct_convolution& d,
+                                   std::size_t begin, std::size_t end, void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
   const convolution_shape& s = g.shape;
-  const direct_tiles<T>& tiles = direct_tiles_of<T>(d.of_pixels);
-  T* const weights = static_cast<T*>(buffer);
-  T* const bias = weights + direct_depth * 2 * lanes;
-  T* const images = bias + 2 * lanes;
-  T sums[direct_sums<T>] = {};
+  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.of_pixels);
+  sum_type* const weights = static_cast<sum_type*>(buffer);
+  sum_type* const bias = weights + direct_depth * 2 * lanes;
+  sum_type* const images = bias + 2 * lanes;
+  sum_type sums[direct_sums<sum_type>] = {};
   // Several rows of outputs, or a part of one, are stored at a time.
   const std::size_t together = s.columns.out < direct_pixels ? direct_pixels / s.columns.out : 1;
   const std::size_t width = together > 1 ? s.columns.out : direct_pixels / d.of_pixels * d.of_pixels;
@@ -135,39 +176,40 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T>& g, const dire
       block_end = segment_end(block_end);
     for (std::size_t c0 = 0; c0 < s.channels; c0 += d.channels) {
       const std::size_t channels = smaller(d.channels, s.channels - c0), depth = channels * s.taps();
-      T* image = images;
+      sum_type* image = images;
       for (std::size_t at = first; at < block_end; at = segment_end(at), image += d.channels * d.plane) {
         const std::size_t sample = at / s.rows.out % s.samples;
         copy_segment(image, d, s, g.x + ((sample * s.groups + group) * s.channels + c0) * s.plane(), channels,
                      at % s.rows.out, segment_end(at) - at);
       }
-      const bool relu = c0 + channels == s.channels && g.then == epilogue::relu;
-      const T* const weight = g.weight + group * s.outputs * s.depth();
+      const bool is_first = c0 == 0, is_last = c0 + channels == s.channels;
+      const bool relu = is_first && is_last && g.then == epilogue::relu;
+      const sum_type* const weight = g.weight + group * s.outputs * s.depth();
       for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
         const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
         if (vectors == 1) {
-          pack_weights<T, lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+          pack_weights<sum_type, lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
         } else {
-          pack_weights<T, 2 * lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
+          pack_weights<sum_type, 2 * lanes, Mirrored>(weights, s, weight, c0, channels, o0, count);
         }
-        fill_run(bias, T{0}, 2 * lanes);
-        if (g.bias != nullptr && c0 == 0) copy_run(bias, g.bias + group * s.outputs + o0, count);
+        fill_run(bias, sum_type{0}, 2 * lanes);
+        if (g.bias != nullptr && is_first) copy_run(bias, g.bias + group * s.outputs + o0, count);
         image = images;
         for (std::size_t at = first; at < block_end; at = segment_end(at), image += d.channels * d.plane) {
           const std::size_t sample = at / s.rows.out % s.samples, rows = segment_end(at) - at;
-          T* const y =
-              g.y + ((sample * s.groups + group) * s.outputs + o0) * s.pixels() + at % s.rows.out * s.columns.out;
+          const std::size_t y =
+              ((sample * s.groups + group) * s.outputs + o0) * s.pixels() + at % s.rows.out * s.columns.out;
           for (std::size_t r0 = 0; r0 < rows; r0 += together) {
             const std::size_t r1 = smaller(r0 + together, rows);
             for (std::size_t x0 = 0; x0 < s.columns.out; x0 += width) {
               const std::size_t x1 = smaller(x0 + width, s.columns.out);
-              T* to = sums;
+              sum_type* to = sums;
               for (std::size_t r = r0; r < r1; ++r, to += (x1 - x0) * vectors * lanes)
                 for (std::size_t x = x0; x < x1; x += d.of_pixels)
                   tiles.pixels[vectors - 1](to + (x - x0) * vectors * lanes, image + r * s.rows.stride * d.row + x,
-                                            offsets, depth, weights, bias, relu && c0 == 0);
-              store_turned(y + r0 * s.columns.out + x0, s.pixels(), sums, vectors * lanes, (r1 - r0) * (x1 - x0), count,
-                           c0 == 0 ? T{0} : T{1}, relu && c0 != 0);
+                                            offsets, depth, weights, bias, relu);
+              store_outputs<T>(g, y + r0 * s.columns.out + x0, sums, vectors * lanes, (r1 - r0) * (x1 - x0), count,
+                               is_first, is_last);
             }
           }
         }
@@ -181,14 +223,15 @@ DEVPLACE_TARGET void convolve_rows(const convolution_arguments<T>& g, const dire
 template <class T>
 DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_arguments<T>& g,
                                           const direct_convolution& d, std::size_t group, std::size_t first,
-                                          std::size_t last, std::size_t c0, std::size_t channels, T* sum, T beta,
-                                          void* buffer) {
-  constexpr std::size_t lanes = vector_bytes / sizeof(T);
+                                          std::size_t last, std::size_t c0, std::size_t channels, computed_t<T>* sum,
+                                          computed_t<T> beta, void* buffer) {
+  using sum_type = computed_t<T>;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
   const convolution_shape& s = g.shape;
-  const direct_tiles<T>& tiles = direct_tiles_of<T>(d.of_patches);
-  T* const images = static_cast<T*>(buffer);
-  T* const gradients = images + d.gradient_segments * d.channels * d.plane;
-  T sums[16 * 2 * lanes] = {};
+  const direct_tiles<sum_type>& tiles = direct_tiles_of<sum_type>(d.of_patches);
+  sum_type* const images = static_cast<sum_type*>(buffer);
+  sum_type* const gradients = images + d.gradient_segments * d.channels * d.plane;
+  sum_type sums[16 * 2 * lanes] = {};
   std::size_t offsets[direct_depth + 16] = {};
   const std::size_t depth = channels * s.taps(), segment = d.rows * s.columns.out * 2 * lanes;
   for (std::size_t c = 0; c < channels; ++c)
@@ -200,8 +243,8 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
     return at + smaller(rest, d.rows);
   };
   const std::size_t end = last * s.rows.out;
-  for (std::size_t block_end, begin = first * s.rows.out; begin < end; begin = block_end, beta = T{1}) {
-    T* image = images;
+  for (std::size_t block_end, begin = first * s.rows.out; begin < end; begin = block_end, beta = 1) {
+    sum_type* image = images;
     block_end = begin;
     for (std::size_t i = 0; i < d.gradient_segments && block_end < end; ++i, image += d.channels * d.plane) {
       const std::size_t at = block_end, sample = at / s.rows.out;
@@ -211,19 +254,19 @@ DEVPLACE_TARGET void convolve_weight_rows(const convolution_weight_gradient_argu
     }
     for (std::size_t o0 = 0; o0 < s.outputs; o0 += 2 * lanes) {
       const std::size_t count = smaller(2 * lanes, s.outputs - o0), vectors = count > lanes ? 2 : 1;
-      T* gradient = gradients;
+      sum_type* gradient = gradients;
       for (std::size_t at = begin; at < block_end; at = segment_end(at), gradient += segment) {
         const T* const dy = g.dy + ((at / s.rows.out * s.groups + group) * s.outputs + o0) * s.pixels() +
                             at % s.rows.out * s.columns.out;
         const std::size_t pixels = (segment_end(at) - at) * s.columns.out;
         if (vectors == 1) {
-          pack_panel<T, lanes>(gradient, dy, s.pixels(), 1, count, pixels);
+          pack_numbers<lanes>(gradient, dy, s.pixels(), 1, count, pixels);
         } else {
-          pack_panel<T, 2 * lanes>(gradient, dy, s.pixels(), 1, count, pixels);
+          pack_numbers<2 * lanes>(gradient, dy, s.pixels(), 1, count, pixels);
         }
       }
       for (std::size_t p = 0; p < depth; p += d.of_patches) {
-        fill_run(sums, T{0}, 16 * vectors * lanes);
+        fill_run(sums, sum_type{0}, 16 * vectors * lanes);
         image = images;
         gradient = gradients;
         for (std::size_t at = begin; at < block_end; at = segment_end(at)) {

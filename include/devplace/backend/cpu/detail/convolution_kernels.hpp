@@ -6,9 +6,11 @@
 
 #include <devplace/backend/cpu/detail/direct_convolution.hpp>
 #include <devplace/backend/cpu/detail/instruction_sets.hpp>
+#include <devplace/backend/cpu/detail/short_kernels.hpp>
 #include <devplace/ops/detail/convolution_arguments.hpp>
 
-// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp.
+// The code of convolutions for each instruction set, in the namespaces of instruction_sets.hpp. Numbers of 16 bits are
+// converted to float while images are copied and back when sums are stored; weights and biases are converted before.
 DEVPLACE_HOST_PRAGMAS_BEGIN
 namespace devplace::detail {
 
@@ -20,28 +22,30 @@ inline constexpr std::size_t convolution_weight_columns = gemm_block_columns<T> 
 /// tiles.
 template <class T>
 struct convolution_kernels {
-  void (*forward)(const convolution_arguments<T>&, std::size_t row_begin, std::size_t row_end, std::size_t begin,
-                  std::size_t end, void* buffer);
-  void (*mirrored)(const convolution_arguments<T>&, std::size_t row_begin, std::size_t row_end, std::size_t begin,
-                   std::size_t end, void* buffer);
-  void (*input_gradient)(const convolution_input_gradient_arguments<T>&, std::size_t group, std::size_t sample,
-                         std::size_t begin, std::size_t end, void* buffer);
+  using sum_type = computed_t<T>;  ///< of sums, and of the weights and biases that are read
+  using arguments = convolution_arguments<T, sum_type>;
+  void (*forward)(const arguments&, std::size_t row_begin, std::size_t row_end, std::size_t begin, std::size_t end,
+                  void* buffer);
+  void (*mirrored)(const arguments&, std::size_t row_begin, std::size_t row_end, std::size_t begin, std::size_t end,
+                   void* buffer);
+  void (*input_gradient)(const convolution_input_gradient_arguments<T, sum_type>&, std::size_t group,
+                         std::size_t sample, std::size_t begin, std::size_t end, void* buffer);
   void (*weight_gradient)(const convolution_weight_gradient_arguments<T>&, std::size_t group, std::size_t first,
-                          std::size_t last, std::size_t begin, std::size_t end, T* sum, T beta, void* buffer);
-  T (*sum)(const T*, std::size_t);
-  void (*direct)(const convolution_arguments<T>&, const direct_convolution&, std::size_t begin, std::size_t end,
-                 void* buffer);
-  void (*direct_mirrored)(const convolution_arguments<T>&, const direct_convolution&, std::size_t begin,
-                          std::size_t end, void* buffer);
+                          std::size_t last, std::size_t begin, std::size_t end, sum_type* sum, sum_type beta,
+                          void* buffer);
+  sum_type (*sum)(const T*, std::size_t);
+  void (*direct)(const arguments&, const direct_convolution&, std::size_t begin, std::size_t end, void* buffer);
+  void (*direct_mirrored)(const arguments&, const direct_convolution&, std::size_t begin, std::size_t end,
+                          void* buffer);
   void (*direct_weight_gradient)(const convolution_weight_gradient_arguments<T>&, const direct_convolution&,
                                  std::size_t group, std::size_t first, std::size_t last, std::size_t c0,
-                                 std::size_t channels, T* sum, T beta, void* buffer);
+                                 std::size_t channels, sum_type* sum, sum_type beta, void* buffer);
   std::size_t tile_rows;
   std::size_t tile_columns;
   const unsigned char* direct_widths;
 
   direct_convolution direct_of(const convolution_shape& s) const {
-    return direct_convolution_of(s, tile_columns / 2, sizeof(T), direct_widths);
+    return direct_convolution_of(s, tile_columns / 2, sizeof(sum_type), direct_widths);
   }
 };
 
@@ -63,7 +67,7 @@ namespace generic {
 
 namespace avx2 {
 
-  #define DEVPLACE_TARGET __attribute__((target("avx2,fma")))
+  #define DEVPLACE_TARGET __attribute__((target("avx2,fma,f16c")))
   #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>
@@ -77,7 +81,7 @@ namespace avx2 {
 
 namespace avx512 {
 
-  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
+  #define DEVPLACE_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")))
   #include <devplace/backend/cpu/detail/convolution_patches_body.hpp>
 
   #include <devplace/backend/cpu/detail/convolution_tiles_body.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Included by convolution_kernels.hpp only: patches of an image are read into the matrix engine's panels, and added to
-// an image from one, a run of consecutive columns at a time.
+// an image from one, a run of consecutive columns at a time. With other loops over elements.
 
 /// to[i] = from[i], in vectors of which the last one may overlap the one before it.
 template <class T, std::size_t Bytes = vector_bytes>
@@ -20,13 +20,62 @@ template <class T, std::size_t Bytes = vector_bytes>
   }
 }
 
-/// The same with elements `stride` apart.
-template <class T>
-[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_strided(T* __restrict to, const T* __restrict from,
+/// The same from numbers of 16 bits.
+template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
+  requires short_element<Short>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(float* __restrict to, const Short* __restrict from,
+                                                            std::size_t n) {
+  if constexpr (Lanes < 4) {  // at most 3, two or three of which may be the same
+    if (n == 0) return;
+    const Short some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
+    float wide[4];
+    widen<4>(wide, some);
+    to[0] = wide[0], to[n / 2] = wide[1], to[n - 1] = wide[2];
+  } else {
+    if (n < Lanes) return copy_run<Short, Lanes / 2>(to, from, n);
+    for (std::size_t i = 0; i + Lanes < n; i += Lanes)
+      widen<Lanes>(to + i, from + i);
+    widen<Lanes>(to + n - Lanes, from + n - Lanes);
+  }
+}
+
+/// The same rounded to numbers of 16 bits.
+template <class Short, std::size_t Lanes = vector_bytes / sizeof(float)>
+  requires short_element<Short>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_run(Short* __restrict to, const float* __restrict from,
+                                                            std::size_t n) {
+  if constexpr (Lanes < 4) {
+    if (n == 0) return;
+    const float some[4] = {from[0], from[n / 2], from[n - 1], from[0]};
+    Short rounded[4];
+    narrow<4>(rounded, some);
+    to[0] = rounded[0], to[n / 2] = rounded[1], to[n - 1] = rounded[2];
+  } else {
+    if (n < Lanes) return copy_run<Short, Lanes / 2>(to, from, n);
+    for (std::size_t i = 0; i + Lanes < n; i += Lanes)
+      narrow<Lanes>(to + i, from + i);
+    narrow<Lanes>(to + n - Lanes, from + n - Lanes);
+  }
+}
+
+/// Copies elements that are `stride` apart.
+template <class T, class From>
+[[gnu::always_inline]] DEVPLACE_TARGET inline void copy_strided(T* __restrict to, const From* __restrict from,
                                                                 std::size_t n, std::size_t stride) {
   if (stride == 1) return copy_run(to, from, n);
-  for (std::size_t i = 0; i < n; ++i)
-    to[i] = from[i * stride];
+  if constexpr (std::is_same_v<T, From>) {
+    for (std::size_t i = 0; i < n; ++i)
+      to[i] = from[i * stride];
+  } else {
+    constexpr std::size_t most = 64;
+    From gathered[most];
+    for (std::size_t begin = 0; begin < n; begin += most) {
+      const std::size_t count = smaller(most, n - begin);
+      for (std::size_t i = 0; i < count; ++i)
+        gathered[i] = from[(begin + i) * stride];
+      copy_run(to + begin, gathered, count);
+    }
+  }
 }
 
 /// to[i] += from[i].
@@ -60,6 +109,16 @@ template <class T, std::size_t Bytes = vector_bytes>
       *reinterpret_cast<loaded*>(to + i) = all;
     *reinterpret_cast<loaded*>(to + n - lanes) = all;
   }
+}
+
+/// pack_panel, also of numbers of 16 bits.
+template <std::size_t Width, class T, class From>
+DEVPLACE_TARGET inline void pack_numbers(T* target, const From* source, std::size_t stride_i, std::size_t stride_p,
+                                         std::size_t count, std::size_t depth) {
+  if constexpr (std::is_same_v<T, From>)
+    pack_panel<T, Width>(target, source, stride_i, stride_p, count, depth);
+  else
+    pack_as_float<Width>(target, source, stride_i, stride_p, count, depth);
 }
 
 /// Pixels of the output that are read from consecutive columns of the image: `n` from number `at` on, the first of
@@ -98,8 +157,8 @@ inline constexpr std::size_t most_unfolded =
 
 /// A panel of patches, [depth][Width]: row p holds element p0 + p of the patches of `count` pixels from q0 on. `image`
 /// is the first channel of a group of a sample. Elements beyond `count` are zeros.
-template <class T, std::size_t Width>
-DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const T* image, std::size_t q0,
+template <class T, std::size_t Width, class From>
+DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, const From* image, std::size_t q0,
                                          std::size_t count, std::size_t p0, std::size_t depth) {
   pixel_run runs[Width];
   const std::size_t taps = s.taps(), y = q0 / s.columns.out, x = q0 % s.columns.out;
@@ -113,7 +172,7 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
     const std::size_t found = find_runs(runs, s, row, column, y, x, count, read);
     if (++column == s.columns.size) column = 0, ++row;
     T* to = target + (begin * taps + tap - p0) * Width;
-    const T* plane = image + begin * s.plane();
+    const From* plane = image + begin * s.plane();
     for (std::size_t c = begin; c < end; ++c, to += taps * Width, plane += s.plane()) {
       if (read != Width) fill_run(to, T{0}, Width);
       for (std::size_t r = 0; r < found; ++r)
@@ -123,12 +182,12 @@ DEVPLACE_TARGET inline void pack_patches(T* target, const convolution_shape& s, 
 }
 
 /// Element p of the patches of `count` pixels from q0 on, contiguous.
-template <class T>
-DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const T* image, std::size_t p,
+template <class T, class From>
+DEVPLACE_TARGET inline void unfold_row(T* target, const convolution_shape& s, const From* image, std::size_t p,
                                        std::size_t q0, std::size_t count) {
   pixel_run runs[most_unfolded<T>];
   const std::size_t tap = p % s.taps();
-  const T* const plane = image + p / s.taps() * s.plane();
+  const From* const plane = image + p / s.taps() * s.plane();
   std::size_t read = 0;
   const std::size_t found = find_runs(runs, s, tap / s.columns.size, tap % s.columns.size, q0 / s.columns.out,
                                       q0 % s.columns.out, count, read);
@@ -157,4 +216,33 @@ DEVPLACE_TARGET inline void fold_row(const T* source, const convolution_shape& s
         to[i * s.columns.stride] += from[i];
     }
   }
+}
+
+/// The sum of n elements, each lane of a vector in ascending order.
+template <class T>
+DEVPLACE_TARGET computed_t<T> sum_run(const T* x, std::size_t n) {
+  using sum_type = computed_t<T>;
+  using vector = typename vector_of<sum_type, vector_bytes>::type;
+  using loaded = typename vector_of<sum_type, vector_bytes>::unaligned;
+  constexpr std::size_t lanes = vector_bytes / sizeof(sum_type);
+  vector sums[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    DEVPLACE_UNROLL
+    for (std::size_t j = 0; j < 4; ++j) {
+      if constexpr (std::is_same_v<T, sum_type>) {
+        sums[j] += *reinterpret_cast<const loaded*>(x + i + j * lanes);
+      } else {
+        sum_type wide[lanes];
+        widen<lanes>(wide, x + i + j * lanes);
+        sums[j] += *reinterpret_cast<const loaded*>(wide);
+      }
+    }
+  }
+  sum_type of_lanes[4];
+  add_lanes<sum_type, vector_bytes>::run(sums, of_lanes);
+  sum_type sum = (of_lanes[0] + of_lanes[1]) + (of_lanes[2] + of_lanes[3]);
+  for (; i < n; ++i)
+    sum += static_cast<sum_type>(x[i]);
+  return sum;
 }

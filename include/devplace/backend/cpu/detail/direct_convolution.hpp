@@ -10,7 +10,7 @@
 namespace devplace::detail {
 
 /// The most elements of patches that are multiplied at a time.
-inline constexpr std::size_t direct_depth = 576;
+inline constexpr std::size_t direct_depth = convolution_depth;
 
 /// How direct convolutions (convolution_direct_body.hpp) divide a shape. It depends on the extents alone, and so do the
 /// orders of all sums.

@@ -45,7 +45,7 @@ struct unfold_functor {
     unfolded[i] = s.rows.inside(y) && s.columns.inside(z)
                       ? x[(sample * s.groups * s.channels + channel) * s.plane() + (y - s.rows.padding) * s.columns.in +
                           (z - s.columns.padding)]
-                      : T{0};
+                      : T{};
   }
 };
 
@@ -55,7 +55,7 @@ template <class T>
 struct fold_functor {
   convolution_shape s;
   pixel_range pixels;
-  const T* unfolded;
+  const computed_t<T>* unfolded;
   const T* bias;
   T* dx;
 
@@ -67,7 +67,7 @@ struct fold_functor {
     const std::uint32_t y = at / in_width, z = at % in_width;
     // The index in the range of pixel 0 of this sample, which is negative if the range begins within the sample.
     const auto base = static_cast<std::int64_t>(sample * s.pixels()) - static_cast<std::int64_t>(pixels.first);
-    T sum{0};
+    computed_t<T> sum{0};
     for (std::uint32_t row = 0; row < s.rows.size; ++row) {
       std::uint32_t out_row = 0;
       if (!window_of(s.rows, y, row, out_row)) continue;
@@ -82,9 +82,10 @@ struct fold_functor {
     }
     T& element = dx[pixels.sample * channels * plane + i];
     if (base < 0)
-      element += sum;
-    else
-      element = bias == nullptr ? sum : sum + bias[channel];
+      sum += static_cast<computed_t<T>>(element);
+    else if (bias != nullptr)
+      sum += static_cast<computed_t<T>>(bias[channel]);
+    element = static_cast<T>(sum);
   }
 
  private:
@@ -124,7 +125,7 @@ struct finish_functor {
   std::size_t outputs;
   std::uint32_t pixels_of_sample;
   pixel_range pixels;
-  const T* matrix;
+  const computed_t<T>* matrix;
   const T* bias;
   epilogue then;
   T* y;
@@ -133,9 +134,10 @@ struct finish_functor {
     const auto index = static_cast<std::uint32_t>(i);
     const std::uint32_t output = index / pixels.count;
     const auto [sample, pixel] = pixels.at(index - output * pixels.count, pixels_of_sample);
-    T value = matrix[i];
-    if (bias != nullptr) value += bias[output];
-    y[(sample * outputs + output) * pixels_of_sample + pixel] = then == epilogue::relu && value < T{0} ? T{0} : value;
+    computed_t<T> value = matrix[i];
+    if (bias != nullptr) value += static_cast<computed_t<T>>(bias[output]);
+    if (then == epilogue::relu && value < 0) value = 0;
+    y[(sample * outputs + output) * pixels_of_sample + pixel] = static_cast<T>(value);
   }
 };
 ///@}
@@ -164,9 +166,9 @@ struct convolution_bias_source {
   std::size_t samples, channels, plane;
   const T* x;
 
-  DEVPLACE_HD T operator()(std::size_t i) const {
+  DEVPLACE_HD computed_t<T> operator()(std::size_t i) const {
     const std::size_t row = i / plane;
-    return x[((row % samples) * channels + row / samples) * plane + i % plane];
+    return static_cast<computed_t<T>>(x[((row % samples) * channels + row / samples) * plane + i % plane]);
   }
 };
 
