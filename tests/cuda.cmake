@@ -30,6 +30,15 @@ foreach(area IN LISTS areas)
   if(with_cudnn AND TARGET devplace::cudnn)
     devplace_add_test(test_${area}_cudnn_cuda LABEL cuda COMPONENTS cudnn SOURCES ${with_cudnn})
     devplace_compile_as_cuda(test_${area}_cudnn_cuda)
+    if(NOT TARGET devplace_stand_in_driver)
+      add_library(devplace_stand_in_driver SHARED support/stand_in_driver/stand_in_driver.cpp)
+      set_target_properties(
+        devplace_stand_in_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+                                            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/stand_in_driver)
+    endif()
+    add_dependencies(test_${area}_cudnn_cuda devplace_stand_in_driver)
+    target_compile_definitions(test_${area}_cudnn_cuda
+                               PRIVATE DEVPLACE_TEST_STAND_IN_DRIVER="$<TARGET_FILE:devplace_stand_in_driver>")
     add_dependencies(devplace_cuda_tests test_${area}_cudnn_cuda)
   endif()
   set(with_mock ${sources})

@@ -29,7 +29,8 @@ namespace devplace::nn {
 ///
 /// Probabilities are computed block by block, in backward a second time, and not stored: memory is proportional to the
 /// length (ops/attention.hpp). Besides queries, keys, values and results, a number for each head and position is kept.
-/// In mixed precision the projections are products of 16 bits, rounded to them, and attention itself is in float.
+/// In mixed precision the projections are products of 16 bits, rounded to them, and attention itself is in float, or,
+/// on GPUs with component cudnn, products of 16 bits with scores, probabilities and sums in float (docs/cuda.md).
 template <std::size_t Width, std::size_t Heads, class... Options>
 struct multi_head_attention {
  private:
@@ -72,6 +73,7 @@ struct multi_head_attention {
     using T = typename Call::accumulator_type;
     const arrays<Call> a(c, c.saved().data(), 0), d(c, c.scratch().data(), room_to_round);
     const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+    if (forward_in_library(c, a)) return;
     if constexpr (is_mixed<Call>) {
       const auto projections = d.rounded_projections(c);
       multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
@@ -92,6 +94,7 @@ struct multi_head_attention {
     const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] = c.parameter_gradients();
     const typename Call::gradient_type old = c.accumulate ? 1 : 0;  // the factor of parameters' existing gradients
     const auto dy = detail::rows(c.output_gradient);
+    if (backward_in_library(c, a, d, dy, old)) return;
     devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy,
                                                activations<Call>(a.results, d.rounded_results(c)), old);
     matmul_into(d.results, dy, out_weight, matmul_options<P>{});
@@ -134,6 +137,10 @@ struct multi_head_attention {
     matrix<T, Width> results;          ///< of all heads
     T* sums;
 
+    /// The same arrays in 16 bits, at the same addresses: of a library that computes with them.
+    auto short_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(projections.data())); }
+    auto short_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data())); }
+
     auto rounded_projections(const Call& c) const { return matrix_at<3 * Width>(c, shorts(results.data())); }
     auto rounded_results(const Call& c) const { return matrix_at<Width>(c, shorts(results.data() + results.size())); }
 
@@ -174,6 +181,67 @@ struct multi_head_attention {
     result.scale = static_cast<T>(1 / (1 - options::probability));
     return result;
   }
+
+  /// Attention of 16-bit elements by a library, where the backend has one for this shape. Return whether it was
+  /// computed; backward then finds what forward has left in 16 bits.
+  ///@{
+  template <class Call>
+  using library = implementation<typename Call::backend_type, op::short_attention>;
+  template <class Call>
+  static constexpr bool may_have_library =
+      is_mixed<Call>&& devplace::detail::provided<typename Call::backend_type, op::short_attention>;
+  template <class Call>
+  static bool has_library(const Call& c) {
+    const bool training = c.mode == mode::train;
+    return (options::probability == 0 || !training) && library<Call>::template computes<typename Call::value_type>(
+                                                           c.ordinal(), shape_of(c), scale<float>, training);
+  }
+  template <class Call>
+  static bool forward_in_library([[maybe_unused]] const Call& c, [[maybe_unused]] const arrays<Call>& a) {
+    if constexpr (may_have_library<Call>) {
+      using arguments = devplace::detail::short_attention_arguments<typename Call::value_type>;
+      if (!has_library(c)) return false;
+      const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+      const auto projections = a.short_projections(c);
+      const auto results = a.short_results(c);
+      multiply(c, projections, detail::rows(c.input), in_weight, in_bias);
+      if (!library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
+                              arguments{projections.data(), results.data(), a.sums}))
+        return false;
+      multiply(c, detail::rows(c.output), results, out_weight, out_bias);
+      return true;
+    } else {
+      return false;
+    }
+  }
+  template <class Call, class Dy>
+  static bool backward_in_library([[maybe_unused]] const Call& c, [[maybe_unused]] const arrays<Call>& a,
+                                  [[maybe_unused]] const arrays<Call>& d, [[maybe_unused]] const Dy& dy,
+                                  [[maybe_unused]] typename Call::gradient_type old) {
+    if constexpr (may_have_library<Call>) {
+      using P = typename Call::precision_type;
+      using arguments = devplace::detail::short_attention_gradient_arguments<typename Call::value_type>;
+      if (!has_library(c)) return false;
+      const auto [in_weight, in_bias, out_weight, out_bias] = c.parameters();
+      const auto [in_weight_gradient, in_bias_gradient, out_weight_gradient, out_bias_gradient] =
+          c.parameter_gradients();
+      const auto results = a.short_results(c), dresults = d.short_results(c);
+      const auto dprojections = d.short_projections(c);
+      devplace::detail::linear_gradients_into<P>(out_weight_gradient, out_bias_gradient, dy, results, old);
+      matmul_into(dresults, dy, out_weight, matmul_options<P>{});
+      library<Call>::run(c.ordinal(), shape_of(c), scale<float>,
+                         arguments{a.short_projections(c).data(), results.data(), a.sums, dresults.data(),
+                                   dprojections.data(), d.sums});
+      devplace::detail::linear_gradients_into<P>(in_weight_gradient, in_bias_gradient, dprojections,
+                                                 detail::rows(c.input), old);
+      if (c.needs_input_gradient)
+        matmul_into(detail::rows(c.input_gradient), dprojections, in_weight, matmul_options<P>{});
+      return true;
+    } else {
+      return false;
+    }
+  }
+  ///@}
 
   static void multiply(const auto& c, const auto& y, const auto& x, const auto& weight, const auto& bias) {
     using P = typename std::remove_cvref_t<decltype(c)>::precision_type;

@@ -3,6 +3,8 @@
 
 #include <devplace/ops/convolution.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "support/catch.hpp"
 #include "support/convolution_loops.hpp"
 #include "support/cuda_device.hpp"
+#include "support/cudnn_h100.hpp"
 
 namespace dp = devplace;
 using dp::detail::convolution_pass;
@@ -87,51 +90,20 @@ TEST_CASE("cuDNN accepts the description of every convolution, without a device"
         const dp::detail::convolution_key key{shape, pass, element, product_math::strict, beta, {256, 16, 8}};
         INFO(to_string(key));
         std::vector<dp::detail::cudnn_descriptor> parts;
-        CHECK(describe_convolution(parts, key, dp::detail::cudnn_caller{0, key}));
+        CHECK(describe_convolution(parts, key, dp::detail::cudnn_caller(0, key)));
       }
 }
 
 #if CUDNN_VERSION >= 91900
 namespace {
 
-/// What cuDNN 9.19 writes of a device, as an H100 has it.
-constexpr char h100[] = R"({"cudaDeviceId": 0, "deviceVer": 900, "driverVer": 13000, "totalGlobalMem": 85017755648,
-  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536,
-  "multiProcessorCount": 132, "warpSize": 32, "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
-  "reservedSharedMemoryPerBlock": 1024, "maxRegistersPerSM": 65536, "maxCtasPerSM": 32, "maxThreadsPerBlock": 1024,
-  "maxThreadsPerSM": 2048, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1, "smClockRateKHz": 1980000,
-  "memClockRateKHz": 2619000, "l2CacheSize": 52428800, "deviceName": "NVIDIA H100 80GB HBM3"})";
-
-/// Makes plans as make_cudnn_plan does, but for these properties in place of a handle, which needs a device.
 bool has_engine_on_h100(const dp::detail::convolution_key& key) {
-  using dp::detail::cudnn_descriptor;
-  const dp::detail::cudnn_caller caller{0, key};
-  const auto set = [](const cudnn_descriptor& d, cudnnBackendAttributeName_t name, const cudnn_descriptor& other) {
-    cudnnBackendDescriptor_t handle = other.get();
-    REQUIRE(cudnnBackendSetAttribute(d.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle) == CUDNN_STATUS_SUCCESS);
-  };
-  cudnn_descriptor device(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, caller);
-  REQUIRE(cudnnBackendSetAttribute(device.get(), CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-                                   sizeof h100 - 1, h100) == CUDNN_STATUS_SUCCESS);
-  REQUIRE(device.finalize(caller));
-  std::vector<cudnn_descriptor> parts;
+  const dp::detail::cudnn_caller caller(0, key);
+  std::vector<dp::detail::cudnn_descriptor> parts;
   REQUIRE(describe_convolution(parts, key, caller));
-  cudnn_descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, caller);
-  set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, parts.back());
-  REQUIRE(graph.finalize(caller));
-  cudnn_descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, caller);
-  set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
-  set(heuristic, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
-  heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A, caller);
-  REQUIRE(heuristic.finalize(caller));
-  for (const cudnn_descriptor& configuration : heuristic_results(heuristic, caller)) {
-    if (!keeps_promises(configuration, key, caller)) continue;
-    cudnn_descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, caller);
-    set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-    set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
-    if (plan.finalize(caller) && workspace_of(plan, caller) <= dp::detail::cuda_cudnn_workspace::bytes) return true;
-  }
-  return false;
+  const auto workspaces = dp::test::h100_workspaces(std::array{parts.back().get()}, may_use_tensor_cores(key), caller);
+  return std::any_of(workspaces.begin(), workspaces.end(),
+                     [](std::size_t bytes) { return bytes <= dp::detail::cuda_cudnn_workspace::bytes; });
 }
 
 }  // namespace

@@ -384,7 +384,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrWarpSize ? 32 : 0;
+  *value = attribute == cudaDevAttrWarpSize ? 32 : attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
   return mock::begin("cudaDeviceGetAttribute");
 }
 

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
+
+#include <devplace/tensor/dtype.hpp>
 
 namespace devplace::test::mock_cudnn {
 
@@ -43,6 +46,7 @@ struct library {
   std::map<std::string, planned_failure> failures;
   std::vector<std::string> calls;
   std::vector<convolution> convolutions;
+  std::vector<graph> graphs;
   std::string last_error;
 };
 
@@ -69,16 +73,20 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
     case CUDNN_TYPE_VOID_PTR:
     case CUDNN_TYPE_BACKEND_DESCRIPTOR:
       return 8;
+    case CUDNN_TYPE_BOOLEAN:
+      return 1;
     default:
       return 4;
   }
 }
 
-/// The attributes that a descriptor needs before it is finalised: type and number of elements, 0 for any.
+/// The attributes that a descriptor needs, unless they are optional, before it is finalised: type and number of
+/// elements, 0 for any.
 struct rule {
   cudnnBackendAttributeName_t name;
   cudnnBackendAttributeType_t type;
   std::size_t count;
+  bool optional = false;
 };
 std::vector<rule> rules_of(cudnnBackendDescriptorType_t type) {
   const auto operation = [](int first) {
@@ -97,7 +105,36 @@ std::vector<rule> rules_of(cudnnBackendDescriptorType_t type) {
               {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
               {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4},
               {CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1},
-              {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1}};
+              {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1},
+              {CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, true},
+              {CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, true}};
+    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
+      return {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1},
+              {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1},
+              {CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, true}};
+    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
+      return {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true},
+              {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, true}};
+    case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
+      return {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1},
+              {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1}};
+    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
+      return {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
+    case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
+      return {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1}};
+    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+      return {{CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
+    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+      return {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+              {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
     case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
       return {{CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
               {CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1},
@@ -114,7 +151,7 @@ std::vector<rule> rules_of(cudnnBackendDescriptorType_t type) {
       return operation(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA);
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
       return {{CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1},
-              {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
+              {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0}};
     case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
       return {{CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
               {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1}};
@@ -122,8 +159,8 @@ std::vector<rule> rules_of(cudnnBackendDescriptorType_t type) {
       return {{CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1},
               {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1}};
     case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
-      return {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3},
-              {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3},
+      return {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 0},
+              {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 0},
               {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1}};
     default:
       return {};  // filled by the library
@@ -262,7 +299,9 @@ void compute(const descriptor& operation, const descriptor& pack) {
     result.data[i] = static_cast<T>(alpha * sums[i] + (beta == 0 ? 0. : beta * static_cast<double>(result.data[i])));
 }
 
-/// The operation of an operation graph, at the end of the chain that leads to it.
+#include "support/mock_cudnn/graph_body.hpp"
+
+/// The first operation of an operation graph, at the end of the chain that leads to it.
 const descriptor& operation_of(const descriptor& configuration_or_graph) {
   return part(configuration_or_graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
 }
@@ -298,6 +337,9 @@ void clear_calls() {
 const std::vector<convolution>& convolutions() {
   return of_process().convolutions;
 }
+const std::vector<graph>& graphs() {
+  return of_process().graphs;
+}
 std::size_t live_handles() {
   return of_process().handles.size();
 }
@@ -322,6 +364,10 @@ void cudnnGetLastErrorString(char* message, std::size_t size) {
   const std::size_t length = std::min(text.size(), size - 1);
   std::memcpy(message, text.data(), length);
   message[length] = '\0';
+}
+
+std::size_t cudnnGetVersion(void) {
+  return CUDNN_VERSION;
 }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
@@ -363,11 +409,11 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBac
   const auto rules = mock::rules_of(d->type);
   const bool allowed = std::any_of(rules.begin(), rules.end(), [&](const mock::rule& r) {
     const bool type_fits = r.type == type || (r.type == CUDNN_TYPE_FLOAT && type == CUDNN_TYPE_DOUBLE);
-    return r.name == name && type_fits && static_cast<std::int64_t>(r.count) == count;
+    return r.name == name && type_fits && (r.count == 0 || static_cast<std::int64_t>(r.count) == count);
   });
   if (!allowed) return mock::refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "no such attribute");
-  if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
-    const mock::descriptor* const other = mock::find(*static_cast<const cudnnBackendDescriptor_t*>(elements));
+  for (std::int64_t k = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && k < count; ++k) {
+    const mock::descriptor* const other = mock::find(static_cast<const cudnnBackendDescriptor_t*>(elements)[k]);
     if (other == nullptr || !other->final)
       return mock::refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the attribute's descriptor is not finalised");
   }
@@ -384,9 +430,11 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle) {
   mock::descriptor* const d = mock::find(handle);
   if (d == nullptr || d->final) return CUDNN_STATUS_BAD_PARAM;
   for (const mock::rule& r : mock::rules_of(d->type))
-    if (d->attributes.count(r.name) == 0) return mock::refuse(CUDNN_STATUS_BAD_PARAM, "an attribute is not set");
-  if (mock::is_operation(d->type) && !mock::fits(*d))
-    return mock::refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the extents do not match");
+    if (!r.optional && d->attributes.count(r.name) == 0)
+      return mock::refuse(CUDNN_STATUS_BAD_PARAM, "an attribute is not set");
+  const bool fits =
+      mock::is_of_graph(d->type) ? mock::graph_operation_fits(*d) : !mock::is_operation(d->type) || mock::fits(*d);
+  if (!fits) return mock::refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "the extents do not match");
   if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
     d->mode = mock::value<cudnnBackendHeurMode_t>(*d, CUDNN_ATTR_ENGINEHEUR_MODE);
   if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
@@ -459,6 +507,21 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     return mock::refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "there is no workspace");
   const mock::descriptor& configuration = mock::part(*plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
   const mock::descriptor& operation = mock::operation_of(mock::part(configuration, CUDNN_ATTR_ENGINE_OPERATION_GRAPH));
+  const cudaStream_t stream = mock::of_process().streams[handle];
+  if (mock::is_of_graph(operation.type)) {
+    const mock::descriptor& graph = mock::part(configuration, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+    mock::graph_values all(*pack);
+    const auto operations = mock::values<void*>(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    for (const void* each : operations)
+      for (const mock::descriptor* t : mock::tensors_of(*mock::find(each)))
+        if (!all.has_place(*t)) return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "no aligned pointer");
+    if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream) != cudaSuccess)
+      return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
+    mock::of_process().graphs.push_back({operations.size(), plan->engine, plan->mode, workspace, stream});
+    for (const void* each : operations)
+      mock::compute(*mock::find(each), all);
+    return status;
+  }
   const mock::names of = mock::names_of(operation.type);
   for (const auto name : {of.x, of.weight, of.y}) {
     const mock::descriptor& d = mock::part(operation, name);
@@ -467,7 +530,6 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(alignment) != 0)
       return mock::refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "a pointer is not aligned");
   }
-  const cudaStream_t stream = mock::of_process().streams[handle];
   if (devplace::test::mock_cuda::launch_of_library("cudnnBackendExecute", stream) != cudaSuccess)
     return CUDNN_STATUS_EXECUTION_FAILED_CUDART;
   const auto type = mock::value<cudnnDataType_t>(mock::part(operation, of.x), CUDNN_ATTR_TENSOR_DATA_TYPE);

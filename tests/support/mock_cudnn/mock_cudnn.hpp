@@ -11,9 +11,9 @@
 
 /// A mock of cuDNN's graph API for tests without a GPU, written from cuDNN's documentation and linked instead of
 /// NVIDIA's library, together with the mock of CUDA's runtime, whose device memory is host memory. It keeps the
-/// attributes of descriptors, computes convolutions from them in double, records the calls, rejects what NVIDIA's
-/// library rejects (attributes of the wrong type or count, of finalised descriptors, or that refer to descriptors that
-/// are not finalised), and fails on request. Each test case runs in its own process.
+/// attributes of descriptors, computes convolutions and attention from them in double, records the calls, rejects what
+/// NVIDIA's library rejects (attributes of the wrong type or count, of finalised descriptors, or that refer to
+/// descriptors that are not finalised), and fails on request. Each test case runs in its own process.
 namespace devplace::test::mock_cudnn {
 
 /// An engine that the heuristic offers.
@@ -34,6 +34,15 @@ struct convolution {
   cudaStream_t stream;
 };
 
+/// A graph of several operations that was executed.
+struct graph {
+  std::size_t operations;
+  int engine;
+  cudnnBackendHeurMode_t mode;
+  const void* workspace;
+  cudaStream_t stream;
+};
+
 /// Sets the engines that the heuristic offers in a mode, best first. By default mode A has one without notes, and the
 /// fallback has none.
 void offer(cudnnBackendHeurMode_t mode, std::vector<engine> engines);
@@ -47,6 +56,7 @@ void set_last_error(const std::string& text);
 const std::vector<std::string>& calls();
 void clear_calls();
 const std::vector<convolution>& convolutions();
+const std::vector<graph>& graphs();
 
 /// Handles and descriptors that exist now.
 std::size_t live_handles();

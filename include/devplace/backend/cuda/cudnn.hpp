@@ -17,10 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 
-#include <devplace/backend/cuda/cudnn_key.hpp>
 #include <devplace/backend/cuda/queue.hpp>
 
 namespace devplace::detail {
@@ -30,12 +30,11 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
   if (CUDNN_STATUS_CATEGORY(static_cast<int>(status)) == 1000)  // not initialised, or a library that does not fit
     return "All libraries of cuDNN must be of one version, for this driver and CUDA Toolkit; see LD_LIBRARY_PATH.";
   return "CUDNN_LOGLEVEL_DBG=3 and CUDNN_LOGDEST_DBG=stderr in the environment make cuDNN say more; after an error of "
-         "a "
-         "kernel before it, DEVPLACE_SYNC_LAUNCH=1 names that kernel. Without component cudnn convolutions are "
-         "computed by cuBLASLt.";
+         "a kernel before it, DEVPLACE_SYNC_LAUNCH=1 names that kernel. Without component cudnn convolutions are "
+         "computed by cuBLASLt, and attention by kernels of devplace's own.";
 }
 
-/// Throws the exception for a failed cuDNN call made for the convolution `what`; device_lost if the device is lost.
+/// Throws the exception for a failed cuDNN call made for `what`; device_lost if the device is lost.
 [[noreturn]] inline void throw_cudnn_error(cudnnStatus_t status, const char* call, int ordinal,
                                            const std::string& what) {
   if (cuda_devices().count != 0) {  // descriptors can be created without a device
@@ -57,13 +56,18 @@ inline const char* cudnn_remedy(cudnnStatus_t status) {
 }
 
 /// On whose behalf cuDNN is called: for the texts of errors. Every call's result passes one of the two functions.
-struct cudnn_caller {
+class cudnn_caller {
+ public:
+  /// `key` is of the convolution or the attention, and exists as long as the object.
+  template <class Key>
+  cudnn_caller(int where, const Key& key)
+      : ordinal(where), key_(&key), text_([](const void* of) { return to_string(*static_cast<const Key*>(of)); }) {}
+
   int ordinal;
-  const convolution_key& key;
 
   void check(cudnnStatus_t status, const char* call) const {
     if (status != CUDNN_STATUS_SUCCESS) [[unlikely]]
-      throw_cudnn_error(status, call, ordinal, to_string(key));
+      throw_cudnn_error(status, call, ordinal, text_(key_));
   }
   /// False if cuDNN does not have what was asked for; throws after other errors.
   bool offers(cudnnStatus_t status, const char* call) const {
@@ -71,6 +75,10 @@ struct cudnn_caller {
     check(status, call);
     return true;
   }
+
+ private:
+  const void* key_;
+  std::string (*text_)(const void*);
 };
 
 /// cuDNN's name of the type of an attribute's elements.
@@ -90,6 +98,12 @@ constexpr cudnnBackendAttributeType_t cudnn_type_of() {
     return CUDNN_TYPE_CONVOLUTION_MODE;
   else if constexpr (std::is_same_v<T, cudnnBackendHeurMode_t>)
     return CUDNN_TYPE_HEUR_MODE;
+  else if constexpr (std::is_same_v<T, cudnnPointwiseMode_t>)
+    return CUDNN_TYPE_POINTWISE_MODE;
+  else if constexpr (std::is_same_v<T, cudnnReduceTensorOp_t>)
+    return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
+  else if constexpr (std::is_same_v<T, bool>)
+    return CUDNN_TYPE_BOOLEAN;
   else {
     static_assert(std::is_same_v<T, void*>);
     return CUDNN_TYPE_VOID_PTR;
@@ -120,6 +134,15 @@ class cudnn_descriptor {
   void set(cudnnBackendAttributeName_t name, const cudnn_descriptor& other, const cudnn_caller& caller) {
     const cudnnBackendDescriptor_t handle = other.get();
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle, caller);
+  }
+
+  template <class T>
+  void set(cudnnBackendAttributeName_t name, std::span<T> values, const cudnn_caller& caller) {
+    set(name, cudnn_type_of<std::remove_const_t<T>>(), values.size(), values.data(), caller);
+  }
+  void set_all(cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> others,
+               const cudnn_caller& caller) {
+    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, others.size(), others.data(), caller);
   }
 
   /// False if cuDNN does not have what the attributes ask for.

@@ -7,27 +7,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <devplace/backend/cuda/cudnn.hpp>
+#include <devplace/backend/cuda/cudnn_key.hpp>
 
 namespace devplace::detail {
 
-/// The addresses that a call of cuDNN uses: x, weight, y and the workspace.
-using cudnn_addresses = std::array<void*, 4>;
+/// The addresses that a call of cuDNN uses: of the plan's tensors, in the order of their numbers, and at the end that
+/// of the workspace.
+using cudnn_addresses = std::array<void*, 14>;
 
-/// A convolution that is prepared once, with the engine that every call uses, so that repeated calls give the same
+/// An operation that is prepared once, with the engine that every call uses, so that repeated calls give the same
 /// bits.
 struct cudnn_plan {
   /// Addresses for which descriptors are kept: those of layers of one shape, and of the buffers that batches rotate in.
   static constexpr std::size_t most_packs = 128;
 
-  std::vector<cudnn_descriptor> parts;  ///< what the plan was made from
-  cudnn_descriptor plan;                ///< empty if cuDNN has no engine for the convolution
-  std::size_t workspace = 0;            ///< bytes
-  std::uint64_t last_use = 0;           ///< the cache's clock at the last use
+  std::vector<cudnn_descriptor> parts;     ///< what the plan was made from
+  std::vector<std::int64_t> tensors;       ///< the numbers of those that lie in memory
+  std::unique_ptr<const float[]> factors;  ///< those that are numbers
+  cudnn_descriptor plan;                   ///< empty if cuDNN has no engine for the operation
+  std::size_t workspace = 0;               ///< bytes
+  std::uint64_t last_use = 0;              ///< the cache's clock at the last use
 
   /// The descriptor of these addresses, made at their first use: one that is finalised cannot be changed. Does not
   /// allocate if it exists.
@@ -35,9 +40,9 @@ struct cudnn_plan {
     auto found = packs_.find(addresses);
     if (found == packs_.end()) {
       cudnn_descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, caller);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::array<std::int64_t, 3>{1, 2, 3}, caller);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::array{addresses[0], addresses[1], addresses[2]}, caller);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses[3], caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(tensors), caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span(addresses).first(tensors.size()), caller);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, addresses.back(), caller);
       caller.check(cudnnBackendFinalize(pack.get()), "cudnnBackendFinalize");
       if (packs_.size() == most_packs)
         packs_.erase(std::min_element(packs_.begin(), packs_.end(), [](const auto& a, const auto& b) {
@@ -143,11 +148,15 @@ inline bool describe_convolution(std::vector<cudnn_descriptor>& parts, const con
   return parts.back().finalize(caller);
 }
 
+/// Whether tensor cores take the operands as they are, or may round them: those of float to TF32.
+inline bool may_use_tensor_cores(const convolution_key& key) {
+  return key.element == product_element::float64 || key.math == product_math::tf32;
+}
+
 /// Whether an engine computes as devplace promises: the same bits in every run, sums of products of the operands as
-/// they are, and NaN and infinity only where an output has one among its operands. Tensor cores round float operands to
-/// TF32, unless they compute in double.
-inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, const convolution_key& key) {
-  return std::none_of(notes.begin(), notes.end(), [&key](cudnnBackendNumericalNote_t note) {
+/// they are, and NaN and infinity only where an output has one among its operands.
+inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, bool tensor_cores) {
+  return std::none_of(notes.begin(), notes.end(), [tensor_cores](cudnnBackendNumericalNote_t note) {
     switch (note) {
       case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
       case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
@@ -159,7 +168,7 @@ inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, c
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
         return true;
       case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-        return key.element != product_element::float64 && key.math != product_math::tf32;
+        return !tensor_cores;
       default:
         return false;
     }
@@ -167,14 +176,13 @@ inline bool keeps_promises(std::span<const cudnnBackendNumericalNote_t> notes, c
 }
 
 /// The same for the engine of a configuration.
-inline bool keeps_promises(const cudnn_descriptor& configuration, const convolution_key& key,
-                           const cudnn_caller& caller) {
+inline bool keeps_promises(const cudnn_descriptor& configuration, bool tensor_cores, const cudnn_caller& caller) {
   const cudnn_descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR, caller);
   std::array<cudnnBackendDescriptor_t, 1> result{engine.get()};
   configuration.read(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, result, caller);
   std::array<cudnnBackendNumericalNote_t, 64> notes{};  // more than this version of cuDNN has
   const std::size_t count = engine.read(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes, caller);
-  return keeps_promises(std::span(notes).first(std::min(count, notes.size())), key);
+  return keeps_promises(std::span(notes).first(std::min(count, notes.size())), tensor_cores);
 }
 
 /// The configurations of engines that a finalised heuristic has, fastest first by cuDNN's own estimate.
@@ -208,18 +216,18 @@ inline std::size_t workspace_of(const cudnn_descriptor& plan, const cudnn_caller
   return static_cast<std::size_t>(bytes[0]);
 }
 
-/// Makes the plan of a convolution with the first usable engine whose workspace is at most `limit` bytes.
-inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
-  const cudnn_caller caller{ordinal, key};
-  cudnn_plan result;
-  if (!describe_convolution(result.parts, key, caller)) return result;
+/// Makes the plan of operations with the first engine that keeps the promises and whose workspace is at most `limit`
+/// bytes. It stays empty if there is none.
+inline void choose_engine(cudnn_plan& result, cudnnHandle_t handle,
+                          std::span<const cudnnBackendDescriptor_t> operations, bool tensor_cores, std::size_t limit,
+                          const cudnn_caller& caller) {
   cudnn_descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, caller);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle, caller);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, result.parts.back(), caller);
-  if (!graph.finalize(caller)) return result;
+  graph.set_all(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations, caller);
+  if (!graph.finalize(caller)) return;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
     for (cudnn_descriptor& configuration : engine_configurations(graph, mode, caller)) {
-      if (!keeps_promises(configuration, key, caller)) continue;
+      if (!keeps_promises(configuration, tensor_cores, caller)) continue;
       cudnn_descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, caller);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle, caller);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration, caller);
@@ -230,8 +238,18 @@ inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& k
       result.plan = std::move(plan);
       result.parts.push_back(std::move(graph));
       result.parts.push_back(std::move(configuration));
-      return result;
+      return;
     }
+}
+
+/// Makes the plan of a convolution.
+inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const convolution_key& key, std::size_t limit, int ordinal) {
+  const cudnn_caller caller(ordinal, key);
+  cudnn_plan result;
+  result.tensors = {1, 2, 3};
+  if (!describe_convolution(result.parts, key, caller)) return result;
+  const std::array operations{result.parts.back().get()};
+  choose_engine(result, handle, operations, may_use_tensor_cores(key), limit, caller);
   return result;
 }
 

@@ -83,6 +83,25 @@ struct attention_gradient_arguments {
   T* products;
 };
 
+/// The same in 16 bits, without dropout, for a library (op::short_attention). Scores and sums are float.
+///@{
+template <class T>
+struct short_attention_arguments {
+  const T* queries;
+  T* results;
+  float* log_sums;
+};
+template <class T>
+struct short_attention_gradient_arguments {
+  const T* queries;
+  const T* results;
+  const float* log_sums;
+  const T* dresults;
+  T* dqueries;
+  float* products;
+};
+///@}
+
 /// How many elements of a head each of 32 GPU threads has.
 template <unsigned Columns>
 struct columns_of_head {};

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include <devplace/backend/cuda/cudnn_cache.hpp>
+#include <devplace/ops/detail/attention_arguments.hpp>
+
+// Attention of 16-bit elements by cuDNN: component devplace::cudnn.
+
+namespace devplace::detail {
+
+/// Whether this cuDNN and this GPU are ones whose attention is used. Versions before 9.16 are wrong for some lengths
+/// that are no multiples of 128 (cudnn-frontend adds a mask for them); on GPUs after Hopper the gradient has the same
+/// bits in every run only by engines that are chosen in another way.
+inline bool has_attention(const cuda_scope& device, int ordinal) {
+  constexpr std::size_t first_version = 91600;
+  if (cudnnGetVersion() < first_version) return false;
+  int major = 0;
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device.visible()),
+             "cudaDeviceGetAttribute", ordinal);
+  return major == 8 || major == 9;
+}
+
+/// How many samples' gradients are computed at once: as many as have room for the gradients of their scores, in
+/// matrices of a multiple of 128 rows and columns, in `room` bytes of the workspace, which leave some for others.
+inline std::size_t samples_at_once(const attention_shape& s,
+                                   std::size_t room = cuda_cudnn_workspace::bytes - (std::size_t{1} << 20)) {
+  const std::size_t padded = (s.length + 127) / 128 * 128;
+  if (padded > (std::size_t{1} << 14)) return 1;  // no room for any
+  return std::clamp(room / (2 * padded * padded * s.heads), std::size_t{1}, std::max(s.samples, std::size_t{1}));
+}
+
+/// The plans of one place's attention. Not to be kept, since it holds the mutex of the place's cuDNN.
+template <class T>
+class cudnn_attention {
+ public:
+  cudnn_attention(int ordinal, const attention_shape& shape, float scale)
+      : cudnn_attention(ordinal, shape, scale, samples_at_once(shape)) {}
+  /// Gradients of `at_once` samples at a time.
+  cudnn_attention(int ordinal, const attention_shape& shape, float scale, std::size_t at_once)
+      : ordinal_(ordinal),
+        shape_(shape),
+        scale_(scale),
+        at_once_(at_once),
+        device_(ordinal),
+        lock_(unfolding_mutex_of(ordinal)),
+        cache_(cudnn_cache_of(ordinal)) {}
+
+  /// Whether cuDNN computes attention of this shape, and its gradient if `training`.
+  bool computes(bool training) const {
+    if (shape_.width % 8 != 0 || shape_.length == 0 || shape_.samples == 0) return false;
+    if (!cache_.attends) cache_.attends = has_attention(device_, ordinal_);
+    if (!*cache_.attends || !plan_of(shape_.samples, false).plan) return false;
+    if (!training) return true;
+    const std::size_t rest = shape_.samples % at_once_;
+    return plan_of(at_once_, true).plan && (rest == 0 || plan_of(rest, true).plan);
+  }
+
+  /// Returns false, with nothing enqueued, if cuDNN does not support what it has a plan for.
+  bool run(const short_attention_arguments<T>& g) const {
+    return run_part(false, shape_.samples,
+                    {to_write(g.queries), to_write(g.queries + shape_.row()), to_write(g.queries + 2 * shape_.row()),
+                     g.results, g.log_sums});
+  }
+  /// The same; throws error then.
+  void run(const short_attention_gradient_arguments<T>& g) const {
+    const std::size_t row = shape_.row();
+    for (std::size_t first = 0; first < shape_.samples; first += at_once_) {
+      const std::size_t results = first * shape_.length * row, numbers = first * shape_.length * shape_.heads;
+      const T* const q = g.queries + 3 * results;
+      T* const dq = g.dqueries + 3 * results;
+      const std::size_t count = std::min(at_once_, shape_.samples - first);
+      const bool runs = run_part(true, count,
+                                 {to_write(q), to_write(q + row), to_write(q + 2 * row), to_write(g.results + results),
+                                  to_write(g.log_sums + numbers), nullptr, nullptr, to_write(g.dresults + results), dq,
+                                  dq + row, dq + 2 * row, g.products + numbers});
+      if (!runs)
+        throw error(to_string(key_of(count, true)) +
+                    " is not supported by this cuDNN although it made a plan for it; use another version of cuDNN, or "
+                    "leave component cudnn out.");
+    }
+  }
+
+ private:
+  template <class Element>
+  static void* to_write(const Element* data) {
+    return const_cast<Element*>(data);  // cuDNN's pack has one type of address
+  }
+  attention_key key_of(std::size_t samples, bool gradient) const {
+    attention_shape part = shape_;
+    part.samples = samples;
+    return {part, product_element_of<T>, gradient, scale_};
+  }
+  cudnn_plan& plan_of(std::size_t samples, bool gradient) const {
+    return cache_.plan_of(cache_.attention, key_of(samples, gradient), ordinal_);
+  }
+
+  /// `by_number`: addresses in the order of attention_tensor; those of numbers are added.
+  bool run_part(bool gradient, std::size_t samples, const cudnn_addresses& by_number) const {
+    const attention_key key = key_of(samples, gradient);
+    const cudnn_caller caller(ordinal_, key);
+    cudnn_plan& plan = cache_.plan_of(cache_.attention, key, ordinal_);
+    if (!plan.plan) return false;
+    cudnn_addresses addresses{};
+    for (std::size_t i = 0; i < plan.tensors.size(); ++i) {
+      const auto which = static_cast<attention_tensor>(plan.tensors[i]);
+      const float* const factors = plan.factors.get();
+      addresses[i] = which == attention_tensor::scale            ? to_write(factors)
+                     : which == attention_tensor::minus_infinity ? to_write(factors + 1)
+                     : which == attention_tensor::one            ? to_write(factors + 2)
+                                                                 : by_number[static_cast<std::size_t>(which) - 1];
+    }
+    return run_plan(ordinal_, device_, cache_, plan, addresses, "attention of cuDNN", caller);
+  }
+
+  int ordinal_;
+  attention_shape shape_;
+  float scale_;
+  std::size_t at_once_;
+  cuda_scope device_;
+  std::lock_guard<std::mutex> lock_;
+  cudnn_cache& cache_;
+};
+
+}  // namespace devplace::detail

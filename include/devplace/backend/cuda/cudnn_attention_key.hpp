@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include <devplace/backend/cuda/product_key.hpp>
+#include <devplace/ops/detail/attention_arguments.hpp>
+
+namespace devplace::detail {
+
+/// Everything that the choice of cuDNN's engine for attention depends on.
+struct attention_key {
+  attention_shape shape;
+  product_element element;  ///< bfloat16 or float16
+  bool gradient;
+  float scale;  ///< of scores
+
+  /// All of it, for comparison.
+  std::array<std::uint64_t, 6> numbers() const {
+    return {shape.samples,
+            shape.length,
+            shape.heads,
+            shape.width,
+            std::bit_cast<std::uint32_t>(scale),
+            static_cast<std::uint64_t>(element) << 2U | (gradient ? 2U : 0U) | (shape.causal ? 1U : 0U)};
+  }
+  friend bool operator<(const attention_key& a, const attention_key& b) { return a.numbers() < b.numbers(); }
+};
+
+/// For errors: "the gradient of causal attention (bf16; 8 samples of 512 positions, 4 heads of 64 elements)".
+inline std::string to_string(const attention_key& key) {
+  std::string text = key.gradient ? "the gradient of " : "";
+  text.append(key.shape.causal ? "causal attention (" : "attention (");
+  text.append(key.element == product_element::bfloat16 ? "bf16; " : "half; ");
+  text.append(std::to_string(key.shape.samples)).append(" samples of ").append(std::to_string(key.shape.length));
+  text.append(" positions, ").append(std::to_string(key.shape.heads)).append(" heads of ");
+  return text.append(std::to_string(key.shape.width)).append(" elements)");
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <devplace/backend/cuda/cudnn_attention_key.hpp>
+#include <devplace/backend/cuda/cudnn_plan.hpp>
+
+namespace devplace::detail {
+
+/// The numbers of the tensors that lie in memory. Of scale, minus_infinity and one cuDNN reads the value on the host.
+enum class attention_tensor : std::int64_t {
+  queries = 1,
+  keys,
+  values,
+  results,
+  log_sums,
+  scale,
+  minus_infinity,  ///< only of causal attention
+  dresults,        ///< from here on only of the gradient
+  dqueries,
+  dkeys,
+  dvalues,
+  products,
+  one
+};
+
+/// Describes attention, or its gradient, to cuDNN, as products, reductions and operations on elements in the order in
+/// which its engines know them: that of NVIDIA's cudnn-frontend. The gradient of the queries is written by one product:
+/// cuDNN's engines then store the gradients of scores in their workspace and add in a fixed order, and not by atomic
+/// additions, whose order differs from run to run.
+class attention_graph {
+  using handle = cudnnBackendDescriptor_t;
+  using name = attention_tensor;
+  struct layout {
+    std::array<std::int64_t, 4> extents, strides;
+  };
+
+ public:
+  /// Appends what is described to `to`.
+  attention_graph(std::vector<cudnn_descriptor>& to, const attention_key& key, const cudnn_caller& caller)
+      : parts_(to),
+        caller_(caller),
+        causal_(key.shape.causal),
+        element_(key.element == product_element::bfloat16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF) {
+    const auto n = [](std::size_t extent) { return static_cast<std::int64_t>(extent); };
+    const std::int64_t b = n(key.shape.samples), h = n(key.shape.heads), s = n(key.shape.length),
+                       d = n(key.shape.width);
+    queries_ = {{b, h, s, d}, {s * 3 * h * d, d, 3 * h * d, 1}};
+    keys_ = {{b, h, d, s}, {s * 3 * h * d, d, 1, 3 * h * d}};
+    results_ = {{b, h, s, d}, {s * h * d, d, h * d, 1}};
+    by_heads_ = {{b, h, s, d}, {h * s * d, s * d, d, 1}};
+    scores_ = {{b, h, s, s}, {h * s * s, s * s, s, 1}};
+    transposed_ = {{b, h, s, s}, {h * s * s, s * s, 1, s}};
+    rows_ = {{b, h, s, 1}, {h * s, s, 1, 1}};
+  }
+
+  /// Each returns false if cuDNN does not have an operation.
+  ///@{
+  bool describe() {
+    const handle results = tensor(name::results, results_), log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT);
+    const handle scores = masked(scaled_scores(tensor(name::queries, queries_), tensor(name::keys, keys_)));
+    const handle maxima = reduce(CUDNN_REDUCE_TENSOR_MAX, scores);
+    const handle e = apply(CUDNN_POINTWISE_EXP, scores_, apply(CUDNN_POINTWISE_SUB, scores_, scores, maxima));
+    const handle sums = reduce(CUDNN_REDUCE_TENSOR_ADD, e);
+    apply_to(log_sums, CUDNN_POINTWISE_ADD, maxima, apply(CUDNN_POINTWISE_LOG, rows_, sums));
+    const handle probabilities = between(scores_, element_);
+    apply_to(probabilities, CUDNN_POINTWISE_DIV, e, sums);
+    multiply(results, probabilities, tensor(name::values, queries_));
+    return !refused_;
+  }
+  bool describe_gradient() {
+    const handle q = tensor(name::queries, queries_), k = tensor(name::keys, keys_), v = tensor(name::values, keys_);
+    const handle log_sums = tensor(name::log_sums, rows_, CUDNN_DATA_FLOAT), dy = tensor(name::dresults, results_);
+    const handle products = tensor(name::products, rows_, CUDNN_DATA_FLOAT);
+    const handle each = apply(CUDNN_POINTWISE_MUL, by_heads_, dy, tensor(name::results, results_));
+    apply_to(products, CUDNN_POINTWISE_MUL, reduce(CUDNN_REDUCE_TENSOR_ADD, each), number(name::one));
+    const handle scores = scaled_scores(q, k);
+    const handle logarithms = masked(apply(CUDNN_POINTWISE_SUB, scores_, scores, log_sums));
+    const handle p = apply(CUDNN_POINTWISE_EXP, scores_, logarithms);
+    multiply(tensor(name::dvalues, queries_), reshape(p, transposed_), dy);
+    const handle dp = between(scores_, CUDNN_DATA_FLOAT);
+    multiply(dp, dy, v);
+    const handle difference = apply(CUDNN_POINTWISE_SUB, scores_, dp, products);
+    const handle unscaled = apply(CUDNN_POINTWISE_MUL, scores_, difference, p);
+    const handle dscores = between(scores_, element_);
+    apply_to(dscores, CUDNN_POINTWISE_MUL, unscaled, scale_);
+    multiply(tensor(name::dkeys, queries_), reshape(dscores, transposed_), q);
+    multiply(tensor(name::dqueries, queries_), dscores, reshape(k, queries_));
+    return !refused_;
+  }
+  ///@}
+
+  /// The operations, in their order.
+  std::span<const handle> operations() const { return operations_; }
+  /// The numbers of the tensors in memory.
+  std::vector<std::int64_t> tensors(bool gradient) const {
+    std::vector<std::int64_t> all;
+    for (std::int64_t number = 1; number <= static_cast<std::int64_t>(gradient ? name::one : name::minus_infinity);
+         ++number)
+      if (causal_ || number != static_cast<std::int64_t>(name::minus_infinity)) all.push_back(number);
+    return all;
+  }
+
+ private:
+  handle add(cudnn_descriptor part) {
+    refused_ = refused_ || !part.finalize(caller_);
+    parts_.push_back(std::move(part));
+    return parts_.back().get();
+  }
+  void add_operation(cudnn_descriptor operation) { operations_.push_back(add(std::move(operation))); }
+
+  enum class kind : unsigned char { memory, number, between };
+  handle add_tensor(std::int64_t id, const layout& of, cudnnDataType_t type, kind where) {
+    if (refused_) return nullptr;
+    cudnn_descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR, caller_);
+    made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type, caller_);
+    made.set(CUDNN_ATTR_TENSOR_DIMENSIONS, of.extents, caller_);
+    made.set(CUDNN_ATTR_TENSOR_STRIDES, of.strides, caller_);
+    made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id, caller_);
+    made.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{type == element_ ? 16 : 4}, caller_);
+    if (where == kind::between) made.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true, caller_);
+    if (where == kind::number) made.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true, caller_);
+    return add(std::move(made));
+  }
+  handle tensor(name which, const layout& of) { return tensor(which, of, element_); }
+  handle tensor(name which, const layout& of, cudnnDataType_t type) {
+    return add_tensor(static_cast<std::int64_t>(which), of, type, kind::memory);
+  }
+  handle number(name which) {
+    return add_tensor(static_cast<std::int64_t>(which), {{1, 1, 1, 1}, {1, 1, 1, 1}}, CUDNN_DATA_FLOAT, kind::number);
+  }
+  /// A result that only operations of the graph read.
+  handle between(const layout& of, cudnnDataType_t type) { return add_tensor(next_++, of, type, kind::between); }
+
+  /// y = an operation on the elements of one to three operands.
+  void apply_to(handle y, cudnnPointwiseMode_t mode, handle x, handle b = nullptr, handle t = nullptr,
+                cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1) {
+    if (refused_) return;
+    cudnn_descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, caller_);
+    how.set(CUDNN_ATTR_POINTWISE_MODE, mode, caller_);
+    how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed, caller_);
+    if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis, caller_);
+    const handle finished = add(std::move(how));
+    if (refused_) return;
+    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, std::array{finished}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, std::array{x}, caller_);
+    if (b != nullptr) operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, std::array{b}, caller_);
+    if (t != nullptr) operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, std::array{t}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, std::array{y}, caller_);
+    add_operation(std::move(operation));
+  }
+  handle apply(cudnnPointwiseMode_t mode, const layout& of, handle x, handle b = nullptr) {
+    const handle y = between(of, CUDNN_DATA_FLOAT);
+    apply_to(y, mode, x, b);
+    return y;
+  }
+
+  /// The sums, or maxima, over the last axis.
+  handle reduce(cudnnReduceTensorOp_t op, handle x) {
+    const handle y = between(rows_, CUDNN_DATA_FLOAT);
+    if (refused_) return y;
+    cudnn_descriptor how(CUDNN_BACKEND_REDUCTION_DESCRIPTOR, caller_);
+    how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
+    how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op, caller_);
+    const handle finished = add(std::move(how));
+    if (refused_) return y;
+    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_DESC, std::array{finished}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, std::array{x}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, std::array{y}, caller_);
+    add_operation(std::move(operation));
+    return y;
+  }
+
+  void multiply(handle c, handle a, handle b) {
+    if (refused_) return;
+    cudnn_descriptor how(CUDNN_BACKEND_MATMUL_DESCRIPTOR, caller_);
+    how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT, caller_);
+    const handle finished = add(std::move(how));
+    if (refused_) return;
+    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_DESC, std::array{finished}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_ADESC, std::array{a}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_BDESC, std::array{b}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_MATMUL_CDESC, std::array{c}, caller_);
+    add_operation(std::move(operation));
+  }
+
+  /// The matrices of x, transposed.
+  handle reshape(handle x, const layout& of) {
+    const handle y = between(of, element_);
+    if (refused_) return y;
+    cudnn_descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, std::array{x}, caller_);
+    operation.set_all(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, std::array{y}, caller_);
+    add_operation(std::move(operation));
+    return y;
+  }
+
+  handle scaled_scores(handle queries, handle keys) {
+    scale_ = number(name::scale);
+    const handle products = between(scores_, CUDNN_DATA_FLOAT);
+    multiply(products, queries, keys);
+    return apply(CUDNN_POINTWISE_MUL, scores_, products, scale_);
+  }
+  /// Minus infinity for keys after the query.
+  handle masked(handle scores) {
+    if (!causal_) return scores;
+    const handle row = between(scores_, CUDNN_DATA_INT32), column = between(scores_, CUDNN_DATA_INT32);
+    apply_to(row, CUDNN_POINTWISE_GEN_INDEX, scores, nullptr, nullptr, CUDNN_DATA_FLOAT, 2);
+    apply_to(column, CUDNN_POINTWISE_GEN_INDEX, scores, nullptr, nullptr, CUDNN_DATA_FLOAT, 3);
+    const handle attends = between(scores_, CUDNN_DATA_BOOLEAN), y = between(scores_, CUDNN_DATA_FLOAT);
+    apply_to(attends, CUDNN_POINTWISE_CMP_GE, row, column, nullptr, CUDNN_DATA_BOOLEAN);
+    apply_to(y, CUDNN_POINTWISE_BINARY_SELECT, scores, number(name::minus_infinity), attends);
+    return y;
+  }
+
+  std::vector<cudnn_descriptor>& parts_;
+  const cudnn_caller& caller_;
+  bool causal_;
+  bool refused_ = false;
+  cudnnDataType_t element_;
+  layout queries_, keys_, results_, by_heads_, scores_, transposed_, rows_;
+  handle scale_ = nullptr;
+  std::int64_t next_ = 100;
+  std::vector<handle> operations_;
+};
+
+/// Makes the plan of attention or its gradient.
+inline cudnn_plan make_cudnn_plan(cudnnHandle_t handle, const attention_key& key, std::size_t limit, int ordinal) {
+  const cudnn_caller caller(ordinal, key);
+  cudnn_plan result;
+  attention_graph graph(result.parts, key, caller);
+  if (!(key.gradient ? graph.describe_gradient() : graph.describe())) return result;
+  result.tensors = graph.tensors(key.gradient);
+  result.factors.reset(new float[3]{key.scale, -std::numeric_limits<float>::infinity(), 1});
+  choose_engine(result, handle, graph.operations(), true, limit, caller);
+  return result;
+}
+
+}  // namespace devplace::detail

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <devplace/backend/cuda/cudnn_attention_plan.hpp>
+#include <devplace/backend/cuda/cudnn_plan.hpp>
+#include <devplace/backend/cuda/planning.hpp>
+#include <devplace/backend/cuda/unfolded_convolution.hpp>
+
+namespace devplace::detail {
+
+/// The workspace of engines that need more than that of patches. On tensor cores they store images in another order of
+/// their axes, which takes about as much as the images.
+struct cuda_cudnn_workspace {
+  static constexpr std::size_t bytes = std::size_t{256} << 20;
+  static constexpr std::size_t zeroed = 0;
+};
+
+/// A workspace of the stream of `scope` with `bytes` bytes; null for 0.
+inline void* cudnn_workspace(int ordinal, const cuda_scope& scope, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  return bytes <= cuda_unfolding_workspace::bytes ? cuda_workspace<cuda_unfolding_workspace>(ordinal, scope)
+                                                  : cuda_workspace<cuda_cudnn_workspace>(ordinal, scope);
+}
+
+/// cuDNN on one place and its plans. Guarded by unfolding_mutex_of(): the engines use the workspace of patches.
+struct cudnn_cache {
+  static constexpr std::size_t capacity = 512;
+
+  cudnnHandle_t handle = nullptr;
+  cudaStream_t stream = nullptr;  ///< of the handle
+  std::map<convolution_key, cudnn_plan> plans;
+  std::map<attention_key, cudnn_plan> attention;
+  std::optional<bool> attends;  ///< has_attention(), once asked
+  std::uint64_t uses = 0;
+
+  /// One of `plans`, made by make_cudnn_plan() at its first use; replaces the least recently used one if there are too
+  /// many. Does not allocate if the plan exists.
+  template <class Key>
+  cudnn_plan& plan_of(std::map<Key, cudnn_plan>& plans_of_kind, const Key& key, int ordinal) {
+    auto found = plans_of_kind.find(key);
+    if (found == plans_of_kind.end()) {
+      if (handle == nullptr) cudnn_caller(ordinal, key).check(cudnnCreate(&handle), "cudnnCreate");
+      cudnn_plan plan = make_cudnn_plan(handle, key, cuda_cudnn_workspace::bytes, ordinal);
+      if (plans_of_kind.size() == capacity)
+        plans_of_kind.erase(
+            std::min_element(plans_of_kind.begin(), plans_of_kind.end(),
+                             [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
+      found = plans_of_kind.emplace(key, std::move(plan)).first;
+    }
+    found->second.last_use = ++uses;
+    return found->second;
+  }
+};
+
+/// The cache of a place. Never destroyed, because CUDA may shut down before static objects are destroyed.
+inline cudnn_cache& cudnn_cache_of(int ordinal) {
+  static auto& caches = *new std::array<cudnn_cache, counted_ordinals>;
+  return caches[static_cast<std::size_t>(ordinal)];
+}
+
+/// Enqueues a plan that has an engine on the place's current stream, with these addresses; that of the workspace is
+/// added. Returns false, with nothing enqueued, if cuDNN does not support it after all. `name` is for errors.
+inline bool run_plan(int ordinal, const cuda_scope& device, cudnn_cache& cache, cudnn_plan& plan,
+                     cudnn_addresses addresses, const char* name, const cudnn_caller& caller) {
+  if (cache.stream != device.stream()) {
+    caller.check(cudnnSetStream(cache.handle, device.stream()), "cudnnSetStream");
+    cache.stream = device.stream();
+  }
+  addresses.back() = cudnn_workspace(ordinal, device, plan.workspace);
+  const cudnn_descriptor& pack = plan.pack_of(addresses, cache.uses, caller);
+  if (only_plans()) return true;
+  if (!caller.offers(cudnnBackendExecute(cache.handle, plan.plan.get(), pack.get()), "cudnnBackendExecute")) {
+    plan.plan = {};  // although the engine was offered
+    return false;
+  }
+  after_launch(device, ordinal, name);
+  return true;
+}
+
+}  // namespace devplace::detail
