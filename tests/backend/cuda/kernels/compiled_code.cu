@@ -9,6 +9,7 @@
 #include <devplace/ops/elementwise.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/normalize.hpp>
 #include <devplace/ops/random.hpp>
 #include <devplace/ops/reduce.hpp>
 #include <devplace/ops/reduce_into.hpp>
@@ -73,6 +74,15 @@ void draws(matrix<T>& y, const matrix<std::uint8_t>& bytes) {
   dp::scale_bytes_into(y, bytes, dp::byte_scale<T>());
 }
 
+/// Normalizations of rows whose elements have the type T; their weights are float.
+template <class T>
+void normalizations() {
+  const auto run = [](const auto& row) { dp::detail::for_each_row<dp::backend::cuda>(0, 1, 1, 1, row); };
+  run(dp::detail::normalize_row<float, true, T>{});
+  run(dp::detail::normalize_backward_row<float, true, T>{});
+  run(dp::detail::normalize_row<float, false, T>{});
+}
+
 /// Elements of 16 bits beside those of 32: roundings, an update with rounded parameters, dropout, and what stands
 /// beside products.
 template <class T>
@@ -82,6 +92,9 @@ void shorts(matrix<T>& y) {
   dp::optim::adam{}.step<dp::backend::cuda>(dp::optim::working_step_arguments<dp::optim::step_arguments<float>, T>{});
   dp::dropout_into(y, y, 0.5, {});
   dp::detail::dispatch<dp::op::matmul, dp::backend::cuda>(0, dp::detail::gemm_arguments<T>{});
+  dp::softmax_into(y, y);
+  dp::log_softmax_backward_into(y, y, y);
+  normalizations<T>();
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, dp::detail::relu_gradient_arguments<T, float>{});
 }
 
@@ -100,6 +113,7 @@ void all(matrix<float>& y, const matrix<float>& x, const labels& targets, matrix
   updates(dp::optim::step_arguments<double>{});
   draws(y, bytes);
   draws(dy, bytes);
+  normalizations<float>();
   shorts(by);
   shorts(hy);
 }

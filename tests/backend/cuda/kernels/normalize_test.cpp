@@ -3,6 +3,7 @@
 
 #include <devplace/backend/cuda/kernels/normalize.hpp>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace {
 using values = std::vector<float>;
 
 /// Results are of the size of the inverse deviation, which is large where a row has few elements.
-void check_near(const values& found, const values& expected) {
+void check_near(const values& found, const values& expected, double epsilon = 1e-4) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
-    REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(1e-4).margin(2e-5));
+    REQUIRE(found[i] == Catch::Approx(expected[i]).epsilon(epsilon).margin(2e-5));
 }
 
 /// The kernels for rows of any length give what the loops over rows give.
@@ -53,6 +54,37 @@ void compare() {
   }
 }
 
+/// Layer normalization and its gradient of rows of bf16, `offset` elements after addresses aligned for wide accesses.
+struct short_rows {
+  static constexpr std::size_t rows = 3, room = 4096;
+  alignas(16) std::array<dp::bf16, 4 * room + 8> storage{};
+  dp::bf16 *x, *dy, *y, *dx;
+  values terms;
+
+  short_rows(std::size_t n, std::size_t offset, bool by_kernel)
+      : x(storage.data() + offset), dy(x + room), y(dy + room), dx(y + room), terms(rows * n) {
+    const values numbers = simt::logits(2 * rows * n + 2 * n);
+    for (std::size_t i = 0; i < rows * n; ++i) {
+      x[i] = dp::bf16(numbers[i]);
+      dy[i] = dp::bf16(numbers[rows * n + i]);
+    }
+    const float* const weight = numbers.data() + 2 * rows * n;
+    run(by_kernel, n, dp::detail::normalize_row<float, true, dp::bf16>{y, x, weight, weight + n, n, 0.5});
+    run(by_kernel, n,
+        dp::detail::normalize_backward_row<float, true, dp::bf16>{dx, terms.data(), x, dy, weight, n, 0.5});
+  }
+  short_rows(const short_rows&) = delete;
+  short_rows& operator=(const short_rows&) = delete;
+
+ private:
+  template <class Row>
+  static void run(bool by_kernel, std::size_t n, const Row& row) {
+    if (by_kernel) return simt::launch_rows(rows, n, row);
+    for (std::size_t i = 0; i < rows; ++i)
+      row(i);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("layer_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") {
@@ -61,4 +93,24 @@ TEST_CASE("layer_norm's kernels agree with the CPU's loops, for any number of fe
 
 TEST_CASE("rms_norm's kernels agree with the CPU's loops, for any number of features", "[cuda]") {
   compare<false>();
+}
+
+TEST_CASE("rows of bf16 are normalized as on the CPU, with the same bits wherever they begin", "[cuda]") {
+  std::vector<std::size_t> lengths{136, 1032};
+  for (std::size_t n = 1; n <= 40; ++n)
+    lengths.push_back(n);
+  for (const std::size_t n : lengths) {
+    INFO(n << " features");
+    const short_rows aligned(n, 0, true), expected(n, 0, false);
+    for (const std::size_t offset : {0u, 1u, 8u}) {
+      const short_rows found(n, offset, true);
+      for (std::size_t i = 0; i < found.rows * n; ++i) {
+        REQUIRE(found.y[i].bits() == aligned.y[i].bits());
+        REQUIRE(found.dx[i].bits() == aligned.dx[i].bits());
+      }
+      check_near(found.terms, expected.terms);
+      check_near({found.y, found.y + found.rows * n}, {expected.y, expected.y + found.rows * n}, 0x1p-7);
+      check_near({found.dx, found.dx + found.rows * n}, {expected.dx, expected.dx + found.rows * n}, 0x1p-7);
+    }
+  }
 }

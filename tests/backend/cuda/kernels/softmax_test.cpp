@@ -4,9 +4,11 @@
 #include <devplace/backend/cuda/kernels/softmax.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -59,6 +61,20 @@ double error(const values& result, const exact& expected, double scale) {
   return largest;
 }
 
+/// Small integers and room for results, `offset` elements after addresses that are aligned for wide accesses.
+template <class T>
+struct operands {
+  static constexpr std::size_t room = 4096;
+  alignas(16) std::array<T, 4 * room + 8> storage{};
+  T *x, *zeros, *y, *dx;
+
+  explicit operands(std::size_t offset) : x(storage.data() + offset), zeros(x + room), y(zeros + room), dx(y + room) {
+    for (std::size_t i = 0; i < room; ++i)
+      x[i] = static_cast<T>(static_cast<int>(i * 7919 % 17) - 8);
+  }
+  static bool same_bits(const T* a, const T* b, std::size_t count) { return std::memcmp(a, b, count * sizeof(T)) == 0; }
+};
+
 }  // namespace
 
 TEST_CASE("softmax kernels agree with the definition in double, for rows of any length", "[cuda]") {
@@ -102,5 +118,29 @@ TEST_CASE("softmax kernels give NaN for rows with NaN, +infinity or -infinity al
     CHECK(y[3 * n + 1] == 0);
     const values last(&x[3 * n], &x[3 * n] + 2 * n);
     CHECK(error({&y[3 * n], &y[3 * n] + 2 * n}, softmax(last, n, false), 1) < 1e-6);
+  }
+}
+
+TEMPLATE_TEST_CASE("softmax kernels give the same bits wherever rows begin", "[cuda]", float, dp::bf16) {
+  std::vector<std::size_t> lengths{136, 300, 1032};
+  for (std::size_t n = 1; n <= 40; ++n)
+    lengths.push_back(n);
+  for (const std::size_t n : lengths) {
+    INFO("rows of " << n);
+    const std::size_t rows = n > 16 ? 2 : 33;
+    for (const std::size_t offset : {1u, 8u}) {
+      operands<TestType> first(0), other(offset), by_host(0);
+      for (operands<TestType>* const each : {&first, &other}) {
+        simt::launch_rows(rows, n, dp::detail::softmax_row<TestType>{each->y, each->x, n});
+        simt::launch_rows(rows, n, dp::detail::softmax_backward_row<TestType>{each->dx, each->y, each->x, n});
+      }
+      CHECK(first.same_bits(first.y, other.y, rows * n));
+      CHECK(first.same_bits(first.dx, other.dx, rows * n));
+      // With the logarithm 0 and small integers the sums are exact.
+      simt::launch_rows(rows, n, dp::detail::log_softmax_backward_row<TestType>{other.dx, other.zeros, other.x, n});
+      for (std::size_t row = 0; row < rows; ++row)
+        dp::detail::log_softmax_backward_row<TestType>{by_host.dx, by_host.zeros, by_host.x, n}(row);
+      CHECK(first.same_bits(by_host.dx, other.dx, rows * n));
+    }
   }
 }

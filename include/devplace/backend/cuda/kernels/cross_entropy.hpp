@@ -71,14 +71,11 @@ DEVPLACE_DEVICE void by_group(const cross_entropy_row<T, Label>& p, Access acces
     p.losses[row] = loss;
   }
   if (p.dlogits == nullptr) return;
-  T* const dx = p.dlogits + row * p.n;
   const T scale = (sharp * weight + smooth * all_weights) / sum;
-  x.each([&](std::size_t c, T v) {
+  x.write(p.dlogits + row * p.n, [&](std::size_t c, T v) {
     const T spread = smooth == 0 ? T{0} : smooth * (w == nullptr ? T{1} : w[c]);
-    if (c == target_column)
-      dx[c] = smooth * all_weights * share / sum - spread - sharp * weight * (others / sum);
-    else
-      dx[c] = fast_exp<T>(v - max) * scale - spread;
+    return c == target_column ? smooth * all_weights * share / sum - spread - sharp * weight * (others / sum)
+                              : fast_exp<T>(v - max) * scale - spread;
   });
 }
 

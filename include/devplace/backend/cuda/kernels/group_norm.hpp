@@ -16,10 +16,9 @@ DEVPLACE_DEVICE void by_group(const normalize_group<T, Element>& p, Access acces
   const std::size_t n = p.shape.row(), first = p.shape.first_channel(row);
   const auto x = access.values(group, p.x + row * n, exists ? n : 0);
   const auto normalized = scale_of_row<T, true>(group, x, n, p.epsilon);
-  Element* const y = p.y + row * n;
-  x.each([&](std::size_t i, T v) {
+  x.write(p.y + row * n, [&](std::size_t i, T v) {
     const std::size_t c = first + channel_shape::quotient(i, p.shape.extent);
-    y[i] = static_cast<Element>(normalized(v) * p.weight[c] + p.bias[c]);
+    return normalized(v) * p.weight[c] + p.bias[c];
   });
 }
 
@@ -30,23 +29,27 @@ DEVPLACE_DEVICE void by_group(const normalize_backward_group<T, Element>& p, Acc
   const auto x = access.values(group, p.x + row * n, exists ? n : 0);
   const auto normalized = scale_of_row<T, true>(group, x, n, p.epsilon);
   const Element* const dy = p.dy + row * n;
-  T* const terms = p.terms + row * n;
   T mean = 0, slope = 0;
-  x.each([&](std::size_t i, T v) {
-    const T gradient = static_cast<T>(dy[i]), product = gradient * normalized(v),
-            weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
-    terms[i] = product;
-    mean += weight * gradient;
-    slope += weight * product;
-  });
+  x.write(
+      p.terms + row * n,
+      [&](std::size_t i, T v, T gradient) {
+        const T product = gradient * normalized(v),
+                weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+        mean += weight * gradient;
+        slope += weight * product;
+        return product;
+      },
+      dy);
   mean = group.all_reduce(mean, add_up{}) / static_cast<T>(n);
   slope = group.all_reduce(slope, add_up{}) / static_cast<T>(n);
   if (p.dx == nullptr) return;
-  Element* const dx = p.dx + row * n;
-  x.each([&](std::size_t i, T v) {
-    const T weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
-    dx[i] = static_cast<Element>(normalized.scale * ((weight * static_cast<T>(dy[i]) - mean) - normalized(v) * slope));
-  });
+  x.write(
+      p.dx + row * n,
+      [&](std::size_t i, T v, T gradient) {
+        const T weight = p.weight[first + channel_shape::quotient(i, p.shape.extent)];
+        return normalized.scale * ((weight * gradient - mean) - normalized(v) * slope);
+      },
+      dy);
 }
 
 }  // namespace devplace::detail

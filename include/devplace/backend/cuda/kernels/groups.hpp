@@ -20,6 +20,7 @@ class lane_group {
   DEVPLACE_DEVICE explicit lane_group(Thread& t) : thread_(t) {}
 
   DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index() % Lanes; }
+  DEVPLACE_DEVICE Thread& thread() const { return thread_; }
 
   /// Combines the values of the group; `combine` must be commutative.
   template <class T, class Combine>
@@ -45,6 +46,7 @@ class block_group {
   DEVPLACE_DEVICE explicit block_group(Thread& t) : thread_(t) {}
 
   DEVPLACE_DEVICE unsigned index() const { return thread_.thread_index(); }
+  DEVPLACE_DEVICE Thread& thread() const { return thread_; }
 
   template <class T, class Combine>
   DEVPLACE_DEVICE T all_reduce(T value, Combine combine) const {

@@ -33,7 +33,12 @@ DEVPLACE_DEVICE void by_group(const normalize_row<T, Centred, Element>& p, Acces
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
   Element* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, T v) { y[c] = static_cast<Element>(p.finished(normalized(v), c)); });
+  if constexpr (Centred)
+    x.write(
+        y, [&](std::size_t, T v, T weight, T bias) { return normalized(v) * weight + bias; }, p.weight, p.bias);
+  else
+    x.write(
+        y, [&](std::size_t, T v, T weight) { return normalized(v) * weight; }, p.weight);
 }
 
 template <class T, bool Centred, class Element, class Access, class Group>
@@ -42,22 +47,25 @@ DEVPLACE_DEVICE void by_group(const normalize_backward_row<T, Centred, Element>&
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const auto normalized = scale_of_row<T, Centred>(group, x, p.n, p.epsilon);
   const Element* const dy = p.dy + row * p.n;
-  T* const terms = p.terms + row * p.n;
   T mean = 0, slope = 0;
-  x.each([&](std::size_t c, T v) {
-    const T gradient = static_cast<T>(dy[c]), product = gradient * normalized(v);
-    terms[c] = product;
-    mean += p.weight[c] * gradient;
-    slope += p.weight[c] * product;
-  });
+  x.write(
+      p.terms + row * p.n,
+      [&](std::size_t, T v, T gradient, T weight) {
+        const T product = gradient * normalized(v);
+        mean += weight * gradient;
+        slope += weight * product;
+        return product;
+      },
+      dy, p.weight);
   mean = Centred ? group.all_reduce(mean, add_up{}) / static_cast<T>(p.n) : T{0};
   slope = group.all_reduce(slope, add_up{}) / static_cast<T>(p.n);
   if (p.dx == nullptr) return;
-  Element* const dx = p.dx + row * p.n;
-  x.each([&](std::size_t c, T v) {
-    const T centred = p.weight[c] * static_cast<T>(dy[c]) - mean;
-    dx[c] = static_cast<Element>(normalized.scale * (centred - normalized(v) * slope));
-  });
+  x.write(
+      p.dx + row * p.n,
+      [&](std::size_t, T v, T gradient, T weight) {
+        return normalized.scale * ((weight * gradient - mean) - normalized(v) * slope);
+      },
+      dy, p.weight);
 }
 
 }  // namespace devplace::detail

@@ -3,55 +3,136 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <devplace/backend/cuda/kernels/groups.hpp>
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 
 namespace devplace::detail {
 
-/// A thread's share of a row of at most PerThread * Group::size elements, held in registers: the row is read once.
-template <class T, class Group, unsigned PerThread>
-class row_values {
+/// The columns of a row that a thread has, in steps of `Width`. If the row's length is a multiple of Width, a step are
+/// neighbours, which take one access where memory is aligned; otherwise every Group::size-th column, because rows then
+/// begin at any address, and neighbouring threads shall read neighbours. So the order of sums depends on the length and
+/// on the type of the elements, and not on addresses.
+///
+/// `Index` is unsigned where the length is known to be small.
+template <class Group, unsigned Width, class Index>
+class row_columns {
  public:
-  DEVPLACE_DEVICE row_values(const Group& group, const T* row, std::size_t columns)
-      : first_(group.index()), columns_(columns) {
-    DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < PerThread; ++k)
-      values_[k] = column(k) < columns ? row[column(k)] : T{};
+  DEVPLACE_DEVICE row_columns(const Group& group, std::size_t columns)
+      : group_(group),
+        neighbours_(columns % Width == 0),
+        first_(neighbours_ ? group.index() * Width : group.index()),
+        next_(neighbours_ ? 1 : Group::size),
+        left_(static_cast<Index>(columns < first_ ? 0 : columns - first_)) {}
+
+  /// Column number w of step k.
+  DEVPLACE_DEVICE std::size_t at(Index k, unsigned w) const { return first_ + after_first(k, w); }
+  DEVPLACE_DEVICE bool has(Index k, unsigned w = 0) const { return after_first(k, w) < left_; }
+
+  /// Whether the steps of these rows can be read or written as packs.
+  template <class... T>
+  DEVPLACE_DEVICE bool are_packs(const T*... row) const {
+    return neighbours_ && (begins_wide<Width>(row) && ...);
   }
 
-  /// Calls f(column, element) for each of the thread's elements.
-  template <class F>
-  DEVPLACE_DEVICE void each(const F& f) const {
+  /// Step k, which exists, of a row; columns that do not exist are 0.
+  template <class T>
+  DEVPLACE_DEVICE pack<T, Width> read(Index k, const T* row, bool packs) const {
+    if (packs) return group_.thread().template load<T, Width>(row + at(k, 0));
+    pack<T, Width> result;
     DEVPLACE_DEVICE_UNROLL
-    for (unsigned k = 0; k < PerThread; ++k)
-      if (column(k) < columns_) f(column(k), values_[k]);
+    for (unsigned w = 0; w < Width; ++w)
+      result.value[w] = has(k, w) ? row[at(k, w)] : T{};
+    return result;
+  }
+  template <class T>
+  DEVPLACE_DEVICE void write(Index k, T* row, bool packs, const pack<T, Width>& elements) const {
+    if (packs) return group_.thread().store(row + at(k, 0), elements);
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < Width; ++w)
+      if (has(k, w)) row[at(k, w)] = elements.value[w];
   }
 
  private:
-  DEVPLACE_DEVICE std::size_t column(unsigned k) const { return first_ + k * Group::size; }
+  DEVPLACE_DEVICE Index after_first(Index k, unsigned w) const { return k * (Group::size * Width) + w * next_; }
 
-  unsigned first_;
-  std::size_t columns_;
-  T values_[PerThread];
+  const Group& group_;
+  bool neighbours_;
+  unsigned first_, next_;
+  Index left_;  // columns from the first one on
 };
 
-/// A thread's share of a row of any length, which is read again in each pass.
-template <class T, class Group>
-class row_values<T, Group, 0> {
+/// A thread's share of a row: of at most PerThread * Group::size elements, held in registers, so that the row is read
+/// once; or, if PerThread is 0, of any length and read again in each pass.
+template <class T, class Group, unsigned PerThread>
+class row_values {
+  static constexpr unsigned width = PerThread != 0 && PerThread < widest_access<T> ? PerThread : widest_access<T>;
+  static constexpr unsigned steps = PerThread / width;
+  using index = std::conditional_t<PerThread == 0, std::size_t, unsigned>;
+
  public:
   DEVPLACE_DEVICE row_values(const Group& group, const T* row, std::size_t columns)
-      : first_(group.index()), row_(row), columns_(columns) {}
+      : columns_(group, columns), row_(row), packs_(columns_.are_packs(row)) {
+    if constexpr (PerThread != 0) {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < steps; ++k)
+        if (columns_.has(k)) values_[k] = columns_.read(k, row, packs_);
+    }
+  }
 
-  template <class F>
-  DEVPLACE_DEVICE void each(const F& f) const {
-    for (std::size_t c = first_; c < columns_; c += Group::size)
-      f(c, row_[c]);
+  /// Calls f(column, element, element of each other row) for each of the thread's columns.
+  template <class F, class... Others>
+  DEVPLACE_DEVICE void each(const F& f, const Others*... others) const {
+    const bool packs = columns_.are_packs(others...);
+    each_step([&](index k, const pack<T, width>& x) {
+      call(
+          k, [&](unsigned, std::size_t c, const auto&... elements) { f(c, elements...); }, x,
+          columns_.read(k, others, packs)...);
+    });
+  }
+
+  /// The same, and writes the results to the row `to`.
+  template <class To, class F, class... Others>
+  DEVPLACE_DEVICE void write(To* to, const F& f, const Others*... others) const {
+    const bool packs = columns_.are_packs(to, others...);
+    each_step([&](index k, const pack<T, width>& x) {
+      pack<To, width> results;
+      call(
+          k,
+          [&](unsigned w, std::size_t c, const auto&... elements) {
+            results.value[w] = static_cast<To>(f(c, elements...));
+          },
+          x, columns_.read(k, others, packs)...);
+      columns_.write(k, to, packs, results);
+    });
   }
 
  private:
-  unsigned first_;
+  template <class F>
+  DEVPLACE_DEVICE void each_step(const F& f) const {
+    if constexpr (PerThread != 0) {
+      DEVPLACE_DEVICE_UNROLL
+      for (unsigned k = 0; k < steps; ++k)
+        if (columns_.has(k)) f(k, values_[k]);
+    } else {
+      for (index k = 0; columns_.has(k); ++k)
+        f(k, columns_.read(k, row_, packs_));
+    }
+  }
+
+  template <class F, class... Packs>
+  DEVPLACE_DEVICE void call(index k, const F& f, const Packs&... x) const {
+    DEVPLACE_DEVICE_UNROLL
+    for (unsigned w = 0; w < width; ++w)
+      if (columns_.has(k, w)) f(w, columns_.at(k, w), x.value[w]...);
+  }
+
+  row_columns<Group, width, index> columns_;
   const T* row_;
-  std::size_t columns_;
+  bool packs_;
+  pack<T, width> values_[steps == 0 ? 1 : steps];
 };
 
 /// What functors of rows get to read a row: 0 elements per thread are rows of any length.

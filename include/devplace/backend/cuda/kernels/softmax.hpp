@@ -33,8 +33,7 @@ DEVPLACE_DEVICE void by_group(const softmax_row<T>& p, Access access, const Grou
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const row_exponential_sum<value> of(group, x);
   const value scale = 1 / of.sum;
-  T* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, value v) { y[c] = static_cast<T>(fast_exp<value>(v - of.max) * scale); });
+  x.write(p.y + row * p.n, [&](std::size_t, value v) { return fast_exp<value>(v - of.max) * scale; });
 }
 
 template <class T, class Access, class Group>
@@ -44,8 +43,7 @@ DEVPLACE_DEVICE void by_group(const log_softmax_row<T>& p, Access access, const 
   const auto x = access.values(group, p.x + row * p.n, exists ? p.n : 0);
   const row_exponential_sum<value> of(group, x);
   const value log_sum = std::log(of.sum);
-  T* const y = p.y + row * p.n;
-  x.each([&](std::size_t c, value v) { y[c] = static_cast<T>((v - of.max) - log_sum); });
+  x.write(p.y + row * p.n, [&](std::size_t, value v) { return (v - of.max) - log_sum; });
 }
 
 template <class T, class Access, class Group>
@@ -55,12 +53,11 @@ DEVPLACE_DEVICE void by_group(const softmax_backward_row<T>& p, Access access, c
   using value = computed_t<T>;
   const T* const dy = p.dy + row * p.n;
   value mean = 0;
-  y.each([&mean, dy](std::size_t c, value probability) { mean += static_cast<value>(dy[c]) * probability; });
+  y.each([&mean](std::size_t, value probability, value gradient) { mean += gradient * probability; }, dy);
   mean = group.all_reduce(mean, add_up{});
-  T* const dx = p.dx + row * p.n;
-  y.each([&](std::size_t c, value probability) {
-    dx[c] = static_cast<T>(probability * (static_cast<value>(dy[c]) - mean));
-  });
+  y.write(
+      p.dx + row * p.n,
+      [mean](std::size_t, value probability, value gradient) { return probability * (gradient - mean); }, dy);
 }
 
 template <class T, class Access, class Group>
@@ -71,11 +68,9 @@ DEVPLACE_DEVICE void by_group(const log_softmax_backward_row<T>& p, Access acces
   value sum = 0;
   dy.each([&sum](std::size_t, value gradient) { sum += gradient; });
   sum = group.all_reduce(sum, add_up{});
-  const T* const y = p.y + row * p.n;
-  T* const dx = p.dx + row * p.n;
-  dy.each([&](std::size_t c, value gradient) {
-    dx[c] = static_cast<T>(gradient - fast_exp<value>(static_cast<value>(y[c])) * sum);
-  });
+  dy.write(
+      p.dx + row * p.n, [sum](std::size_t, value gradient, value y) { return gradient - fast_exp<value>(y) * sum; },
+      static_cast<const T*>(p.y + row * p.n));
 }
 
 }  // namespace devplace::detail
