@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Seconds of functions of 32768 floats, which are in the second-level cache, on the CPU.
+//
+// Answers questions on standard input, one a line, with seconds per call: `of <function>`, with `threads <count>`
+// before. benchmarks/peers/elementwise.py asks it and PyTorch in turn. DEVPLACE_CPU_ISA selects the instruction set.
+
+#include <cstddef>
+#include <string>
+
+#include <devplace/ops/activations.hpp>
+#include <devplace/ops/creation.hpp>
+#include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/softmax.hpp>
+#include <devplace/place/thread_team.hpp>
+
+#include "support/questions.hpp"
+#include "support/timing.hpp"
+
+namespace dp = devplace;
+using dp::bench::time_of;
+using on_cpu = dp::on<dp::cpu>;
+
+namespace {
+
+double seconds(const std::string& function) {
+  constexpr dp::extents<128, 256> rows;
+  const auto x = dp::normal<float, on_cpu>(rows, dp::seed{1});
+  const dp::tensor positive = dp::abs(x);
+  auto y = dp::zeros<float, on_cpu>(rows);
+  if (function == "add") return time_of([&] { y = x + positive; });
+  if (function == "exp") return time_of([&] { y = dp::exp(x); });
+  if (function == "expm1") return time_of([&] { y = dp::expm1(x); });
+  if (function == "log") return time_of([&] { y = dp::log(positive); });
+  if (function == "tanh") return time_of([&] { y = dp::tanh(x); });
+  if (function == "sigmoid") return time_of([&] { y = dp::sigmoid(x); });
+  if (function == "erf") return time_of([&] { y = dp::erf(x); });
+  if (function == "gelu") return time_of([&] { y = dp::gelu(x); });
+  if (function == "gelu_tanh") return time_of([&] { y = dp::gelu_tanh(x); });
+  if (function == "silu") return time_of([&] { y = dp::silu(x); });
+  if (function == "softplus") return time_of([&] { y = dp::softplus(x); });
+  if (function == "elu") return time_of([&] { y = dp::where(x > 0, x, dp::expm1(x)); });
+  if (function == "softmax") return time_of([&] { dp::softmax_into(y, x); });
+  return dp::bench::not_done;
+}
+
+}  // namespace
+
+int main() {
+  dp::bench::answer_questions(dp::set_thread_count,
+                              [](const std::string&, const std::string& function) { return seconds(function); });
+}
