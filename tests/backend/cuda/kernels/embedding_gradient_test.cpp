@@ -7,29 +7,46 @@
 #include <cstdint>
 #include <vector>
 
+#include <devplace/tensor/bf16.hpp>
+
 #include "support/catch.hpp"
 #include "support/simt/emulator.hpp"
 
 namespace dp = devplace;
 
-TEST_CASE("the kernel of embedding's gradient adds the rows of each index, and none out of range", "[cuda]") {
-  for (const std::size_t columns : {1u, 33u, 200u})
-    for (const bool accumulate : {false, true}) {
+namespace {
+
+/// The first address from `data` on that is aligned for wide accesses.
+template <class T>
+T* aligned_to_16(T* data) {
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(data) % 16 / sizeof(T), all = 16 / sizeof(T);
+  return data + (all - past) % all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the kernel of embedding's gradient adds the rows of each index, and none out of range", "[cuda]",
+                   float, dp::bf16) {
+  for (const std::size_t columns : {1u, 4u, 8u, 33u, 36u, 200u, 264u})
+    for (const std::size_t offset : {0u, 1u}) {
+      const bool accumulate = offset == columns % 2;
       constexpr std::size_t rows = 19, count = 100, without = 4;
       std::vector<std::int32_t> indices(count);
       for (std::size_t i = 0; i < count; ++i)
         indices[i] = static_cast<std::int32_t>(i * i % 23) - 2;  // -2 to 20
-      std::vector<float> dy(count * columns), sums(rows * columns + 1, 0.5F);
+      std::vector<TestType> dy_storage(count * columns + 16 + offset);
+      TestType* const dy = aligned_to_16(dy_storage.data()) + offset;
+      std::vector<float> sums(rows * columns + 1, 0.5F);
       std::vector<float> expected(sums.size(), accumulate ? 0.5F : 0.0F);
       expected.back() = 0.5F;
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < columns; ++k) {
-          dy[i * columns + k] = 1 / static_cast<float>((i * columns + k) % 101 + 3);
+          dy[i * columns + k] = static_cast<TestType>(1 / static_cast<float>((i * columns + k) % 101 + 3));
           if (indices[i] >= 0 && indices[i] < 19 && indices[i] != 4)
-            expected[static_cast<std::size_t>(indices[i]) * columns + k] += dy[i * columns + k];
+            expected[static_cast<std::size_t>(indices[i]) * columns + k] += static_cast<float>(dy[i * columns + k]);
         }
-      const dp::detail::embedding_gradient_kernel<float, float, std::int32_t> kernel{
-          {indices.data(), dy.data(), sums.data(), count, rows, columns, without, accumulate}};
+      const dp::detail::embedding_gradient_kernel<TestType, float, std::int32_t> kernel{
+          {indices.data(), dy, sums.data(), count, rows, columns, without, accumulate}};
       CHECK(kernel.blocks() == 3);
       dp::test::simt::launch(2, kernel, 1);
       CHECK(sums == expected);

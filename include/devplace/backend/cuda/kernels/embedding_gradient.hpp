@@ -2,19 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
+#include <devplace/backend/cuda/kernels/wide.hpp>
+#include <devplace/backend/cuda/pack.hpp>
 #include <devplace/ops/embedding_gradient.hpp>
 
 namespace devplace::detail {
 
 /// A warp for each row of the table: it reads 32 indices at a time and adds the rows of dy whose index is its own, in
-/// order, so that the sums need no atomic operations and have the same bits in every run.
+/// order, so that the sums need no atomic operations and have the same bits in every run. A lane has neighbouring
+/// columns, which it reads with one access where memory is aligned, if rows are a multiple of them.
 template <class T, class Gradient, class Index>
 struct embedding_gradient_kernel {
   static constexpr unsigned threads = 256;
   static constexpr unsigned warps = threads / 32;
-  static constexpr unsigned columns_per_lane = 4;
+  static constexpr unsigned columns_per_lane =
+      width_of_sizes(std::min(sizeof(T), sizeof(Gradient)), std::max(sizeof(T), sizeof(Gradient)));
 
   embedding_gradient_arguments<T, Gradient, Index> g;
 
@@ -25,17 +30,26 @@ struct embedding_gradient_kernel {
     const std::size_t stride = std::size_t{t.grid_size()} * warps;
     for (std::size_t row = std::size_t{t.block_index()} * warps + t.thread_index() / 32; row < g.rows; row += stride)
       for (std::size_t column = 0; column < g.columns; column += 32 * columns_per_lane)
-        add_up(t, row, column + t.thread_index() % 32);
+        add_up(t, row, column);
   }
 
  private:
-  /// The sums of columns `first`, first + 32 and so on.
+  /// The columns of a lane: neighbours, or every 32nd.
+  struct lane_columns {
+    std::size_t first;
+    unsigned next;
+  };
+
+  /// The sums of the lanes' columns from `begin` on.
   template <class Thread>
-  DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t first) const {
+  DEVPLACE_DEVICE void add_up(Thread& t, std::size_t row, std::size_t begin) const {
     const unsigned lane = t.thread_index() % 32;
+    const bool neighbours = g.columns % columns_per_lane == 0;
+    const lane_columns mine{begin + (neighbours ? lane * columns_per_lane : lane), neighbours ? 1u : 32u};
+    const bool packs = neighbours && begins_wide<columns_per_lane>(g.dy) && begins_wide<columns_per_lane>(g.gradient);
     Gradient* const to = g.gradient + row * g.columns;
-    Gradient sums[columns_per_lane] = {};
-    if (g.accumulate) each(first, [&](unsigned k, std::size_t column) { sums[k] = to[column]; });
+    pack<Gradient, columns_per_lane> sums{};
+    if (g.accumulate) each(mine, [&](unsigned k, std::size_t column) { sums.value[k] = to[column]; });
     for (std::size_t base = 0; base < g.count; base += 32) {
       unsigned found = base + lane < g.count && g.row_of(base + lane) == row ? 1u << lane : 0u;
       for (unsigned mask = 16; mask != 0; mask /= 2)
@@ -43,17 +57,26 @@ struct embedding_gradient_kernel {
       for (unsigned at = 0; at < 32 && found >> at != 0; ++at) {
         if ((found >> at & 1u) == 0) continue;
         const T* const dy = g.dy + (base + at) * g.columns;
-        each(first, [&](unsigned k, std::size_t column) { sums[k] += static_cast<Gradient>(dy[column]); });
+        pack<T, columns_per_lane> several{};
+        if (packs && mine.first < g.columns) several = t.template load<T, columns_per_lane>(dy + mine.first);
+        each(mine, [&](unsigned k, std::size_t column) {
+          sums.value[k] += static_cast<Gradient>(packs ? several.value[k] : dy[column]);
+        });
       }
     }
-    each(first, [&](unsigned k, std::size_t column) { to[column] = sums[k]; });
+    if (packs) {
+      if (mine.first < g.columns) t.store(to + mine.first, sums);
+      return;
+    }
+    each(mine, [&](unsigned k, std::size_t column) { to[column] = sums.value[k]; });
   }
 
   template <class F>
-  DEVPLACE_DEVICE void each(std::size_t first, F f) const {
+  DEVPLACE_DEVICE void each(const lane_columns& mine, F f) const {
     DEVPLACE_DEVICE_UNROLL
     for (unsigned k = 0; k < columns_per_lane; ++k) {
-      if (first + 32 * k < g.columns) f(k, first + 32 * k);
+      const std::size_t column = mine.first + k * mine.next;
+      if (column < g.columns) f(k, column);
     }
   }
 };
