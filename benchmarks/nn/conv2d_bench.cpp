@@ -5,11 +5,14 @@
 //
 // Answers questions on standard input, one a line, with seconds per call: `forward <name>` and `both <name>` (forward,
 // and backward to the input and the parameters), with `threads <count>` before. The names are conv1, conv2, conv3 and
-// pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn.
+// pointwise. benchmarks/peers/conv2d.py asks them and PyTorch in turn. With the argument `types` it prints all of them
+// in float, mixed<bf16> and mixed<half>, medians of alternated rounds.
 
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <devplace/convolution.hpp>
 #include <devplace/nn/input.hpp>
@@ -56,9 +59,66 @@ double layer(const std::string& name, bool backward) {
   return layer<64, 64, 14, 1>(backward);
 }
 
+/// The operations of a layer on numbers of type T: forward, or all three gradients.
+template <class T>
+double operations(const dp::detail::convolution_shape& s, bool backward) {
+  using float_array = dp::tensor<float, dp::extents<dp::dyn>, on_cpu>;
+  const auto make = [](std::size_t count) {
+    return dp::normal<T, on_cpu>(dp::extents<dp::dyn>{count}, dp::seed{count}, 0.0F, 0.1F);
+  };
+  auto x = make(s.samples * s.channels * s.plane()), weight = make(s.weights()), bias = make(s.outputs),
+       y = make(s.samples * s.outputs * s.pixels());
+  float_array wide(dp::extents<dp::dyn>{s.weights() + s.outputs + s.channels}), dw(dp::extents<dp::dyn>{s.weights()}),
+      sums(dp::extents<dp::dyn>{y.size() + x.size()});
+  float_array scratch(dp::extents<dp::dyn>{s.samples * convolution_scratch(s)}), db(dp::extents<dp::dyn>{s.outputs});
+  const dp::detail::convolution_floats<T> floats{wide.data(), sums.data()};
+  using dp::detail::product_math;
+  using on = dp::backend::cpu;
+  return time_of([&] {
+    if (!backward)
+      return dp::detail::dispatch<dp::op::convolution, on>(
+          0, dp::detail::convolution_arguments<T>{s, x.data(), weight.data(), bias.data(), y.data(),
+                                                  dp::detail::epilogue::relu, product_math::strict, floats});
+    dp::detail::dispatch<dp::op::convolution_bias_gradient, on>(
+        0,
+        dp::detail::convolution_bias_gradient_arguments<T>{s.samples, s.outputs, s.pixels(), y.data(), db.data(), 0});
+    dp::detail::dispatch<dp::op::convolution_weight_gradient, on>(
+        0, dp::detail::convolution_weight_gradient_arguments<T>{s, y.data(), x.data(), dw.data(), 0, scratch.data()});
+    dp::detail::dispatch<dp::op::convolution_input_gradient, on>(
+        0, dp::detail::convolution_input_gradient_arguments<T>{s, y.data(), weight.data(), nullptr, x.data(),
+                                                               product_math::strict, floats});
+  });
+}
+
+void print_types() {
+  constexpr int rounds = 9;
+  const auto shape = [](std::size_t in, std::size_t out, std::size_t size, std::size_t kernel) {
+    const dp::detail::window_axis axis{size, size, kernel, 1, kernel / 2, 1};
+    return dp::detail::convolution_shape{batch, 1, in, out, axis, axis};
+  };
+  const std::pair<const char*, dp::detail::convolution_shape> layers[] = {{"conv1", shape(1, 16, 28, 3)},
+                                                                          {"conv2", shape(16, 32, 14, 3)},
+                                                                          {"conv3", shape(32, 64, 14, 3)},
+                                                                          {"pointwise", shape(64, 64, 14, 1)}};
+  std::printf("batch %zu, microseconds; in parentheses the ratio to float\n", batch);
+  for (const bool backward : {false, true})
+    for (const auto& [name, s] : layers) {
+      std::vector<double> in_float, in_bf16, in_half;
+      for (int round = 0; round < rounds; ++round) {
+        in_float.push_back(operations<float>(s, backward));
+        in_bf16.push_back(operations<dp::bf16>(s, backward));
+        in_half.push_back(operations<dp::half>(s, backward));
+      }
+      const double f = dp::bench::median(in_float), b = dp::bench::median(in_bf16), h = dp::bench::median(in_half);
+      std::printf("%-10s%-10s float %8.0f   bf16 %8.0f (%.2f)   half %8.0f (%.2f)\n",
+                  backward ? "gradients" : "forward", name, 1e6 * f, 1e6 * b, b / f, 1e6 * h, h / f);
+    }
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "types") return print_types(), 0;
   dp::bench::answer_questions(dp::set_thread_count, [](const std::string& what, const std::string& name) {
     return layer(name, what == "both");
   });
