@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <type_traits>
-
 #include <devplace/backend/cuda/kernels/attention.hpp>
 #include <devplace/backend/cuda/kernels/attention_gradient.hpp>
 #include <devplace/backend/cuda/launch.cuh>
@@ -29,21 +27,6 @@ struct implementation<backend::cuda, op::attention_gradient> {
         ordinal, g.shape.sequences() * g.shape.length, 1,
         detail::attention_products<T>{g.shape, g.results, g.dresults, g.products});
     detail::launch_attention_gradient<Columns>(g, detail::kernel_launch{ordinal});
-  }
-};
-
-/// By cuDNN. A template, because it is there with the component only.
-template <class Backend>
-  requires(std::is_same_v<Backend, backend::cuda>&& detail::configuration::convolution ==
-           detail::convolution_library::cudnn)
-struct implementation<Backend, op::short_attention> {
-  template <class T>
-  static bool computes(int ordinal, const detail::attention_shape& shape, float scale, bool training) {
-    return detail::cudnn_attention<T>(ordinal, shape, scale).computes(training);
-  }
-  template <class T, template <class> class Arguments>
-  static auto run(int ordinal, const detail::attention_shape& shape, float scale, const Arguments<T>& g) {
-    return detail::cudnn_attention<T>(ordinal, shape, scale).run(g);
   }
 };
 

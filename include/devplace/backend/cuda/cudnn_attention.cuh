@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <devplace/backend/cuda/cudnn_attention.hpp>
+#include <devplace/ops/attention.hpp>
+
+namespace devplace {
+
+template <>
+struct implementation<backend::cuda, op::short_attention> {
+  template <class T>
+  static bool computes(int ordinal, const detail::attention_shape& shape, float scale, bool training) {
+    return detail::cudnn_attention<T>(ordinal, shape, scale).computes(training);
+  }
+  template <class T, template <class> class Arguments>
+  static auto run(int ordinal, const detail::attention_shape& shape, float scale, const Arguments<T>& g) {
+    return detail::cudnn_attention<T>(ordinal, shape, scale).run(g);
+  }
+};
+
+}  // namespace devplace
