@@ -7,6 +7,7 @@
 
 #include <devplace/ops/cross_entropy.hpp>
 #include <devplace/ops/elementwise.hpp>
+#include <devplace/ops/embedding_gradient.hpp>
 #include <devplace/ops/linear_gradients.hpp>
 #include <devplace/ops/matmul.hpp>
 #include <devplace/ops/normalize.hpp>
@@ -95,6 +96,8 @@ void shorts(matrix<T>& y) {
   dp::softmax_into(y, y);
   dp::log_softmax_backward_into(y, y, y);
   normalizations<T>();
+  dp::detail::dispatch<dp::op::embedding_gradient, dp::backend::cuda>(
+      0, dp::detail::embedding_gradient_arguments<T, float, std::int64_t>{});
   dp::detail::dispatch<dp::op::relu_gradient, dp::backend::cuda>(0, dp::detail::relu_gradient_arguments<T, float>{});
 }
 

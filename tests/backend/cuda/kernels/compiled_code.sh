@@ -107,7 +107,7 @@ fi
 
 # bf16 and half: 8 elements. Roundings from and to float: one access and two; Adam: two for each of 4 loads and 3 stores
 # of float, and the rounded parameters; dropout: a load and a store; rows of more than 16 elements: one of each row of
-# 16 bits, two of weights and terms in float; the others as above.
+# 16 bits, two of weights and terms in float; embedding's gradient: a load, and two stores of float; the others as above.
 short_kernels 4 3 'wide_kernel.*linear_leaf'
 short_kernels 2 15 update_kernel
 short_kernels 2 2 dropout_kernel
@@ -116,6 +116,7 @@ short_kernels 6 3 'log_softmax_backward_rowI.*Lj(16|32|512)'
 short_kernels 6 6 'normalize_rowIfLb1.*Lj(16|32|512)'
 short_kernels 6 4 'normalize_rowIfLb0.*Lj(16|32|512)'
 short_kernels 6 10 'normalize_backward_rowIfLb1.*Lj(16|32|512)'
+short_kernels 2 3 embedding_gradient_kernel
 short_kernels 2 9 'finish_kernelI[^L]*Lj8'
 short_kernels 4 15 'relu_gradient_sourceI[^L]*Lj8'
 
