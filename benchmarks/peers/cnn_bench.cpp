@@ -10,19 +10,14 @@
 #include <cstdint>
 #include <string>
 
-#include <devplace/convolution.hpp>
 #include <devplace/nn/cross_entropy.hpp>
-#include <devplace/nn/input.hpp>
-#include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
-#include <devplace/nn/relu.hpp>
-#include <devplace/nn/residual.hpp>
-#include <devplace/nn/sequential.hpp>
 #include <devplace/ops/creation.hpp>
 #include <devplace/optim/adam.hpp>
 #include <devplace/place/thread_team.hpp>
 #include <devplace/train/trainer.hpp>
 
+#include "support/cnn.hpp"
 #include "support/questions.hpp"
 #include "support/timing.hpp"
 
@@ -32,25 +27,8 @@ using on_cpu = dp::on<dp::cpu>;
 
 namespace {
 
-template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
-using conv = nn::conv2d<In, Out, nn::kernel<3>, nn::stride<Stride>, nn::padding<1>, nn::no_bias>;
-
-template <std::size_t C>
-using same_size =
-    nn::sequential<nn::residual<conv<C, C>, nn::batch_norm<C>, nn::relu, conv<C, C>, nn::batch_norm<C>>, nn::relu>;
-
-template <std::size_t In, std::size_t Out>
-using half_size = nn::sequential<
-    nn::residual<nn::projected_by<nn::conv2d<In, Out, nn::kernel<1>, nn::stride<2>, nn::no_bias>, nn::batch_norm<Out>>,
-                 conv<In, Out, 2>, nn::batch_norm<Out>, nn::relu, conv<Out, Out>, nn::batch_norm<Out>>,
-    nn::relu>;
-
-using net =
-    nn::sequential<nn::input<1, 28, 28>, conv<1, 16>, nn::batch_norm<16>, nn::relu, nn::max_pool2d<nn::kernel<2>>,
-                   same_size<16>, half_size<16, 32>, same_size<32>, nn::global_average_pool, nn::linear<32, 10>>;
-
 double network(std::size_t rows, bool train) {
-  dp::model<net, on_cpu> model{dp::seed{1}};
+  dp::model<dp::bench::cnn, on_cpu> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
   const auto x = dp::uniform<float, on_cpu>(dp::extents<dp::dyn, 1, 28, 28>{rows}, dp::seed{2}, 0.0F, 1.0F);
   dp::tensor<std::int64_t, dp::extents<dp::dyn>, on_cpu> labels(dp::extents<dp::dyn>{rows});
