@@ -39,9 +39,8 @@ using runtime::random_key;
 /// - `static constexpr std::array buffers{nn::parameter{...}}`: state that is not trained, `c.template buffer<I>()`;
 /// - `template <class In> static constexpr std::size_t saved`: elements per sample that forward leaves for backward in
 ///   `c.saved()`; `template <class In> static constexpr std::size_t scratch`: the same for use inside one pass;
-/// - `template <class In> static constexpr std::size_t statistics`: numbers (double in double precision, else float)
-/// that
-///   forward leaves for backward for the whole batch in `c.statistics()`;
+/// - `template <class In> static constexpr std::size_t statistics`: numbers, double in double precision and else float,
+///   that forward leaves for backward for the whole batch in `c.statistics()`;
 /// - `static constexpr bool plans_ahead`: true if forward and backward call nothing but operations, of which some are
 ///   computed by libraries that make plans. A trainer's `prepare` then calls both while operations make their plans and
 ///   compute nothing; otherwise the plans are made in the first step;
