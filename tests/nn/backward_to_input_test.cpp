@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <ratio>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include <devplace/nn/softmax.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/ops/creation.hpp>
+#include <devplace/tensor/bf16.hpp>
 
 #include "support/catch.hpp"
 #include "support/host_values.hpp"
@@ -109,6 +111,25 @@ TEST_CASE("the input's gradient through dropout is its mask", "[nn]") {
   dp::tensor<double, dp::extents<dp::dyn, 40>, host> ones = x + 0.0;
   const auto [gradients, dx] = model.backward_to_input(std::move(saved), nn::output_gradient(std::move(ones)));
   CHECK(values_of(dx) == values_of(output));
+}
+
+TEST_CASE("the input's gradient of a network in mixed precision is in its short type", "[nn]") {
+  using net = nn::sequential<nn::linear<6, 4>>;
+  dp::model<net, host, dp::mixed<dp::bf16>> model{dp::seed{1}};
+  dp::model<net, host> in_float{dp::seed{1}};
+  const auto x = dp::uniform<float, host>(dp::extents<dp::dyn, 6>{rows}, dp::seed{2}, -1.0F, 1.0F);
+  const auto labels = dp::test::square_labels(rows, 4);
+  const auto gradient_of = [&](auto& of) {
+    auto [output, saved] = of.forward(x);
+    const auto [value, gradient] = nn::cross_entropy{}(output, labels);
+    return std::move(of.backward_to_input(std::move(saved), gradient).input);
+  };
+  const auto dx = gradient_of(model);
+  STATIC_REQUIRE(std::is_same_v<decltype(dx)::value_type, dp::bf16>);
+  const auto expected = gradient_of(in_float);
+  for (std::size_t i = 0; i < dx.size(); ++i)  // rounded: parameters, samples, outputs, their gradients, and the result
+    CHECK(std::abs(static_cast<float>(dx.data()[i]) - expected.data()[i]) <
+          0.02F * std::abs(expected.data()[i]) + 1e-3F);
 }
 
 TEST_CASE("the input's gradient of a weighted mean is divided by the weights", "[nn]") {

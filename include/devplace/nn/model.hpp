@@ -208,11 +208,11 @@ class model<Net, Where, P> : public model_parameters<Net, Where, P> {
   /// The same and the gradient of the loss with respect to the batch: `auto [gradients, dx] =
   /// model.backward_to_input(std::move(saved), gradient)`. dx is [n, input extents...] and placed and split like the
   /// batch. It is the gradient of the loss itself, so that of a mean is divided by the sum of the samples' weights,
-  /// which are read from the places: the call waits for them.
+  /// which are read from the places: the call waits for them. In mixed precision it is in the short type.
   template <class Batch, class Held, class Extents, class LossBatch, detail::configured = detail::configuration>
   auto backward_to_input(nn::saved<Net, Where, P, Batch, Held>&& saved,
                          const nn::loss_gradient<element_of_t<P>, Extents, LossBatch>& loss) {
-    static_assert(std::is_same_v<input_type, element_of_t<P>>,
+    static_assert(!plan::own_input_elements,
                   "devplace: backward_to_input: the network's first layer takes elements of its own type "
                   "(input_element), such as indices, which have no gradient; use backward.");
     static_assert(!spans_processes<Where>,
