@@ -129,6 +129,7 @@ namespace collective {
 /// as they are. Other engines, which are refused, add in their own ways.
 template <short_element Short = bf16, class Engine = direct>
 struct wire {
+  /// Whether `Engine` is the one whose order the sums have, the only one that is taken.
   static constexpr bool by_direct = std::is_same_v<Engine, direct>;
   static_assert(by_direct,
                 "devplace: collective::wire rounds gradients to 16 bits and lets collective::direct add them in float; "
