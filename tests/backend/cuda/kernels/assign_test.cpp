@@ -125,7 +125,7 @@ TEST_CASE("elements of 16 bits have accesses of 16 bytes beside float, for every
       const room<dp::half, line> y(extents, offset, 2);
       const bool wide = n >= 8 && offset % 8 == 0;
       check<dp::bf16>(extents, offset, wide, 8, dp::cast<dp::bf16>(x.in()));
-      check<dp::bf16>(extents, 0, wide, 8, dp::cast<dp::bf16>(x.in()));
+      check<dp::bf16>(extents, 0, n >= 8 && offset % 4 == 0, 8, dp::cast<dp::bf16>(x.in()));  // float has two accesses
       check<float>(extents, offset, wide, 8, dp::cast<float>(y.in()));
     }
   }
