@@ -343,6 +343,26 @@ TEST_CASE("an epoch is a range for the algorithms and views of the standard", "[
   }
 }
 
+TEST_CASE("an epoch that begins at a later batch has the batches that follow", "[data]") {
+  const dp::image_set data = numbered_images(10);
+  for (const helpers with : all_helpers) {
+    dp::loader<here> batches{data,
+                             {.batch = 3, .shuffle = dp::seed{5}, .workers = with.workers, .prefetch = with.prefetch}};
+    const auto labels_from = [&](std::size_t first) {
+      std::vector<std::vector<std::uint8_t>> result;
+      for (const auto& [images, labels] : batches.epoch(2, first))
+        result.emplace_back(labels.data(), labels.data() + labels.size());
+      return result;
+    };
+    const auto all = labels_from(0);
+    REQUIRE(all.size() == 4);
+    for (std::size_t first = 0; first <= 4; ++first)
+      CHECK(labels_from(first) == std::vector(all.begin() + static_cast<std::ptrdiff_t>(first), all.end()));
+    CHECK_THROWS_WITH(batches.epoch(2, 5), Catch::Matchers::ContainsSubstring("4 batches cannot begin at batch 5"));
+    CHECK(labels_from(0) == all);
+  }
+}
+
 TEST_CASE("one epoch can be read at a time", "[data]") {
   const dp::image_set data = numbered_images(9);
   dp::loader<here> batches{data, {.batch = 2, .workers = 1}};

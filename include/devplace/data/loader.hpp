@@ -141,15 +141,16 @@ class loader<Where, T, Source> {
   template <class Configuration>
   using epoch_range = detail::epoch_range<loader, Configuration>;
 
-  /// The batches of epoch `number`, which counts from 0 and chooses the random order. Throws argument_error for a
-  /// negative number, and error while another epoch is being read.
+  /// The batches of epoch `number`, which counts from 0 and chooses the random order. The batches before `first` are
+  /// left out and not made: a training that was stopped goes on in the middle of an epoch. Throws argument_error for a
+  /// negative number or a first batch above size(), and error while another epoch is being read.
   template <detail::configured = detail::configuration>
-  epoch_range<detail::configuration> epoch(int number) & DEVPLACE_LIFETIMEBOUND {
+  epoch_range<detail::configuration> epoch(int number, std::size_t first = 0) & DEVPLACE_LIFETIMEBOUND {
     return detail::naming_bad_alloc("an epoch of the loader",
-                                    [&] { return epoch_range<detail::configuration>(*this, number); });
+                                    [&] { return epoch_range<detail::configuration>(*this, number, first); });
   }
   template <class FIX = KEEP_THE_LOADER_IN_A_VARIABLE>
-      epoch_range<detail::configuration> epoch(int) &&
+      epoch_range<detail::configuration> epoch(int, std::size_t = 0) &&
       DEVPLACE_REFUSED(
           "loader: an epoch refers to its loader, which would be destroyed before its batches; keep the loader in a "
           "variable.");

@@ -93,14 +93,20 @@ class batch_maker {
   std::size_t rows(std::size_t number) const { return std::min(batch_, visited_ - number * batch_); }
   const batch_share& share() const { return share_; }
 
-  void start(int epoch) {
+  /// Starts an epoch at batch `first`.
+  void start(int epoch, std::size_t first = 0) {
+    if (first > batches_)
+      throw argument_error("loader: an epoch of " + std::to_string(batches_) + " batches cannot begin at batch " +
+                           std::to_string(first) +
+                           "; give the number of batches that the training has read of it, with the same data and "
+                           "options.");
     if (started_)
       throw error(
           "loader: an epoch of it is being read, and its batches use the same memory; end that loop first, or make a "
           "second loader.");
     order_ = sampler_.order(epoch);
     epoch_ = epoch;
-    ahead_.start(batches_);
+    ahead_.start(batches_, first);
     started_ = true;
   }
   void stop() noexcept {

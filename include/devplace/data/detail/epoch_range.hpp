@@ -48,11 +48,15 @@ class epoch_range {
   /// Moves before the first batch was requested, as std::views do: `batches.epoch(0) | std::views::take(3)`.
   ///@{
   epoch_range(epoch_range&& other) noexcept
-      : loader_(std::exchange(other.loader_, nullptr)), number_(other.number_), current_(other.current_) {}
+      : loader_(std::exchange(other.loader_, nullptr)),
+        first_(other.first_),
+        number_(other.number_),
+        current_(other.current_) {}
   epoch_range& operator=(epoch_range&& other) noexcept {
     if (this == &other) return *this;
     if (loader_ != nullptr) loader_->maker_.stop();
     loader_ = std::exchange(other.loader_, nullptr);
+    first_ = other.first_;
     number_ = other.number_;
     current_ = other.current_;
     return *this;
@@ -65,7 +69,7 @@ class epoch_range {
 
   /// The first unread batch, which is made now. Throws what making it threw.
   iterator begin() {
-    if (current_ == nullptr && number_ == 0) fetch();
+    if (current_ == nullptr && number_ == first_) fetch();
     return iterator(*this);
   }
   /// After the last batch.
@@ -73,12 +77,14 @@ class epoch_range {
 
   /// Whether all batches have been read.
   bool ended() const { return number_ >= loader_->size(); }
-  /// Number of batches.
+  /// Number of batches, with those that were left out at the start.
   std::size_t size() const { return loader_->size(); }
 
  private:
   friend Loader;
-  epoch_range(Loader& batches, int epoch) : loader_(&batches) { batches.maker_.start(epoch); }
+  epoch_range(Loader& batches, int epoch, std::size_t first) : loader_(&batches), first_(first), number_(first) {
+    batches.maker_.start(epoch, first);
+  }
 
   void advance() {
     current_ = nullptr;
@@ -91,7 +97,7 @@ class epoch_range {
   }
 
   Loader* loader_;
-  std::size_t number_ = 0;
+  std::size_t first_, number_;  ///< the batch at which the range began, and the current one
   const batch_type* current_ = nullptr;
 };
 

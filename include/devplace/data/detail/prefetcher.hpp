@@ -49,10 +49,11 @@ class prefetcher {
       worker.join();
   }
 
-  /// Starts an epoch of `batches` batches. Requires that the previous epoch was stopped.
-  void start(std::size_t batches) {
+  /// Starts an epoch of `batches` batches at batch `first`. Requires that the previous epoch was stopped.
+  void start(std::size_t batches, std::size_t first = 0) {
     {
       const std::lock_guard lock(mutex_);
+      next_ = released_ = first;
       batches_ = batches;
     }
     work_.notify_all();
