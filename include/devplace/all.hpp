@@ -63,6 +63,7 @@
 #include <devplace/nn/sum_losses.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/to.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/optim/detail/named_learning_rate.hpp>
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/parallel/all_gather.hpp>

@@ -24,6 +24,7 @@
 #include <devplace/nn/model.hpp>
 #include <devplace/nn/named.hpp>
 #include <devplace/nn/nll.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/rms_norm.hpp>
@@ -418,6 +419,18 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(MEMORY_PLAN_OF_A_NETWORK)  // expect: devplace: memory_plan: the arguments are a model with its placement
   static_assert(dp::memory_plan<net, dp::batch<64>, dp::optim::sgd>::bytes < 1000);
+#endif
+#if defined(PREDICTOR_IS_TRAINED)  // expect: devplace: trainer: a predictor has no gradients and is not trained
+  { dp::trainer wrong{dp::predictor{model, dp::batch<4>{}}, nn::cross_entropy{}, dp::optim::sgd{}}; }
+#endif
+#if defined(OPTIMIZER_OF_A_PREDICTOR)  // expect: devplace: optimizer: a predictor has no gradients and is not trained
+  { dp::optimizer wrong{dp::predictor{model, dp::batch<4>{}}, dp::optim::sgd{}}; }
+#endif
+#if defined(FORWARD_OF_A_PREDICTOR)  // expect: A_PREDICTOR_HAS_NO_GRADIENTS|devplace: a predictor has no gradients
+  dp::predictor{model, dp::batch<4>{}}.forward(x);
+#endif
+#if defined(PREDICTOR_WITHOUT_A_BATCH)  // expect: GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch|deleted constructor
+  { dp::predictor wrong{model}; }
 #endif
 #if defined(NOT_A_LOSS)  // expect: devplace: trainer: this type is not a loss
   { dp::trainer wrong{model, 3.0, dp::optim::sgd{}}; }

@@ -9,6 +9,7 @@
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/log_softmax.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/residual.hpp>
 #include <devplace/nn/sequential.hpp>
@@ -22,10 +23,31 @@
 namespace dp = devplace;
 namespace nn = devplace::nn;
 
+namespace {
+
+using net =
+    nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<std::ratio<1, 5>>,
+                   nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>, nn::log_softmax>;
+
+}  // namespace
+
+TEST_CASE("a predictor on the CPU allocates nothing, from the first prediction on", "[nn]") {
+  const dp::predictor<net, dp::on<dp::cpu>> p{dp::model<net, dp::on<dp::cpu>>{dp::seed{1}}, dp::batch<300>{}};
+  const auto x = dp::test::integer_samples<float, 6>(5000);
+  dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 3>{5000});
+  const auto by_column = dp::wrap(x.data(), dp::extents<dp::dyn, 6>{5000}, {1, 5000});
+  const long before = support::allocations;
+  const auto memory_before = dp::memory_statistics<dp::cpu>().allocations;
+  for (const std::size_t rows : std::initializer_list<std::size_t>{7, 5000, 300, 301, 1, 0}) {
+    p.predict_into(y.slice(0, rows), by_column.slice(0, rows));
+    p.predict_into(y.slice(0, rows), x.slice(0, rows));
+  }
+  const long after = support::allocations;
+  CHECK(after - before == 0);
+  CHECK(dp::memory_statistics<dp::cpu>().allocations == memory_before);
+}
+
 TEST_CASE("predict_into on the CPU allocates nothing after the first call, for any number of rows", "[nn]") {
-  using net = nn::sequential<nn::linear<6, 40>, nn::relu, nn::dropout<std::ratio<1, 5>>,
-                             nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>,
-                             nn::log_softmax>;
   const dp::model<net, dp::on<dp::cpu>> model{dp::seed{1}};
   const auto x = dp::test::integer_samples<float, 6>(5000);
   dp::tensor<float, dp::extents<dp::dyn, 3>, dp::on<dp::cpu>> y(dp::extents<dp::dyn, 3>{5000});

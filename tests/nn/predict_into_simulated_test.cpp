@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include <devplace/io/parameters.hpp>
 #include <devplace/memory/statistics.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/gather.hpp>
+#include <devplace/train/memory_plan.hpp>
+#include <devplace/train/read_predictor.hpp>
 
 #include "support/catch.hpp"
 #include "support/replicas.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
@@ -91,4 +97,29 @@ TEST_CASE("predict_into reports a result that is split in another way", "[nn]") 
   const auto x = distribute<where>(samples(9));
   dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{9}, dp::split::sizes{1, 4, 4});
   CHECK_THROWS_WITH(model.predict_into(y, x), Catch::Matchers::ContainsSubstring("split both in the same way"));
+}
+
+TEST_CASE("predictors on devices, from a model or a file, allocate what is planned and no more", "[nn]") {
+  using where = dp::replicated<0, 1, 2>;
+  using predictor_type = dp::predictor<net, where, double>;
+  using plan = dp::memory_plan<predictor_type, dp::batch<64>>;
+  const auto one = integer_model<host>();
+  const support::temporary_folder folder;
+  const std::string path = folder.file("net.safetensors");
+  dp::save_parameters(one, path);
+  const auto allocated = [] { return dp::memory_statistics<dp::cuda<2>>().allocated; };
+  const std::size_t before = allocated();
+  const predictor_type copied(one, dp::batch<64>{});
+  CHECK(allocated() - before == plan::bytes);
+  const auto read = dp::read_predictor<net, where, double>(path, dp::batch<64>{});
+  CHECK(allocated() - before == 2 * plan::bytes);
+  const auto expected = values_of(one.predict(samples(301)));
+  const auto x = distribute<where>(samples(301));
+  dp::tensor<double, result_extents, dp::batch_placement_t<where>> y(result_extents{301});
+  const std::uint64_t allocations = allocations_of_devices();
+  for (const auto* p : {&copied, &read}) {
+    p->predict_into(y, x);
+    CHECK(allocations_of_devices() == allocations);
+    CHECK(values_of(dp::gather<host>(y)) == expected);
+  }
 }

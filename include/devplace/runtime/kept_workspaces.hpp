@@ -56,6 +56,15 @@ class kept_workspaces {
     workspace held_;
   };
 
+  /// Leaves a workspace of at least `bytes` for calls on the current stream of a device, which then allocate none if
+  /// they come one at a time.
+  template <class Backend>
+  void prepare(int ordinal, std::size_t bytes) {
+    lease<Backend>(*this, ordinal).at_least(bytes);
+    const std::lock_guard lock(mutex_);
+    idle_.reserve(idle_.size() + 1);  // what take() reserves for a call
+  }
+
  private:
   workspace take(int ordinal, void* stream) {
     const std::lock_guard lock(mutex_);

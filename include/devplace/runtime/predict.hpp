@@ -11,6 +11,7 @@
 #include <devplace/ops/assign.hpp>
 #include <devplace/ops/detail/distributed.hpp>
 #include <devplace/ops/matmul.hpp>
+#include <devplace/ops/planning.hpp>
 #include <devplace/place/algebra.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/runtime/batch.hpp>
@@ -41,6 +42,13 @@ constexpr std::size_t tile_bytes(std::size_t rows) {
   return pass_layout<Net, P>::workspace_bytes(rows, mode::predict);
 }
 
+/// Bytes in front of it for the samples of a tile, where the batch is a view with strides.
+template <class Net, class P>
+constexpr std::size_t packed_tile_bytes(std::size_t rows) {
+  using layout = pass_layout<Net, P>;
+  return padded_bytes(rows * sample_size<typename layout::input_extents> * sizeof(typename layout::input_element));
+}
+
 /// Computes one replica's outputs `y` for its rows `x`. Views with strides are copied tile by tile; other results are
 /// written where they belong.
 template <class Net, class P, class Backend, class Y, class X>
@@ -55,9 +63,7 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
       throw argument_error("predict_into: the result shares memory with the batch; give it memory of its own.");
   constexpr std::size_t from_one = sample_size<typename run::input_extents>;
   constexpr std::size_t to_one = sample_size<typename run::output_extents>;
-  const auto packed_input = [&](std::size_t n) {
-    return X::is_row_major ? 0 : padded_bytes(n * from_one * sizeof(input));
-  };
+  const auto packed_input = [](std::size_t n) { return X::is_row_major ? 0 : packed_tile_bytes<Net, P>(n); };
   if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
   kept_workspaces::lease<Backend> lease(memory, r.ordinal);
   std::byte* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed_input(tile)));
@@ -81,6 +87,25 @@ void predict_rows(const typename engine<Net, P, Backend>::replica_type& r, kept_
       const typename run::output_element* const packed = run::output_of(p);
       assign(part, devplace::detail::view_at<Backend>(r.ordinal, packed, part.extents()));
     }
+  }
+}
+
+/// Allocates what one replica's predictions in tiles of `tile` rows need, and makes the plans of the libraries that
+/// compute a whole tile.
+template <class Net, class P, class Backend>
+void prepare_predictions(const typename engine<Net, P, Backend>::replica_type& r, kept_workspaces& memory,
+                         std::size_t tile) {
+  if constexpr (std::is_same_v<Backend, backend::cpu>) devplace::detail::gemm_prepare();
+  const std::size_t packed = packed_tile_bytes<Net, P>(tile);
+  memory.prepare<Backend>(r.ordinal, tile_bytes<Net, P>(tile) + packed);
+  if constexpr (devplace::detail::makes_plans<Backend>()) {
+    using run = engine<Net, P, Backend>;
+    kept_workspaces::lease<Backend> lease(memory, r.ordinal);
+    std::byte* const workspace = static_cast<std::byte*>(lease.at_least(tile_bytes<Net, P>(tile) + packed));
+    const devplace::detail::planning_scope<Backend> plans_only;
+    auto p = run::make_pass(r, workspace + packed, tile, mode::predict, {});
+    p.planning = true;
+    run::forward(p, static_cast<const typename run::input_element*>(static_cast<void*>(workspace)));
   }
 }
 

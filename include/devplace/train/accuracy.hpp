@@ -10,6 +10,7 @@
 #include <devplace/data/loader.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/ops/detail/reducers.hpp>
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/parallel/process_group.hpp>
@@ -85,10 +86,16 @@ inline void check_top(std::size_t top, std::size_t classes) {
 
 namespace devplace::detail {
 
+/// Whether X is a model or a predictor.
 template <class X>
 inline constexpr bool is_model = false;
 template <class Net, class Where, class P>
 inline constexpr bool is_model<model<Net, Where, P>> = true;
+template <class Net, class Where, class P>
+inline constexpr bool is_model<predictor<Net, Where, P>> = true;
+
+template <class X>
+concept model_like = is_model<X>;
 
 template <class X>
 concept epoch_like = requires(std::remove_cvref_t<X>& batches) {
@@ -113,17 +120,18 @@ struct accuracy_options {
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
-/// The share of samples, from 0 to 1, whose label has the largest output, or is among the `how.top` largest; NaN for no
-/// samples. The batches come from a loader for the model's placement: `accuracy(model, batches.epoch(0))`. Reads one
-/// number from each place at the end. Across the processes of this thread's process_scope all of them call it, each
-/// counts its samples, and all get the result. Throws argument_error if `how.top` is out of range, or if the batches
-/// are those of another scope.
-template <class Net, placement Where, precision P, detail::epoch_like Batches>
-double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy_options& how = {}) {
+/// The share of samples, from 0 to 1, whose label has the largest output of a model or predictor, or is among the
+/// `how.top` largest; NaN for no samples. The batches come from a loader for the model's placement: `accuracy(model,
+/// batches.epoch(0))`. Reads one number from each place at the end. Across the processes of this thread's process_scope
+/// all of them call it, each counts its samples, and all get the result. Throws argument_error if `how.top` is out of
+/// range, or if the batches are those of another scope.
+template <detail::model_like Model, detail::epoch_like Batches>
+double accuracy(const Model& m, Batches&& batches, const accuracy_options& how = {}) {
+  using Where = typename Model::placement_type;
   using backend_type = placement_backend_t<Where>;
-  static_assert(model<Net, Where, P>::output_extents::rank == 1,
+  static_assert(Model::output_extents::rank == 1,
                 "devplace: accuracy: the model's output must be one row of class scores for each sample.");
-  detail::check_top(how.top, model<Net, Where, P>::output_extents::static_extent(0));
+  detail::check_top(how.top, Model::output_extents::static_extent(0));
   tensor<std::int64_t, extents<>, gradient_placement_t<Where>> right(extents<>{});
   const std::int64_t zero = 0;
   for (std::size_t k = 0; k < local_place_count<Where>; ++k) {
@@ -136,7 +144,7 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
     static_assert(std::is_same_v<typename labels_type::placement_type, batch_placement_t<Where>>,
                   "devplace: accuracy: the labels do not lie where the model takes its batches; a loader<Where> gives "
                   "both there.");
-    static_cast<void>(runtime::accepts_batch<model<Net, Where, P>, std::remove_cvref_t<decltype(images)>, false>());
+    static_cast<void>(runtime::accepts_batch<Model, std::remove_cvref_t<decltype(images)>, false>());
     static_assert(std::is_integral_v<typename labels_type::value_type> && labels_type::rank == 1,
                   "devplace: accuracy: there must be one integer label for each sample.");
     if (labels.extent(0) != images.extent(0))
@@ -165,22 +173,22 @@ double accuracy(const model<Net, Where, P>& m, Batches&& batches, const accuracy
 /// use those of the training. `accuracy(model, data.test, options, {.top = 5})`. Makes a loader for the call, whose
 /// memory on devices is memory_plan's `loader` for that batch; `accuracy(model, batches.epoch(0))` uses an existing
 /// one.
-template <class Net, placement Where, precision P>
-double accuracy(const model<Net, Where, P>& m, const image_set& data, loader_options options = {.batch = 256},
+template <detail::model_like Model>
+double accuracy(const Model& m, const image_set& data, loader_options options = {.batch = 256},
                 const accuracy_options& how = {}) {
   options.shuffle.reset();
   options.drop_last = false;
-  loader<Where, typename model<Net, Where, P>::input_type> batches(data, options);
+  loader<typename Model::placement_type, typename Model::input_type> batches(data, options);
   return accuracy(m, batches.epoch(0), how);
 }
 /// The same with the loader's default scaling of pixels: `accuracy(model, data.test, {.top = 5})`.
-template <class Net, placement Where, precision P>
-double accuracy(const model<Net, Where, P>& m, const image_set& data, const accuracy_options& how) {
+template <detail::model_like Model>
+double accuracy(const Model& m, const image_set& data, const accuracy_options& how) {
   return accuracy(m, data, loader_options{.batch = 256}, how);
 }
 /// `{}` stands for the default options.
-template <class Net, placement Where, precision P>
-double accuracy(const model<Net, Where, P>& m, const image_set& data, detail::empty_braces) {
+template <detail::model_like Model>
+double accuracy(const Model& m, const image_set& data, detail::empty_braces) {
   return accuracy(m, data);
 }
 

@@ -9,6 +9,7 @@
 
 #include <devplace/memory/block.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
 #include <devplace/optim/clip.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/option_groups.hpp>
@@ -95,8 +96,10 @@ struct processes {};
 /// network has convolutions, on the CPU the packing buffers of the matrix engine (one set per thread); nor the copies
 /// of gradients by which `collective::direct` works on devices without access to each other's memory, up to 1 MiB for
 /// each other place; nor what a model keeps after it has predicted, also for `accuracy`: `memory_plan<model_t,
-/// batch<n>>::activations`. Without a rule, `memory_plan<model_t, batch<1024>>` is what the model and
-/// `predict_into(outputs, samples, batch<1024>{})` need, for row-major batches and one call at a time.
+/// batch<n>>::activations`; nor what `accuracy` has while it runs (member `accuracy`). Without a rule,
+/// `memory_plan<model_t, batch<1024>>` is what the model and `predict_into(outputs, samples, batch<1024>{})` need, for
+/// row-major batches and one call at a time, and `memory_plan<predictor_t, batch<1024>>` what a predictor needs that
+/// was made for that batch.
 ///
 /// For a model across processes the last argument is how many they are planned for, and the batch is that of all:
 /// `memory_plan<model<net, across<cuda<0>>>, batch<256>, optim::adam, collective::sharded_all_reduce<>, processes<4>>`.
@@ -149,6 +152,16 @@ struct model_layout {
       (plan::parameter_elements + runtime::gradient_tail) * sizeof(typename roles::gradient);
   /// Untrained state of layers.
   static constexpr std::size_t buffers = plan::buffer_elements * sizeof(typename roles::parameter);
+  /// Additional while accuracy() runs over batches of this size, besides the workspace of their predictions,
+  /// `memory_plan<model, batch<n>>::activations`: a batch's outputs and the counts for each sample. Batches belong to
+  /// the loader.
+  static constexpr std::size_t accuracy = [] {
+    using output = typename plan::output;
+    constexpr std::size_t element = sizeof(typename plan::template output_element<P>);
+    return output::rank != 1
+               ? 0
+               : rows * (runtime::sample_size<output> * element + sizeof(std::int64_t)) + sizeof(std::int64_t);
+  }();
 };
 
 }  // namespace train::detail
@@ -169,6 +182,22 @@ struct memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes
   static constexpr std::size_t sums = runtime::loss_sums_bytes;
   /// The total.
   static constexpr std::size_t bytes = base::parameters + base::working_copy + base::buffers + activations + sums;
+};
+
+/// The plan of a predictor for batches of `Samples` samples. Its workspace has room for the samples of a view with
+/// strides.
+template <class Net, class Where, class P, std::size_t Samples, class Policy, class Processes>
+struct memory_plan<predictor<Net, Where, P>, batch<Samples>, void, Policy, Processes>
+    : memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes> {
+ private:
+  using base = memory_plan<model<Net, Where, P>, batch<Samples>, void, Policy, Processes>;
+  static constexpr std::size_t packed = runtime::packed_tile_bytes<Net, P>(base::rows);
+
+ public:
+  /// The workspace of a tile.
+  static constexpr std::size_t activations = base::activations + packed;
+  /// The total.
+  static constexpr std::size_t bytes = base::bytes + packed;
 };
 
 /// The plan of one model, batch and rule; all numbers are bytes on the place with the largest demand, the first one.

@@ -17,11 +17,16 @@
 
 namespace devplace::nn::detail {
 
-/// For functions that make models from other models.
+/// For functions that make models from other models, and for predictors.
 struct model_access {
   template <class Model>
   static Model adopt(std::shared_ptr<typename Model::state_type> state) {
     return Model(std::move(state));
+  }
+  /// The state of a usable model, for predictions, which leave workspaces there.
+  template <class Model>
+  static auto& live(const Model& m) {
+    return *m.live();
   }
 };
 

@@ -30,7 +30,7 @@ template <class... Arguments>
 struct arguments {};
 
 /// The first argument that is not what it must be, as far as the types tell.
-enum class trainer_fault : unsigned char { order, loss, rule, const_model };
+enum class trainer_fault : unsigned char { order, loss, rule, const_model, inference };
 
 template <class Model, class Loss, class Rule>
 inline constexpr trainer_fault fault_of_trainer = fault_of_trainer<arguments<Model, Loss, Rule>, void, void>;
@@ -41,6 +41,11 @@ inline constexpr trainer_fault fault_of_trainer<arguments<model<Net, Where, P>, 
   if (nn::loss<Loss>) return optim::optimizer_rule<Rule> ? trainer_fault::const_model : trainer_fault::rule;
   return nn::loss<Rule> ? trainer_fault::order : trainer_fault::loss;
 }();
+template <class Net, class Where, class P, class... Rest>
+inline constexpr trainer_fault fault_of_trainer<arguments<predictor<Net, Where, P>, Rest...>, void, void> =
+    trainer_fault::inference;
+template <class Net, class Where, class P, class Loss, class Rule>
+inline constexpr trainer_fault fault_of_trainer<predictor<Net, Where, P>, Loss, Rule> = trainer_fault::inference;
 
 /// The type of a trainer's `learning_rate`, which belongs to its rule.
 struct rate_of_rule {
@@ -58,6 +63,7 @@ class trainer {
   static constexpr bool in_order = fault != train::detail::trainer_fault::order;
   static constexpr bool has_loss = fault != train::detail::trainer_fault::loss;
   static constexpr bool has_rule = fault != train::detail::trainer_fault::rule;
+  static constexpr bool has_gradients = fault != train::detail::trainer_fault::inference;
   static constexpr bool of_variable = fault != train::detail::trainer_fault::const_model;
   static_assert(in_order,
                 "devplace: trainer: its arguments are a model, a loss and a rule, in this order: trainer step{model, "
@@ -70,6 +76,9 @@ class trainer {
                 "optim/optimizer_concept.hpp for what one must have.");
   static_assert(of_variable,
                 "devplace: trainer: a const model cannot be trained; pass the model itself, not a const reference.");
+  static_assert(has_gradients,
+                "devplace: trainer: a predictor has no gradients and is not trained; train a model, and give the "
+                "predictor its parameters by predictor.assign(model).");
 
  public:
   /// Take what the assertions have rejected.

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/nn/detail/state.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/detail/unprintable.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/runtime/predict.hpp>
+#include <devplace/runtime/settle.hpp>
+#include <devplace/runtime/state.hpp>
+
+namespace devplace {
+
+/// Appear in the compiler's message for a predictor without a batch, and for training one.
+///@{
+struct GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256;
+struct A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL;
+///@}
+
+namespace detail {
+
+struct predictor_access;
+
+}  // namespace detail
+
+/// Parameters for inference alone: `predictor p{model, batch<256>{}}` has those of a model, and
+/// `predictor<net, on<cuda<0>>> p{model, batch<256>{}}` a copy of them on another place; `read_predictor`
+/// (train/read_predictor.hpp) reads them from a file. It has no gradients, and its type no way to get any: it is not
+/// trained. All memory for predicting is allocated when it is made, for `batch<N>` samples over all places, which
+/// predict_into computes at once, and `memory_plan<predictor<net, Where>, batch<N>>::bytes` is its size: predict_into
+/// allocates nothing, for any number of samples, row-major or with strides. Calls of several threads at the same time,
+/// or on another stream than the one that was current when it was made, get a workspace each, which the first such call
+/// allocates. Move-only.
+template <class Net, placement Where, precision P = float>
+class predictor {
+  using backend_type = placement_backend_t<Where>;
+  using access = nn::detail::model_access;
+
+ public:
+  /// A model with the same parameters, which `as_model` returns.
+  using model_type = model<Net, Where, P>;
+  /// Those of the model.
+  ///@{
+  using network_type = Net;
+  using placement_type = Where;
+  using precision_type = P;
+  using value_type = typename model_type::value_type;
+  using input_type = typename model_type::input_type;
+  using output_type = typename model_type::output_type;
+  using input_extents = typename model_type::input_extents;
+  using output_extents = typename model_type::output_extents;
+  using batch_placement_type = typename model_type::batch_placement_type;
+  ///@}
+
+  /// A copy of the parameters and buffers of a model, which may lie elsewhere. Complete when it returns.
+  template <placement From, std::size_t Samples, detail::configured = detail::configuration>
+  predictor(const model<Net, From, P>& from, batch<Samples> largest) : predictor(to<Where>(from), tile_of(largest)) {}
+  /// Takes the parameters over and frees the model's gradients, without a copy of the parameters unless something else
+  /// has the model's memory still, as a trainer: that goes on with its own.
+  template <std::size_t Samples, detail::configured = detail::configuration>
+  predictor(model_type&& from, batch<Samples> largest) : predictor(alone(std::move(from)), tile_of(largest)) {}
+  template <class Model, class FIX = GIVE_THE_MODEL_AND_THE_LARGEST_BATCH_AS_IN_batch_256>
+  explicit predictor(const Model&) = delete;
+
+  /// The outputs for a batch, as of `model::predict`; allocates them.
+  template <class Batch, detail::configured = detail::configuration>
+  [[nodiscard]] auto predict(const Batch& samples) const {
+    if constexpr (runtime::accepts_batch<predictor, Batch, true>()) {
+      auto outputs = detail::make_like<output_type, typename Batch::placement_type>(
+          runtime::batch_extents<output_extents>(samples.extent(0)), samples);
+      predict_into(outputs, samples);
+      return outputs;
+    } else {
+      return runtime::rejected<
+          tensor<output_type, decltype(runtime::batch_extents<output_extents>(0)), batch_placement_type>>();
+    }
+  }
+  /// The same: `predictor(x)`.
+  template <class Batch, detail::configured = detail::configuration>
+  [[nodiscard]] auto operator()(const Batch& samples) const {
+    return predict(samples);
+  }
+  /// The same into the elements of a tensor or view, as `model::predict_into`; allocates nothing.
+  template <class Output, class Batch, detail::configured = detail::configuration>
+  void predict_into(Output&& outputs, const Batch& samples) const {
+    runtime::predict_into<predictor>(access::live(model_), outputs, samples, tile_);
+  }
+
+  /// Copies the parameters and buffers of a model on any placement, as one that is trained meanwhile. Allocates nothing
+  /// on the places. Complete when it returns; no predictions may run at the same time.
+  template <class From, detail::configured = detail::configuration>
+  void assign(const model<Net, From, P>& other) {
+    model_.assign(other);
+  }
+
+  /// The parameters as a model, to read: `save_parameters(p.as_model(), file)`, `to<Where>(p.as_model())` for a copy
+  /// that can be trained. Predict with the predictor: the model's own tiles may be larger than what was planned.
+  const model_type& as_model() const DEVPLACE_LIFETIMEBOUND { return model_; }
+
+  /// Refused: training belongs to models.
+  ///@{
+  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
+  detail::refusal forward(const Any&...) const DEVPLACE_REFUSED(
+      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
+      "predictor.assign(model).");
+  template <class FIX = A_PREDICTOR_HAS_NO_GRADIENTS_TRAIN_A_MODEL, class... Any>
+  detail::refusal backward(const Any&...) const DEVPLACE_REFUSED(
+      "a predictor has no gradients and is not trained; train a model, and give it the parameters by "
+      "predictor.assign(model).");
+  ///@}
+
+ private:
+  friend struct detail::predictor_access;
+
+  predictor(model_type&& own, std::size_t tile) : model_(std::move(own)), tile_(tile) {
+    auto& state = access::live(model_);
+    detail::naming_bad_alloc("the predictor's memory", [&] {
+      runtime::for_each_replica<backend_type>(state, local_place_count<Where>, [&](std::size_t k) {
+        runtime::prepare_predictions<Net, P, backend_type>(state.replicas[k], state.workspaces, tile_);
+      });
+    });
+  }
+
+  template <std::size_t Samples>
+  static constexpr std::size_t tile_of(batch<Samples> largest) {
+    return runtime::rows_of_tile(largest, local_place_count<Where>);
+  }
+  /// The model itself if nothing else has its memory, else a copy.
+  static model_type alone(model_type&& from) {
+    const auto state = from.shared_state();
+    if (state.use_count() > 2) return to<Where>(std::as_const(from));  // more than `state` and the model
+    runtime::settle<backend_type>(*state);
+    for (auto& r : state->replicas)
+      r.gradients = {};
+    return std::move(from);
+  }
+  /// A model of zeros, with parameters that `fill` writes.
+  template <class Fill>
+  static model_type filled(const Fill& fill) {
+    using mesh = detail::mesh_of<Where>;
+    using plan = runtime::network_plan<Net>;
+    auto own = detail::naming_bad_alloc("the predictor's parameters", [] {
+      return access::adopt<model_type>(
+          nn::detail::housed<Where>(runtime::empty_state<typename precision_traits<P>::storage, backend_type>(
+              mesh::ordinals, {plan::parameter_elements, plan::buffer_elements, plan::frozen_elements})));
+    });
+    fill(own);
+    return own;
+  }
+
+  model_type model_;
+  std::size_t tile_;  ///< samples on each place
+};
+
+/// `predictor p{model, batch<256>{}}`.
+///@{
+template <class Net, class Where, class P, std::size_t Samples>
+predictor(const model<Net, Where, P>&, batch<Samples>) -> predictor<Net, Where, P>;
+template <class Net, class Where, class P>
+predictor(const model<Net, Where, P>&) -> predictor<Net, Where, P>;
+///@}
+
+namespace detail {
+
+template <class Net, class Where, class P>
+inline constexpr bool not_printed<predictor<Net, Where, P>> = true;
+
+/// For functions that make predictors without a model.
+struct predictor_access {
+  /// A predictor whose parameters `fill` writes; it is given a model of zeros.
+  template <class Predictor, std::size_t Samples, class Fill>
+  static Predictor filled(batch<Samples> largest, const Fill& fill) {
+    return Predictor(Predictor::filled(fill), Predictor::tile_of(largest));
+  }
+};
+
+}  // namespace detail
+}  // namespace devplace
