@@ -17,6 +17,8 @@ has_package() {
     libclang-rt-16-dev) [ -e "$(clang++-16 -print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>&1)" ] ;;
     lld-16) [ -e "$(clang++-16 -print-prog-name=ld.lld)" ] ;;
     python3-venv) python3 -c 'import ensurepip, venv' ;;
+    python3-dev) command -v python3-config ;;
+    python3-numpy) python3 -c 'import numpy' ;;
     catch2) has_header catch2/catch_test_macros.hpp || has_header catch2/catch.hpp ;;
     libopenblas-dev) has_header cblas.h ;;
     openmpi-bin) command -v mpirun.openmpi ;;

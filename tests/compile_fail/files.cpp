@@ -4,6 +4,7 @@
 
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_images.hpp>
+#include <devplace/io/dlpack.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/io/safetensors.hpp>
 
@@ -50,5 +51,26 @@ void files(const matrix& x) {
 #endif
 #if defined(WRITE_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
   dp::write_npy("x.npy", x.select(dp::axis<1>{}, 0));
+#endif
+#if defined(DLPACK_OF_A_TENSOR_THAT_IS_KEPT)  // expect: GIVE_THE_TENSOR_BY_std_move|to_dlpack: the consumer keeps the
+  auto a = dp::to_dlpack(x);
+#endif
+#if defined(DLPACK_OF_A_VIEW_ALONE)  // expect: GIVE_THE_TENSOR_BY_std_move|to_dlpack: the consumer keeps the memory
+  auto a = dp::to_dlpack_unversioned(x.view());
+#endif
+#if defined(DLPACK_READ_ONLY_UNVERSIONED)  // expect: devplace: to_dlpack_unversioned: DLPack's struct from before
+  auto a = dp::to_dlpack_unversioned(x.view(), 0);
+#endif
+#if defined(DLPACK_WITHOUT_TYPES)  // expect: devplace: from_dlpack, view_dlpack: the element type and extents are the
+  auto a = dp::from_dlpack(dp::dlpack_handle());
+#endif
+#if defined(DLPACK_OF_CONST_ELEMENTS)  // expect: devplace: from_dlpack: tensors have no const elements
+  auto a = dp::from_dlpack<const float, dp::extents<3>>(dp::dlpack_handle());
+#endif
+#if defined(DLPACK_ON_SHARED_MEMORY)  // expect: devplace: from_dlpack, view_dlpack: memory of another library lies on
+  auto a = dp::from_dlpack<float, dp::extents<3>, dp::on<dp::shared_memory>>(dp::dlpack_handle());
+#endif
+#if defined(DLPACK_VIEW_OF_A_TEMPORARY)  // expect: KEEP_THE_HANDLE_IN_A_VARIABLE|view_dlpack: the view refers to the
+  auto a = dp::view_dlpack<float, dp::extents<3>>(dp::dlpack_handle());
 #endif
 }

@@ -141,6 +141,7 @@ void require_device_memory(const char* call, const void* data, std::size_t bytes
 /// As begin(), for work that is enqueued on a stream, which must belong to the current device and not be the default
 /// one.
 cudaError_t begin_on(const std::string& function, cudaStream_t stream, const std::string& arguments = {}) {
+  if (stream == cudaStreamLegacy) return begin(function, arguments + " on legacy default stream");
   if (stream == nullptr)
     violate(function + ": on the default stream");
   else if (reinterpret_cast<on_device*>(stream)->device != of_process().current)

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+// The C structs of DLPack 1.x (https://dmlc.github.io/dlpack/latest/c_api.html), and the one from before version 1.0,
+// which older NumPy gives and takes. Not by Debian's libdlpack-dev, whose 0.6 has no versioned struct. A pointer to
+// dlpack.h's struct of the same contents is converted by reinterpret_cast.
+
+namespace devplace::dlpack {
+
+/// Of the struct, not of a library: consumers take every minor version of a major one that they know.
+struct version {
+  std::uint32_t major;
+  std::uint32_t minor;
+};
+
+/// Kinds of memory (`DLDeviceType`); others are refused with their number.
+enum class device_type : std::int32_t {
+  cpu = 1,           ///< host memory
+  cuda = 2,          ///< memory of a GPU, whose number is that of CUDA's runtime
+  cuda_host = 3,     ///< host memory that is pinned
+  extension = 12,    ///< here: memory of simulated devices
+  cuda_managed = 13  ///< CUDA's managed memory
+};
+
+/// Where the elements lie.
+struct device {
+  device_type type;
+  std::int32_t id;
+};
+
+/// Kinds of elements (`DLDataTypeCode`).
+enum class type_code : std::uint8_t {
+  integer = 0,
+  unsigned_integer = 1,
+  floating = 2,
+  opaque = 3,
+  bfloat = 4,
+  complex = 5,
+  boolean = 6
+};
+
+/// An element: `lanes` numbers of `bits` bits each.
+struct data_type {
+  type_code code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+
+/// Elements in memory. Strides count elements; null are those of row-major elements.
+struct tensor {
+  void* data;
+  dlpack::device device;
+  std::int32_t rank;
+  data_type type;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+/// `DLManagedTensorVersioned`, in Python a capsule named `dltensor_versioned`.
+struct managed_tensor_versioned {
+  dlpack::version version;
+  void* context;
+  void (*deleter)(managed_tensor_versioned*);
+  std::uint64_t flags;
+  dlpack::tensor tensor;
+};
+
+/// `DLManagedTensor`, in Python a capsule named `dltensor`.
+struct managed_tensor {
+  dlpack::tensor tensor;
+  void* context;
+  void (*deleter)(managed_tensor*);
+};
+
+/// The consumer must not write the elements: a bit of managed_tensor_versioned::flags.
+inline constexpr std::uint64_t read_only = 1;
+
+/// Tells the producer that its memory is not used any more.
+struct give_back {
+  /// Calls the producer's deleter, if it has one.
+  template <class Managed>
+  void operator()(Managed* managed) const noexcept {
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  }
+};
+
+}  // namespace devplace::dlpack
+
+namespace devplace {
+
+/// The owner of a tensor that is exchanged by DLPack; its destructor calls the producer's deleter. `release()` is the
+/// pointer for a capsule, and a pointer from a capsule makes one.
+///@{
+using dlpack_handle = std::unique_ptr<dlpack::managed_tensor_versioned, dlpack::give_back>;
+using dlpack_unversioned_handle = std::unique_ptr<dlpack::managed_tensor, dlpack::give_back>;
+///@}
+
+}  // namespace devplace

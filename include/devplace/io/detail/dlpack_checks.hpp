@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+
+#include <devplace/io/detail/dlpack_abi.hpp>
+#include <devplace/io/stored_shape.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/dtype.hpp>
+#include <devplace/tensor/extents.hpp>
+#include <devplace/tensor/layout.hpp>
+
+namespace devplace::detail {
+
+template <element T>
+constexpr dlpack::data_type dlpack_type() {
+  constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
+  if constexpr (std::same_as<T, bf16>)
+    return {dlpack::type_code::bfloat, bits, 1};
+  else if constexpr (std::same_as<T, half> || floating_element<T>)
+    return {dlpack::type_code::floating, bits, 1};
+  else if constexpr (std::same_as<T, std::uint8_t>)
+    return {dlpack::type_code::unsigned_integer, bits, 1};
+  else
+    return {dlpack::type_code::integer, bits, 1};
+}
+
+/// The type as NumPy and PyTorch name it: `float32`, `bool`.
+inline std::string dlpack_type_text(dlpack::data_type type) {
+  constexpr const char* kinds[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
+  const auto code = static_cast<std::size_t>(type.code);
+  std::string text = code < std::size(kinds) ? kinds[code] : "type code " + std::to_string(code) + " of bits ";
+  if (type.code != dlpack::type_code::boolean || type.bits != 8) text += std::to_string(type.bits);
+  if (type.lanes != 1) text.append(" in vectors of ").append(std::to_string(type.lanes));
+  return text;
+}
+
+inline std::string dlpack_device_text(dlpack::device device) {
+  switch (device.type) {
+    case dlpack::device_type::cpu:
+      return "in host memory";
+    case dlpack::device_type::cuda:
+      return "on CUDA device " + std::to_string(device.id);
+    case dlpack::device_type::cuda_host:
+      return "in pinned host memory";
+    case dlpack::device_type::extension:
+      return "on extension device " + std::to_string(device.id);
+    case dlpack::device_type::cuda_managed:
+      return "in CUDA's managed memory";
+  }
+  return "on a device of DLPack's type " + std::to_string(static_cast<std::int32_t>(device.type));
+}
+
+/// What a program asks of a tensor that it is given.
+struct dlpack_request {
+  const char* operation;
+  dlpack::data_type type;
+  const char* type_name;  ///< dtype_name()
+  dlpack::device device;
+  std::string place;
+  std::size_t alignment;
+  std::span<const std::size_t> extents;  ///< dyn where any is taken
+  std::string (*extents_text)();
+  bool writable;
+  bool row_major;
+};
+
+/// Checks a tensor against a request, writes its extents and strides, and returns the address of its first element.
+/// Throws argument_error or shape_error.
+class dlpack_checks {
+ public:
+  dlpack_checks(const dlpack::tensor& given, const dlpack_request& asked) : given_(given), asked_(asked) {}
+
+  void* run(bool read_only, std::span<std::size_t> extents, std::span<std::size_t> strides) const {
+    check_device();
+    check_type();
+    check_shape(extents);
+    const bool empty = read_strides(extents, strides);
+    if (asked_.row_major && !is_contiguous(extents, strides))
+      fail_shape("is not row-major: its strides are " + sizes_text(strides) + " elements for the shape " +
+                 sizes_text(extents) +
+                 ". Take a view by view_dlpack, which has strides, or let the producer make it contiguous: "
+                 "numpy.ascontiguousarray(x), x.contiguous() in PyTorch.");
+    if (asked_.writable && read_only)
+      fail(std::string("may only be read, as its producer says. Take a view of const elements by view_dlpack<const ") +
+           asked_.type_name + ", ...>, or let the producer copy it.");
+    if (asked_.writable && !empty) check_distinct(extents, strides);
+    return address(empty);
+  }
+
+  static void check_version(dlpack::version given, const char* operation) {
+    if (given.major != 1)
+      throw argument_error(std::string(operation) + ": the tensor comes by version " + std::to_string(given.major) +
+                           "." + std::to_string(given.minor) +
+                           " of DLPack's struct and devplace reads versions 1.x. Ask the producer for that, as by "
+                           "__dlpack__(max_version=(1, 0)).");
+  }
+
+ private:
+  static constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
+
+  void check_device() const {
+    using dlpack::device_type;
+    const bool pinned_as_host = asked_.device.type == device_type::cpu && given_.device.type == device_type::cuda_host;
+    const bool same_type = given_.device.type == asked_.device.type || pinned_as_host;
+    const bool numbered = given_.device.type == device_type::cuda || given_.device.type == device_type::extension;
+    if (same_type && (!numbered || given_.device.id == asked_.device.id)) return;
+    std::string text = "is " + dlpack_device_text(given_.device) + " and " + asked_.place +
+                       " was asked for, which is " + dlpack_device_text(asked_.device) + ". ";
+    text += asked_.device.type == device_type::cpu
+                ? "Let the producer copy it, as x.cpu() in PyTorch, or ask for the cuda place that is this device."
+                : "Ask for the place where it lies, or let the producer copy it, as x.to(\"cuda:0\") in PyTorch.";
+    fail(text);
+  }
+
+  void check_type() const {
+    const dlpack::data_type type = given_.type;
+    if (type.code == asked_.type.code && type.bits == asked_.type.bits && type.lanes == asked_.type.lanes) return;
+    std::string text = "has elements of type " + dlpack_type_text(type) + " and " + asked_.type_name + " (" +
+                       dlpack_type_text(asked_.type) + ") was asked for; ";
+    constexpr dlpack::data_type known[] = {
+        dlpack_type<float>(),        dlpack_type<double>(),       dlpack_type<half>(),        dlpack_type<bf16>(),
+        dlpack_type<std::int32_t>(), dlpack_type<std::int64_t>(), dlpack_type<std::uint8_t>()};
+    constexpr const char* names[] = {"float", "double", "half", "bf16", "int32", "int64", "uint8"};
+    const char* name = nullptr;
+    for (std::size_t i = 0; i < std::size(known); ++i)
+      if (known[i].code == type.code && known[i].bits == type.bits && type.lanes == 1) name = names[i];
+    if (name != nullptr)
+      text.append("ask for ").append(name);
+    else if (type.code == dlpack::type_code::boolean)
+      text += "let the producer view it as bytes, x.view(numpy.uint8) or x.to(torch.uint8), and ask for uint8";
+    else
+      text += "tensors have no such elements, so let the producer convert them, as x.astype(numpy.float32)";
+    fail(text + ".");
+  }
+
+  void check_shape(std::span<std::size_t> extents) const {
+    bool fits = given_.rank >= 0 && static_cast<std::size_t>(given_.rank) == extents.size();
+    std::string shape;
+    if (given_.rank > 0 && given_.shape == nullptr) fail_shape("has axes and no shape; its producer is wrong.");
+    for (std::int32_t axis = 0; axis < given_.rank; ++axis) {
+      const std::int64_t extent = given_.shape[axis];
+      if (extent < 0) fail_shape("has a negative extent, " + std::to_string(extent) + "; its producer is wrong.");
+      shape.append(axis == 0 ? "" : "x").append(std::to_string(extent));
+      if (!fits) continue;
+      const auto at = static_cast<std::size_t>(axis);
+      extents[at] = static_cast<std::size_t>(extent);
+      fits = asked_.extents[at] == dyn || asked_.extents[at] == extents[at];
+    }
+    if (!fits)
+      fail_shape("has the shape " + (shape.empty() ? std::string("of a scalar") : shape) + ", which does not fit " +
+                 asked_.extents_text() + "; ask for extents that fit (dyn where they vary), or reshape it in Python.");
+    if (!stored_bytes(extents, asked_.type.bits / std::size_t{8}))
+      fail_shape("has the shape " + shape + ", which no machine can address; its producer is wrong.");
+  }
+
+  /// Strides of axes with fewer than two indices have no meaning, and are replaced by those of row-major elements.
+  /// Returns whether there are no elements.
+  bool read_strides(std::span<const std::size_t> extents, std::span<std::size_t> strides) const {
+    bool empty = false;
+    std::size_t packed = 1, last = 0;
+    for (std::size_t axis = extents.size(); axis-- != 0;) {
+      strides[axis] = packed;
+      empty = empty || extents[axis] == 0;
+      if (given_.strides != nullptr && extents[axis] > 1) {
+        const std::int64_t stride = given_.strides[axis];
+        if (stride < 0)
+          fail_shape("has the stride " + std::to_string(stride) + " along axis " + std::to_string(axis) +
+                     ", and views have no negative strides. Let the producer copy it, as x.copy() in NumPy.");
+        strides[axis] = static_cast<std::size_t>(stride);
+        if (strides[axis] > (largest / sizeof(double) - last) / (extents[axis] - 1))
+          fail_shape("has strides beyond any memory; its producer is wrong.");
+        last += strides[axis] * (extents[axis] - 1);
+      }
+      packed *= extents[axis];
+    }
+    return empty;
+  }
+
+  /// Of elements that are broadcast, several positions are one element, which cannot be written one by one.
+  void check_distinct(std::span<const std::size_t> extents, std::span<const std::size_t> strides) const {
+    for (std::size_t axis = 0; axis != extents.size(); ++axis)
+      if (strides[axis] == 0 && extents[axis] > 1)
+        fail_shape("repeats its elements along axis " + std::to_string(axis) +
+                   ", where its stride is 0, so that they cannot be written one by one. Take a view of const elements, "
+                   "or let the producer copy it.");
+  }
+
+  void* address(bool empty) const {
+    auto* const first = static_cast<unsigned char*>(given_.data);
+    if (first == nullptr && !empty) fail("has no memory; its producer is wrong.");
+    if (first == nullptr) return nullptr;
+    void* const data = first + given_.byte_offset;
+    if (reinterpret_cast<std::uintptr_t>(data) % asked_.alignment != 0 && !empty)
+      fail("starts at an address that is no multiple of " + std::to_string(asked_.alignment) +
+           " bytes, the alignment " + "of " + asked_.type_name + ". Let the producer copy it, as x.copy() in NumPy.");
+    return data;
+  }
+
+  [[noreturn]] void fail(const std::string& found) const {
+    throw argument_error(std::string(asked_.operation) + ": the tensor " + found);
+  }
+  [[noreturn]] void fail_shape(const std::string& found) const {
+    throw shape_error(std::string(asked_.operation) + ": the tensor " + found);
+  }
+
+  const dlpack::tensor& given_;
+  const dlpack_request& asked_;
+};
+
+}  // namespace devplace::detail

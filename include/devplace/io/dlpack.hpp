@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/config.hpp>
+#include <devplace/io/detail/dlpack_abi.hpp>
+#include <devplace/io/detail/dlpack_checks.hpp>
+#include <devplace/io/stored_shape.hpp>
+#include <devplace/memory/block.hpp>
+#include <devplace/place/availability.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/refusal.hpp>
+#include <devplace/place/device_map.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/tensor/detail/as_view.hpp>
+#include <devplace/tensor/tensor.hpp>
+#include <devplace/tensor/view.hpp>
+
+namespace devplace {
+
+/// Appear in compiler messages where the owner of exchanged memory is missing.
+///@{
+struct GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY;
+struct KEEP_THE_HANDLE_IN_A_VARIABLE;
+///@}
+
+/// The stream on which the consumer of a tensor on a cuda place works: the number that Python's
+/// `__dlpack__(stream=...)` is given, or a cudaStream_t as a number. 1 is CUDA's legacy default stream, that of PyTorch
+/// unless it is told another one; 2 is the default stream of each thread.
+struct dlpack_consumer {
+  std::uintptr_t stream = 1;  ///< must exist until the consumer gives the tensor back
+};
+
+namespace detail {
+
+/// A tensor for a consumer, with what it refers to.
+template <class Managed, class Owner, std::size_t Rank>
+struct exported_dlpack {
+  Managed managed{};
+  std::array<std::int64_t, Rank + 1> shape{}, strides{};  // without axes too, there is an address
+  Owner owner;
+
+  explicit exported_dlpack(Owner&& given) : owner(std::move(given)) {}
+  static void destroy(Managed* managed) noexcept { delete static_cast<exported_dlpack*>(managed->context); }
+};
+
+inline namespace DEVPLACE_CONFIGURATION {
+
+/// Where a place's elements lie, for DLPack. Memory of simulated devices is not called CUDA's: other libraries would
+/// pass its addresses to the GPU's driver.
+template <class P>
+dlpack::device dlpack_device() {
+  using backend_type = backend_of_t<P>;
+  if constexpr (std::is_same_v<backend_type, backend::cpu>) {
+    return {dlpack::device_type::cpu, 0};
+  } else if constexpr (std::is_same_v<backend_type, backend::pinned>) {
+    return {dlpack::device_type::cuda_host, 0};
+  } else {
+    require_available<on<P>>();
+    constexpr bool simulated = configuration::cuda == cuda_support::simulated;
+    return {simulated ? dlpack::device_type::extension : dlpack::device_type::cuda,
+            device_map::of_process().visible(place_traits<P>::ordinal)};
+  }
+}
+
+template <class P>
+inline constexpr bool works_apart_from_the_host = !in_host_memory<backend_of_t<P>>;
+
+template <class Managed, class T, class Extents, class P, class Layout, class Owner>
+auto export_dlpack(const view<T, Extents, P, Layout>& x, Owner&& owner) try {
+  constexpr bool versioned = std::is_same_v<Managed, dlpack::managed_tensor_versioned>, constant = std::is_const_v<T>;
+  static_assert(versioned || !constant,
+                "devplace: to_dlpack_unversioned: DLPack's struct from before version 1.0 cannot say that elements may "
+                "only be read; use to_dlpack, or give a view of elements that are not const.");
+  using exported = exported_dlpack<Managed, std::remove_cvref_t<Owner>, Extents::rank>;
+  if constexpr (works_apart_from_the_host<P>) synchronize<backend_of_t<P>>(place_traits<P>::ordinal);
+  const dlpack::device device = dlpack_device<P>();
+  auto made = std::make_unique<exported>(std::forward<Owner>(owner));
+  for (std::size_t axis = 0; axis != Extents::rank; ++axis) {
+    made->shape[axis] = static_cast<std::int64_t>(x.extents().extent(axis));
+    made->strides[axis] = static_cast<std::int64_t>(x.stride(axis));
+  }
+  Managed& managed = made->managed;
+  managed.context = made.get();
+  managed.deleter = &exported::destroy;
+  if constexpr (versioned) {
+    managed.version = {1, 0};
+    managed.flags = constant ? dlpack::read_only : 0;
+  }
+  managed.tensor = {const_cast<std::remove_const_t<T>*>(raw_data(x)),
+                    device,
+                    static_cast<std::int32_t>(Extents::rank),
+                    dlpack_type<std::remove_const_t<T>>(),
+                    made->shape.data(),
+                    made->strides.data(),
+                    0};
+  return std::unique_ptr<Managed, dlpack::give_back>(&made.release()->managed);
+} catch (const std::bad_alloc&) {
+  fail_without_memory("the tensor of to_dlpack");
+}
+
+template <class Managed, class T, class Extents, class P>
+auto export_dlpack(tensor<T, Extents, P>&& x, [[maybe_unused]] dlpack_consumer consumer) {
+  if constexpr (works_apart_from_the_host<P>)
+    block_access::of(x).record_stream(reinterpret_cast<void*>(consumer.stream));
+  const auto elements = x.view();
+  return export_dlpack<Managed>(elements, std::move(x));
+}
+
+/// A tensor's address, extents and strides after all checks.
+template <class Extents>
+struct imported_dlpack {
+  void* data;
+  Extents extents;
+  std::array<std::size_t, Extents::rank> strides;
+};
+
+template <class T, class Extents, class P, bool RowMajor, class Managed>
+imported_dlpack<Extents> import_dlpack(const Managed* managed, const char* operation) {
+  constexpr std::size_t rank = Extents::rank;
+  if (managed == nullptr)
+    throw argument_error(std::string(operation) +
+                         ": the handle is empty; it was given away, or made of a null pointer.");
+  bool read_only = false;
+  if constexpr (std::is_same_v<Managed, dlpack::managed_tensor_versioned>) {
+    dlpack_checks::check_version(managed->version, operation);
+    read_only = (managed->flags & dlpack::read_only) != 0;
+  }
+  using value_type = std::remove_const_t<T>;
+  std::array<std::size_t, rank> asked{}, sizes{}, strides{};
+  for (std::size_t axis = 0; axis != rank; ++axis)
+    asked[axis] = Extents::static_extent(axis);
+  const dlpack_request request{operation,
+                               dlpack_type<value_type>(),
+                               dtype_name<value_type>(),
+                               dlpack_device<P>(),
+                               place_name(backend_of_t<P>{}, place_traits<P>::ordinal),
+                               alignof(value_type),
+                               asked,
+                               &extents_text<Extents>,
+                               !std::is_const_v<T>,
+                               RowMajor};
+  void* const data = dlpack_checks(managed->tensor, request).run(read_only, sizes, strides);
+  const Extents extents = [&]<std::size_t... Axis>([[maybe_unused]] std::index_sequence<Axis...> axes) {
+    if constexpr (Extents::is_static)
+      return Extents();
+    else
+      return Extents(sizes[Axis]...);
+  }
+  (std::make_index_sequence<rank>{});
+  return {data, extents, strides};
+}
+
+/// Work on the device that uses the memory may be pending, and the producer does not know of it. At the end of the
+/// process the device may be gone, so errors are ignored.
+template <class P, class Managed>
+void give_back_dlpack(const block_record& block) noexcept {
+  const std::unique_ptr<Managed, dlpack::give_back> handle(static_cast<Managed*>(block.owner));
+  if constexpr (works_apart_from_the_host<P>) try {
+      synchronize<backend_of_t<P>>(block.ordinal);
+    } catch (...) {
+    }
+}
+
+template <class T, class Extents, class P>
+constexpr bool may_be_imported() {
+  constexpr bool is_type = is_element<std::remove_const_t<T>>, is_shape = extents_like<Extents>;
+  constexpr bool is_place = place<P> && !std::is_same_v<P, shared_memory>;
+  static_assert(is_type && is_shape,
+                "devplace: from_dlpack, view_dlpack: the element type and extents are the template arguments, and then "
+                "the place unless it is the cpu, as in from_dlpack<float, extents<dyn, 3>, on<cuda<0>>>(handle).");
+  static_assert(is_place,
+                "devplace: from_dlpack, view_dlpack: memory of another library lies on one place, cpu, pinned or "
+                "cuda<I>; to<Where>(x) brings it to other placements.");
+  return is_type && is_shape && is_place;
+}
+
+}  // namespace DEVPLACE_CONFIGURATION
+}  // namespace detail
+}  // namespace devplace
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Gives a tensor away to another library, without copying elements: `PyCapsule_New(to_dlpack(std::move(x)).release(),
+/// "dltensor_versioned", destructor)`. The consumer frees it, by the handle's deleter, at any time and on any thread,
+/// also when nothing else of the program is left.
+///
+/// A cuda place is CUDA's device `id`, the number that CUDA's runtime gives it, whatever the place's ordinal. The call
+/// waits for the place's work, so that the consumer may use any stream at once; when the consumer gives the tensor
+/// back, its memory is freed after the work that `consumer.stream` has been given by then. Memory of simulated devices
+/// is DLPack's `kDLExtDev`, which other libraries refuse.
+template <element T, extents_like Extents, single_place P>
+dlpack_handle to_dlpack(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor_versioned>(std::move(x), consumer);
+}
+
+/// The same for a view, also with strides, whose memory exists as long as a copy of `owner` does: a std::shared_ptr, or
+/// any other value, which is kept until the consumer gives the tensor back. Views of const elements may only be read by
+/// the consumer. On a cuda place, `owner` is destroyed while work of the consumer may still be pending.
+template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>
+dlpack_handle to_dlpack(const view<T, Extents, P, Layout>& x, Owner owner) {
+  return detail::export_dlpack<dlpack::managed_tensor_versioned>(x, std::move(owner));
+}
+
+/// The same for consumers from before DLPack 1.0, such as NumPy 1: in Python a capsule named `dltensor`.
+///@{
+template <element T, extents_like Extents, single_place P>
+dlpack_unversioned_handle to_dlpack_unversioned(tensor<T, Extents, P>&& x, dlpack_consumer consumer = {}) {
+  return detail::export_dlpack<dlpack::managed_tensor>(std::move(x), consumer);
+}
+template <class T, extents_like Extents, single_place P, view_layout Layout, class Owner>
+dlpack_unversioned_handle to_dlpack_unversioned(const view<T, Extents, P, Layout>& x, Owner owner) {
+  return detail::export_dlpack<dlpack::managed_tensor>(x, std::move(owner));
+}
+///@}
+
+/// A tensor or view alone, whose memory would be gone before the consumer's use of it.
+///@{
+template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
+detail::refusal to_dlpack(const X&) DEVPLACE_REFUSED(
+    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
+    "its memory, such as a std::shared_ptr.");
+template <tensor_like X, class FIX = GIVE_THE_TENSOR_BY_std_move_OR_A_VIEW_AND_WHAT_OWNS_ITS_MEMORY>
+detail::refusal to_dlpack_unversioned(const X&) DEVPLACE_REFUSED(
+    "to_dlpack: the consumer keeps the memory; give the tensor away, to_dlpack(std::move(x)), or a view with what owns "
+    "its memory, such as a std::shared_ptr.");
+///@}
+
+/// A tensor whose memory is that of another library, without copying elements:
+/// `from_dlpack<float, extents<dyn, 3>, on<cuda<0>>>(dlpack_handle(pointer))`, on the cpu unless a place is given. It
+/// is used as any other tensor; its destructor waits for the work of its cuda place and then calls the producer's
+/// deleter. Work of the producer on a device must be complete, or ordered before the place's current stream, whose
+/// number Python's `__dlpack__(stream=...)` is given: `stream<cuda<0>>::current().native_handle()`.
+///
+/// The elements must be `T`, row-major, aligned for `T`, of the rank and the static extents of `Extents`, on the
+/// place's device (on<cpu> takes pinned memory too), and not read-only. Throws argument_error or shape_error, naming
+/// what was found and what to do, for anything else and for major versions of DLPack other than 1; the handle is then
+/// given back.
+template <class T = void, class Extents = void, class P = on<cpu>, class Managed>
+auto from_dlpack(std::unique_ptr<Managed, dlpack::give_back> handle) {
+  if constexpr (detail::may_be_imported<T, Extents, P>()) {
+    constexpr bool changeable = !std::is_const_v<T>;
+    static_assert(changeable,
+                  "devplace: from_dlpack: tensors have no const elements; use view_dlpack<const float, ...>(handle), "
+                  "which also takes elements that may only be read.");
+    if constexpr (changeable) {
+      const auto found = detail::import_dlpack<T, Extents, P, true>(handle.get(), "from_dlpack");
+      detail::block_record record{found.data, found.extents.size() * sizeof(T), place_traits<P>::ordinal,
+                                  memory_purpose::tensors, &detail::give_back_dlpack<P, Managed>};
+      record.owner = handle.release();
+      return detail::block_access::make<tensor<T, Extents, P>>(detail::memory_block(std::move(record)), found.extents);
+    } else {
+      return 0;
+    }
+  } else {
+    return 0;
+  }
+}
+
+/// A view of another library's memory, which must not be used after the handle's destruction:
+/// `view_dlpack<const float, extents<dyn, 3>>(handle)`. As from_dlpack, but the elements may have strides, none of them
+/// negative, and those of a view of const elements may be read-only. With `row_major` as the layout, they must be
+/// row-major.
+template <class T = void, class Extents = void, class P = on<cpu>, class Layout = strided, class Managed>
+auto view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>& handle DEVPLACE_LIFETIMEBOUND) {
+  if constexpr (detail::may_be_imported<T, Extents, P>()) {
+    constexpr bool packed = std::is_same_v<Layout, row_major>;
+    static_assert(packed || std::is_same_v<Layout, strided>,
+                  "devplace: view_dlpack: the layout is strided or row_major.");
+    const auto found = detail::import_dlpack<T, Extents, P, packed>(handle.get(), "view_dlpack");
+    if constexpr (packed)
+      return view<T, Extents, P>(static_cast<T*>(found.data), found.extents);
+    else
+      return view<T, Extents, P, strided>(static_cast<T*>(found.data), found.extents, found.strides);
+  } else {
+    return 0;
+  }
+}
+
+/// Of a temporary handle, which would give the memory back before the view is used.
+template <class T, class Extents, class P = on<cpu>, class Layout = strided, class Managed,
+          class FIX = KEEP_THE_HANDLE_IN_A_VARIABLE>
+detail::refusal view_dlpack(const std::unique_ptr<Managed, dlpack::give_back>&&)
+    DEVPLACE_REFUSED("view_dlpack: the view refers to the handle's memory; keep the handle in a variable.");
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The devplace authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Tensors are exchanged with Python's libraries: tests/python/<thing>.cpp is a module, and <thing>_test.py uses it. An
+# interpreter without sanitizers does not load a module with them, and the C++ tests of exchanges have them.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  return()
+endif()
+find_package(Python3 QUIET COMPONENTS Interpreter Development.Module)
+file(GLOB modules CONFIGURE_DEPENDS python/*.cpp)
+foreach(source IN LISTS modules)
+  get_filename_component(name ${source} NAME_WE)
+  if(NOT TARGET Python3::Module)
+    devplace_add_skipped_test(test_python_${name} "Python's headers are not on this machine (Debian: python3-dev)")
+    continue()
+  endif()
+  add_library(${name} MODULE EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${name} PRIVATE devplace_test_settings Python3::Module)
+  set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
+  add_dependencies(devplace_unit_tests ${name})
+  add_test(NAME "python: ${name}" COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/python/${name}_test.py
+                                          $<TARGET_FILE_DIR:${name}>)
+  set_tests_properties("python: ${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 4 TIMEOUT ${DEVPLACE_TEST_TIMEOUT})
+endforeach()
