@@ -52,5 +52,8 @@
 #include <devplace/optim/optimizer.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
 #include <devplace/optim/rmsprop.hpp>
+#include <devplace/optim/schedule_function.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/runtime/gradients.hpp>

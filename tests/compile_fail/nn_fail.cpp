@@ -35,6 +35,8 @@
 #include <devplace/nn/softplus.hpp>
 #include <devplace/nn/sum_of.hpp>
 #include <devplace/optim/decay_of_matrices.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -269,6 +271,16 @@ void steps(cpu_model& model, const samples& x, const labels& y) {
 #endif
 #if defined(DECAY_OF_A_RULE_WITHOUT_ANY)  // expect: devplace: decay_of_matrices: the rule has no weight_decay
   { dp::optim::decay_of_matrices wrong{rule_of_one_group{}}; }
+#endif
+#if defined(SCHEDULE_IN_FRONT_OF_THE_RULE)  // expect: devplace: scheduled: its arguments are an optimizer's rule and
+                                            // then
+  { dp::optim::scheduled wrong{dp::optim::cosine{.steps = 5}, dp::optim::sgd{}}; }
+#endif
+#if defined(SCHEDULE_THAT_IS_NONE)  // expect: devplace: scheduled: what follows the rule is neither a schedule
+  { dp::trainer wrong{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::sgd{}, 0.1}}; }
+#endif
+#if defined(SCHEDULE_OF_A_RULE_WITHOUT_RATE)  // expect: devplace: scheduled: the rule has no learning_rate
+  { dp::optim::scheduled wrong{rule_of_one_group{}, dp::optim::cosine{.steps = 5}}; }
 #endif
 #if defined(BRANCH_THAT_IS_NO_LAYER)  // expect: devplace: a type in this network is not a layer
   { dp::model<nn::sum_of<nn::linear<4, 5>, not_a_layer>, on_cpu> wrong{dp::seed{1}}; }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cstddef>
+#include <cstdint>
 #include <ratio>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 #include <devplace/nn/sequential.hpp>
 #include <devplace/nn/tanh.hpp>
 #include <devplace/optim/adamw.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/allocation_counter.hpp"
@@ -28,7 +31,10 @@ TEST_CASE("a training step on the CPU calls no operator new, for any prepared si
                              nn::residual<nn::linear<40, 20>, nn::tanh, nn::linear<20, 40>>, nn::linear<40, 3>,
                              nn::log_softmax>;
   dp::model<net, dp::on<dp::cpu>> model{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{.label_smoothing = 0.1, .class_weights = {1, 2, 3}}, dp::optim::adamw{}};
+  const auto schedule =
+      dp::optim::linear{.steps = 8}.then([](std::int64_t i) { return 1 / (1 + 0.1 * static_cast<double>(i)); });
+  dp::trainer step{model, nn::cross_entropy{.label_smoothing = 0.1, .class_weights = {1, 2, 3}},
+                   dp::optim::scheduled{dp::optim::adamw{}, schedule}};
   step.clip(dp::optim::clip_norm{.max_norm = 1});
   std::vector<std::pair<dp::tensor<float, dp::extents<dp::dyn, 6>, dp::on<dp::cpu>>,
                         dp::tensor<std::int64_t, dp::extents<dp::dyn>, dp::on<dp::cpu>>>>

@@ -16,6 +16,8 @@
 #include <devplace/nn/relu.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/optim/adam.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/trainer.hpp>
@@ -187,9 +189,11 @@ TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps n
   CHECK(only_launches());
 }
 
-TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch", "[train]") {
+TEST_CASE("a hyperparameter that the program or a schedule changes is sent to a CUDA device once, by a launch",
+          "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
-  dp::trainer step{model, nn::cross_entropy{}, dp::optim::adam{}};
+  dp::trainer step{model, nn::cross_entropy{},
+                   dp::optim::scheduled{dp::optim::adam{}, dp::optim::step_decay{.every = 7}}};
   const batch_of<dp::on<dp::cuda<0>>> batch(64);
   step(batch.images, batch.labels);
   const names update{"adam_formula"};
@@ -199,6 +203,12 @@ TEST_CASE("a changed hyperparameter is sent to a CUDA device once, by a launch",
     mock::clear_calls();
     step(batch.images, batch.labels);
     CHECK(launched_on(0) == forward_and_backward + (changes ? names{"begin_steps"} : names{}) + update);
+    CHECK(only_launches());
+  }
+  for (int i = 5; i < 16; ++i) {
+    mock::clear_calls();
+    step(batch.images, batch.labels);
+    CHECK(launched_on(0) == forward_and_backward + (i % 7 == 0 ? names{"begin_steps"} : names{}) + update);
     CHECK(only_launches());
   }
 }

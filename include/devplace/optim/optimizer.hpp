@@ -189,7 +189,10 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
               Spread&& spread) {
     if (&state != of_.lock().get())
       throw error("optimizer: it was made for another model, whose state it keeps; make one optimizer for each model.");
-    rule_.validate();
+    if constexpr (requires { rule_.validate_step(steps_); })
+      rule_.validate_step(steps_ + 1);
+    else
+      rule_.validate();
     runtime::settle_after_failures<backend_type>(state);
     ++state.updates;
     // An update rounds no frozen parameters, and one that a place may skip none.

@@ -69,7 +69,8 @@ struct working_step_arguments : Arguments {
 /// Requirements on an optimizer's hyperparameters, the library's and a user's (optim/rmsprop.hpp is a complete example,
 /// a formula for one element that runs on every backend, with vectors where it has them): a copyable struct with
 /// - `static constexpr std::size_t state_arenas`: the number of arenas of the parameters' size that it needs;
-/// - `void validate() const`: throws argument_error for invalid values;
+/// - `void validate() const`: throws argument_error for invalid values; a rule that also has `validate_step(step)` is
+///   asked before each step by that instead;
 /// - `template <class Backend, class T> void step(const step_arguments<T>&) const`: one update, asynchronous, without
 ///   allocation, for float and double. It is const and called for each step, so a schedule may change a hyperparameter
 ///   in between. Values that it computes from `step` on the host are launch arguments. The library's rules instead keep

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/optim/schedule_function.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace::optim::detail {
+
+/// From 1 to 0 for an x from 0 to 1.
+inline double cosine_factor(double x) {
+  return (1 + std::cos(3.14159265358979323846 * x)) / 2;
+}
+
+inline void require_steps(std::int64_t value, std::int64_t least, const char* schedule, const char* name) {
+  if (value < least)
+    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
+                         "; it is a number of steps, at least " + std::to_string(least) + ".");
+}
+inline void require_positive(double value, const char* schedule, const char* name) {
+  if (!devplace::detail::is_finite(value) || value <= 0)
+    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
+                         "; it must be a finite number above 0.");
+}
+inline void require_share(double value, const char* schedule, const char* name) {
+  if (!devplace::detail::is_finite(value) || value < 0 || value > 1)
+    throw argument_error(std::string(schedule) + ": " + name + " is " + std::to_string(value) +
+                         "; it must be between 0 and 1.");
+}
+
+template <class Schedule>
+concept has_rate = requires(const Schedule& schedule, std::int64_t step) {
+  { schedule.rate(0.1, step) } -> std::convertible_to<double>;
+};
+template <class Schedule>
+concept has_momentum = requires(const Schedule& schedule, std::int64_t step) {
+  { schedule.momentum(0.9, step) } -> std::convertible_to<double>;
+};
+
+/// A schedule itself; for a function of the step, the schedule that calls it.
+template <class T>
+using schedule_type =
+    std::conditional_t<!has_rate<T> && std::is_invocable_r_v<double, const T&, std::int64_t>, schedule_function, T>;
+
+// What a schedule may lack.
+
+template <class Schedule>
+void validate_schedule(const Schedule& schedule) {
+  if constexpr (requires { schedule.validate(); }) schedule.validate();
+}
+template <class Schedule>
+void for_each_option_of(const Schedule& schedule, auto&& f) {
+  if constexpr (requires { schedule.for_each_option(f); }) schedule.for_each_option(f);
+}
+template <class Schedule>
+double momentum_of(const Schedule& schedule, double base, std::int64_t step) {
+  if constexpr (has_momentum<Schedule>)
+    return schedule.momentum(base, step);
+  else
+    return base;
+}
+template <class Schedule>
+bool needs_momentum(const Schedule& schedule) {
+  if constexpr (requires { schedule.needs_momentum(); })
+    return schedule.needs_momentum();
+  else
+    return has_momentum<Schedule>;
+}
+
+}  // namespace devplace::optim::detail

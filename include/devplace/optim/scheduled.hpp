@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+#include <devplace/optim/detail/schedule_parts.hpp>
+#include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/schedule_function.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace::optim {
+
+/// Requirements on a schedule, the library's (optim/schedules.hpp) and a user's: a copyable struct with `double
+/// rate(double base, std::int64_t step) const`, the learning rate of a step, counted from 0, of a rule whose learning
+/// rate is `base`. It depends on its arguments alone. It may have
+/// - `double momentum(double base, std::int64_t step) const`: the same of the rule's `momentum`, or of its `beta1`;
+/// - `void validate() const`: throws argument_error for invalid options;
+/// - `for_each_option(f)`: calls f(name, value) for each option, which processes compare.
+template <class Schedule>
+concept rate_schedule = std::copyable<Schedule> && detail::has_rate<Schedule>;
+
+/// A rule whose learning rate follows a schedule: `trainer step{model, loss,
+/// optim::scheduled{optim::adam{.learning_rate = 1e-3}, optim::linear{.steps = 500}.then(optim::cosine{.steps =
+/// 9500})}}`. The schedule is applied to the number of updates before this one, which the optimizer counts: with
+/// accumulate<k> it advances with each update, and in mixed<half> also with those that are skipped, as a PyTorch
+/// program's that calls scheduler.step() after each scaler.step(). The rate is computed on the host, and a place is
+/// sent one that differs from the last by a launch; a step does not wait for it. Its members are the rule's; a change
+/// of `learning_rate`, or of `schedule`, takes effect in the next step.
+template <class Rule, class Schedule>
+struct scheduled : Rule {
+  /// For the compiler's messages.
+  ///@{
+  static constexpr bool is_rule = optimizer_rule<Rule>;
+  static constexpr bool is_schedule = rate_schedule<Schedule>;
+  static constexpr bool has_rate = requires(Rule rule) { rule.learning_rate = 0.1; };
+  ///@}
+  static_assert(is_rule,
+                "devplace: scheduled: its arguments are an optimizer's rule and then a schedule: optim::scheduled{"
+                "optim::adam{.learning_rate = 1e-3}, optim::cosine{.steps = 1000}}.");
+  static_assert(!is_rule || is_schedule,
+                "devplace: scheduled: what follows the rule is neither a schedule, such as optim::cosine{.steps = "
+                "1000}, nor a function of the step, a std::int64_t, that returns the factor of the learning rate.");
+  static_assert(!is_rule || has_rate,
+                "devplace: scheduled: the rule has no learning_rate, which a schedule could change.");
+
+  Schedule schedule;  ///< the learning rate as a function of the step
+
+  /// From a rule with its hyperparameters, and a schedule or a function of the step.
+  scheduled(const Rule& rule, const Schedule& of_rate) : Rule(rule), schedule(of_rate) {}
+
+  /// The rule of a step, counted from 0: `step.optimizer().rule().at(n).learning_rate`.
+  Rule at(std::int64_t step) const {
+    Rule now = *this;
+    if constexpr (is_schedule && has_rate) now.learning_rate = schedule.rate(this->learning_rate, step);
+    if constexpr (detail::has_momentum<Schedule>) {
+      if constexpr (requires { now.momentum = 0.9; })
+        now.momentum = schedule.momentum(this->momentum, step);
+      else if constexpr (requires { now.beta1 = 0.9; })
+        now.beta1 = schedule.momentum(this->beta1, step);
+    }
+    return now;
+  }
+
+  /// Throws argument_error for invalid hyperparameters and options of the schedule.
+  void validate() const {
+    Rule::validate();
+    detail::validate_schedule(schedule);
+    constexpr bool has_momentum = requires(Rule rule) {
+      rule.momentum = 0.9;
+    }
+    || requires(Rule rule) {
+      rule.beta1 = 0.9;
+    };
+    if constexpr (!has_momentum)
+      if (detail::needs_momentum(schedule))
+        throw argument_error(
+            "scheduled: the schedule changes the momentum, and the rule has neither momentum nor beta1; switch it off, "
+            "in one_cycle by .cycle_momentum = false.");
+  }
+  /// The same before step number `step`, counted from 1, and for a learning rate that the rule cannot take.
+  void validate_step(std::int64_t step) const {
+    validate();
+    const double rate = at(step - 1).learning_rate;
+    if (!devplace::detail::is_finite(rate) || rate < 0)
+      throw argument_error("scheduled: the schedule gives the learning rate " + std::to_string(rate) + " in step " +
+                           std::to_string(step - 1) +
+                           ", counted from 0; it must be a finite number that is not negative.");
+  }
+
+  /// One update; see optimizer_rule.
+  template <class Backend, class Arguments>
+  void step(const Arguments& arguments) const {
+    at(arguments.step - 1).template step<Backend>(arguments);
+  }
+
+  /// Calls f(name, value) for each hyperparameter, which processes compare.
+  void for_each_option(auto&& f) const {
+    detail::for_each_option_of(static_cast<const Rule&>(*this), f);
+    detail::for_each_option_of(schedule, f);
+  }
+};
+
+/// `optim::scheduled{rule, schedule}`; a function becomes a schedule_function.
+template <class Rule, class Schedule>
+scheduled(const Rule&, const Schedule&) -> scheduled<Rule, detail::schedule_type<Schedule>>;
+
+}  // namespace devplace::optim

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Learning rates that follow a schedule are PyTorch's, and so are trainings with them.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/nn/tanh.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/optim/adamw.hpp>
+#include <devplace/optim/decay_of_matrices.hpp>
+#include <devplace/optim/scheduled.hpp>
+#include <devplace/optim/schedules.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/layer_fixture.hpp"
+#include "support/replicas.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+namespace optim = devplace::optim;
+
+namespace {
+
+constexpr double fixture_rate = 0.03;
+constexpr std::int64_t fixture_steps = 200;
+using fixture_net = nn::sequential<nn::linear<6, 8>, nn::tanh, nn::linear<8, 3>>;
+using scheduled_cpu = dp::on<dp::cpu>;
+
+const auto warm_up_cosine = optim::linear{.steps = 20, .from = 0.01}.then(optim::cosine{.steps = 180});
+const optim::one_cycle straight_cycle{.steps = fixture_steps,
+                                      .rise = 0.2513,
+                                      .first_divisor = 10,
+                                      .last_divisor = 100,
+                                      .straight = true,
+                                      .smallest_momentum = 0.7,
+                                      .largest_momentum = 0.9};
+
+/// The rates and momenta of 200 steps; PyTorch computes some of them from those of the step before.
+template <class Schedule>
+void check_schedule(const std::string& name, const Schedule& schedule) {
+  const auto expected = dp::read_npy<double, dp::extents<2, dp::dyn>>(
+      dp::test::reference_path(std::string("schedules/").append(name).append(".npy")));
+  const optim::scheduled rule{optim::sgd{.learning_rate = fixture_rate, .momentum = 0.8}, schedule};
+  REQUIRE_NOTHROW(rule.validate());
+  for (std::int64_t step = 0; step < fixture_steps; ++step) {
+    const optim::sgd now = rule.at(step);
+    INFO(name << ", step " << step);
+    REQUIRE(now.learning_rate ==
+            Catch::Approx(expected(0, static_cast<std::size_t>(step))).epsilon(1e-11).margin(1e-17));
+    REQUIRE(now.momentum == Catch::Approx(expected(1, static_cast<std::size_t>(step))).epsilon(1e-12));
+  }
+}
+
+/// Trains from a fixture's start.
+template <class Where, class T, class Policy, class Rule>
+void train_as_pytorch(const std::string& name, const Rule& rule, double tolerance) {
+  constexpr std::size_t batch = 8;
+  const std::string folder =
+      std::string("schedules/").append(name).append(std::is_same_v<T, float> ? "/f32/" : "/f64/");
+  const auto read = [&]<class Extents>(const std::string& file, Extents) {
+    return dp::read_npy<T, Extents>(dp::test::reference_path(folder + file));
+  };
+  const auto samples = read("samples.npy", dp::extents<dp::dyn, 6>{});
+  const auto losses = read("losses.npy", dp::extents<dp::dyn>{}), start = read("start.npy", dp::extents<dp::dyn>{}),
+             end = read("end.npy", dp::extents<dp::dyn>{});
+  const auto labels =
+      dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("schedules/labels.npy"));
+
+  dp::model<fixture_net, scheduled_cpu, T> initial{dp::seed{1}};
+  const T* next = start.data();
+  initial.for_each_parameter([&](const std::string&, auto values) {
+    std::copy_n(next, values.size(), values.data());
+    next += values.size();
+  });
+  auto model = dp::to<Where>(initial);
+  dp::trainer step{model, nn::cross_entropy{}, rule, Policy{}};
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const std::size_t first = i % 4 * batch;
+    const auto loss = step(dp::to_batch<Where>(samples.slice(first, first + batch)),
+                           dp::to_batch<Where>(labels.slice(first, first + batch)));
+    INFO(name << ", step " << i);
+    REQUIRE(static_cast<double>(loss.item()) ==
+            Catch::Approx(static_cast<double>(losses(i))).epsilon(tolerance).margin(tolerance));
+  }
+  CHECK(step.optimizer().steps() == fixture_steps);
+  const auto found = dp::test::parameters_of(model, dp::local_place_count<Where> - 1);
+  REQUIRE(found.size() == end.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    REQUIRE(static_cast<double>(found[i]) == Catch::Approx(static_cast<double>(end.data()[i])).margin(10 * tolerance));
+}
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const dp::argument_error& e) {
+    return e.what();
+  }
+  return "no argument_error";
+}
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("schedules give PyTorch's learning rates and momenta", "[train]") {
+  check_schedule("constant", optim::constant{.factor = 0.25, .steps = 40});
+  check_schedule("linear", optim::linear{.steps = 150, .from = 0.1, .to = 0.7});
+  check_schedule("cosine", optim::cosine{.steps = 120, .minimum = 0.001});
+  check_schedule("step_decay", optim::step_decay{.every = 30, .factor = 0.5});
+  check_schedule("function", [](std::int64_t step) { return 1 / (1 + 0.05 * static_cast<double>(step)); });
+  check_schedule("warm_up_cosine", warm_up_cosine);
+  check_schedule("warm_up_step_decay", optim::linear{.steps = 5}.then(optim::step_decay{.every = 50}));
+  check_schedule("one_cycle", optim::one_cycle{.steps = fixture_steps});
+  check_schedule("one_cycle_straight", straight_cycle);
+  check_schedule("one_cycle_three_phases",
+                 optim::one_cycle{.steps = fixture_steps, .rise = 0.41, .three_phases = true});
+}
+
+TEST_CASE("200 steps with a schedule agree with PyTorch", "[train]") {
+  const optim::adamw adamw{.learning_rate = fixture_rate, .weight_decay = 0.1};
+  train_as_pytorch<scheduled_cpu, float, dp::collective::all_reduce<>>("adamw_warm_up_cosine",
+                                                                       optim::scheduled{adamw, warm_up_cosine}, 2e-4);
+  train_as_pytorch<dp::replicated<0, 1, 2>, double, dp::collective::sharded_all_reduce<>>(
+      "adamw_one_cycle", optim::scheduled{adamw, optim::one_cycle{.steps = fixture_steps}}, 1e-9);
+  const optim::sgd sgd{.learning_rate = fixture_rate, .momentum = 0.8, .weight_decay = 0.01};
+  train_as_pytorch<dp::replicated<0, 1>, double, dp::collective::scatter_gather>(
+      "sgd_one_cycle", optim::scheduled{sgd, straight_cycle}, 1e-9);
+}
+
+TEST_CASE("docs/training.md: learning rates that follow a schedule", "[train]") {
+  dp::model<fixture_net, scheduled_cpu> model{dp::seed{1}};
+  const auto samples = dp::test::integer_samples<float, 6>(5);
+  const auto labels = dp::test::square_labels(5, 3);
+
+  const auto rate =
+      dp::optim::linear{.steps = 10}.then(dp::optim::cosine{.steps = 90});  // a warm-up, then half a cosine
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::scheduled{dp::optim::adamw{.learning_rate = 4e-3}, rate}};
+
+  const float first = step(samples, labels).item();
+  for (int i = 0; i < 50; ++i)
+    step(samples, labels);
+  CHECK(step(samples, labels).item() < first);
+}
+
+TEST_CASE("a scheduled rule is a rule like the one that it wraps", "[train]") {
+  using rule = optim::decay_of_matrices<optim::scheduled<optim::adamw, optim::cosine>>;
+  STATIC_REQUIRE(optim::optimizer_rule<rule>);
+  STATIC_REQUIRE((optim::takes_groups<rule> && rule::skips_steps && rule::decays_matrices_alone));
+  STATIC_REQUIRE(optim::optimizer_rule<optim::scheduled<optim::decay_of_matrices<optim::adamw>, optim::cosine>>);
+}
+
+TEST_CASE("schedules continue behind their steps, and may be sequences of sequences", "[train]") {
+  CHECK(optim::cosine{.steps = 10}.rate(2, 20) == 2);  // as PyTorch's
+  CHECK(optim::linear{.steps = 10}.rate(2, 1000) == 2);
+  const optim::one_cycle cycle{.steps = 10};
+  CHECK(cycle.rate(2, 9) == Catch::Approx(2 / 25.0 / 1e4));
+  CHECK(cycle.rate(2, 1000) == cycle.rate(2, 9));
+  CHECK(cycle.momentum(0.5, 1000) == 0.95);
+  CHECK(optim::one_cycle{.steps = 10, .cycle_momentum = false}.momentum(0.5, 3) == 0.5);
+  const auto three = optim::constant{.factor = 0.5, .steps = 2}
+                         .then([](std::int64_t step) { return static_cast<double>(step); })
+                         .then(5, cycle);
+  CHECK(three.rate(3, 1) == 1.5);
+  CHECK(three.rate(3, 4) == 6);
+  CHECK(three.rate(3, 5) == cycle.rate(3, 0));
+  CHECK(three.momentum(0.5, 4) == 0.5);
+  CHECK(three.momentum(0.5, 5) == 0.95);
+}
+
+TEST_CASE("a step that mixed<half> skips advances the schedule", "[train]") {
+  using half_model = dp::model<fixture_net, scheduled_cpu, dp::mixed<dp::half>>;
+  half_model followed{dp::seed{3}}, by_hand{dp::seed{3}};
+  const optim::scheduled rule{optim::sgd{.learning_rate = 0.5}, optim::step_decay{.every = 2, .factor = 0.25}};
+  dp::trainer step{followed, nn::cross_entropy{}, rule, dp::accumulate<2>{}};
+  dp::trainer step_by_hand{by_hand, nn::cross_entropy{}, optim::sgd{}, dp::accumulate<2>{}};
+  auto infinite = dp::test::integer_samples<float, 6>(5);
+  infinite(2, 3) = std::numeric_limits<float>::infinity();
+  const auto finite = dp::test::integer_samples<float, 6>(5);
+  const auto labels = dp::test::square_labels(5, 3);
+  // Two batches for each update, the second of which is skipped; the rate falls after it.
+  const double rates[] = {0.5, 0.5, 0.125, 0.125, 0.03125};
+  for (int i = 0; i < 10; ++i) {
+    step_by_hand.optimizer().rule().learning_rate = rates[i / 2];
+    const auto& samples = i == 2 ? infinite : finite;
+    step(samples, labels);
+    step_by_hand(samples, labels);
+    REQUIRE(dp::test::parameters_of(followed) == dp::test::parameters_of(by_hand));
+  }
+  CHECK(step.scaler().skipped_steps == 1);
+  CHECK(step.optimizer().steps() == 5);
+  CHECK(step.optimizer().rule().at(step.optimizer().steps()).learning_rate == 0.03125);
+}
+
+TEST_CASE("a learning rate that is none is refused before the step, and the training goes on", "[train]") {
+  dp::model<fixture_net, scheduled_cpu> model{dp::seed{3}};
+  const optim::sgd sgd{.learning_rate = 0.5, .momentum = 0.8};
+  dp::trainer step{model, nn::cross_entropy{},
+                   optim::scheduled{sgd, [](std::int64_t i) { return i == 1 ? -1.0 : 1.0; }}};
+  const auto samples = dp::test::integer_samples<float, 6>(5);
+  const auto labels = dp::test::square_labels(5, 3);
+  step(samples, labels);
+  const auto before = dp::test::parameters_of(model);
+  CHECK(contains(message_of([&] { step(samples, labels); }),
+                 "the schedule gives the learning rate -0.500000 in step 1, counted from 0"));
+  CHECK(dp::test::parameters_of(model) == before);
+  step.optimizer().rule().schedule = [](std::int64_t) { return 0.5; };
+  step(samples, labels);
+  CHECK(dp::test::parameters_of(model) != before);
+
+  const auto refused = [&](const auto& schedule) {
+    return message_of([&] { optim::scheduled{sgd, schedule}.validate(); });
+  };
+  CHECK(contains(refused(optim::cosine{}), "cosine: steps is 0; it is a number of steps, at least 1."));
+  CHECK(contains(refused(optim::one_cycle{.steps = 9, .rise = 2}), "one_cycle: rise is 2.0"));
+  CHECK(contains(refused(optim::linear{.steps = 5}.then(optim::step_decay{})), "step_decay: every is 0"));
+}
