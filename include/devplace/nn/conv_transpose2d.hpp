@@ -68,6 +68,8 @@ struct conv_transpose2d {
   static constexpr std::size_t sums = std::max(devplace::detail::convolution_sums(shape_for<X>(1)),
                                                devplace::detail::convolution_gradient_sums(shape_for<X>(1)));
   static constexpr bool has_sums = true, plans_ahead = true;
+  template <class X>
+  static constexpr std::size_t multiply_adds = fan* detail::sample_size<typename takes<X>::type>;
 
   template <class Call>
   static void forward(const Call& c) {

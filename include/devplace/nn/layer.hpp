@@ -48,6 +48,8 @@ using runtime::random_key;
 ///   places: how often a pass over each place's part stops, so that integers that the places left, at most that many
 ///   each, by `c.reduce(numbers, count, op)` are reduced over the places. forward and backward are called meetings + 1
 ///   times, also for a part without samples, with `c.phase()` from 0 on; `c.samples()` is the number of all samples;
+/// - `template <class In> static constexpr std::size_t multiply_adds`: the multiplications of its products for one
+///   sample, which summary (train/summary.hpp) counts as two operations each;
 /// - `using input_extents = extents<...>`: the extents of one sample, if the layer fixes them;
 /// - `using input_element = std::int32_t`: the element type of a first layer's input if it is not the
 ///   activations' type, such as indices or bytes. The input then has no gradient.
@@ -173,6 +175,14 @@ template <class Layer, class In>
 constexpr std::size_t statistics_per_pass() {
   if constexpr (requires { Layer::template statistics<In>; })
     return Layer::template statistics<In>;
+  else
+    return 0;
+}
+
+template <class Layer, class In>
+constexpr std::size_t multiply_adds_of() {
+  if constexpr (requires { Layer::template multiply_adds<In>; })
+    return Layer::template multiply_adds<In>;
   else
     return 0;
 }

@@ -32,6 +32,8 @@ struct linear {
   using output = typename takes<X>::template with<Out>;
   static constexpr keep keeps = keep::input, frozen_keeps = keep::nothing;
   static constexpr bool plans_ahead = true;
+  template <class X>
+  static constexpr std::size_t multiply_adds = In* detail::sample_size<output<X>>;
   ///@}
 
  private:

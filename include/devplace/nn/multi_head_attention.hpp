@@ -58,6 +58,8 @@ struct multi_head_attention {
   static constexpr std::size_t saved = (4 * Width + Heads) * takes<X>::length;
   template <class X>
   static constexpr std::size_t scratch = saved<X> + room_to_round* takes<X>::length;
+  template <class X>
+  static constexpr std::size_t multiply_adds = (4 * Width + 2 * takes<X>::length) * Width* takes<X>::length;
   ///@}
   /// The parameters, with PyTorch's names.
   static constexpr std::array parameters{

@@ -221,6 +221,11 @@ struct network_plan : nn::detail::layer_plan<Net, typename nn::detail::checked_i
     network_plan::template for_each<true>(prefix(), {0, 0}, f);
   }
   ///@}
+  /// Calls `f(prefix, plan)` for every layer, where `prefix` begins the names of its parameters.
+  template <class F>
+  static void for_each_layer(F&& f) {
+    network_plan::visit_layers(prefix(), f);
+  }
   /// Of each parameter that is trained the offset in the arena, the number of axes, and the factor of the optimizer's
   /// learning rate.
   ///@{

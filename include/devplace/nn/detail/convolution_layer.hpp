@@ -72,6 +72,8 @@ struct convolution_layer {
                                                devplace::detail::convolution_gradient_sums(takes<X>::shape(1, groups,
                                                                                                            Out)));
   static constexpr bool has_sums = true, plans_ahead = true;
+  template <class X>
+  static constexpr std::size_t multiply_adds = fan_in* sample_size<output<X>>;
   template <class Next>
   static constexpr bool absorbs = std::same_as<Next, relu>;
 

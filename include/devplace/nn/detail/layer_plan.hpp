@@ -150,6 +150,19 @@ struct layer_plan {
     (std::make_index_sequence<table_of<Layer, Buffers>().size()>{});
   }
 
+  /// Calls `f(prefix, plan)`, where `plan` is this type and the prefix is that of the names of its parameters.
+  template <class F>
+  static void visit_layers(const std::string& prefix, F&& f) {
+    f(prefix, layer_plan{});
+  }
+  /// Multiplications of the layer's products for one sample.
+  static constexpr std::size_t multiply_adds = multiply_adds_of<Layer, In>();
+  /// Number of elements of its parameters, also of frozen ones, and of its buffers.
+  ///@{
+  static constexpr std::size_t own_parameters = scalar_count(table_of<Layer, false>());
+  static constexpr std::size_t own_buffers = scalar_count(table_of<Layer, true>());
+  ///@}
+
  private:
   static constexpr std::size_t unused_gradients = leaves_gradients_out<Layer> ? 0 : padded(frozen_elements);
   static constexpr std::size_t own_scratch_bytes(std::size_t batch, const element_sizes& e) {

@@ -146,6 +146,13 @@ struct plan_list {
        ...);
     }
   }
+  /// Calls `f(prefix, plan)` for each layer; the input of a residual is none.
+  template <class F>
+  static void visit_layers(const std::string& prefix, F&& f) {
+    std::size_t index = 0;
+    ((Plans::layers == 0 ? void() : Plans::visit_layers(child_prefix(prefix, index, Plans::own_name), f), ++index),
+     ...);
+  }
 };
 
 }  // namespace devplace::nn::detail

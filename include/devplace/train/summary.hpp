@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that describe their networks include it.
+
+#include <algorithm>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/layer_summary.hpp>
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/predictor.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/place/place.hpp>
+#include <devplace/runtime/batch.hpp>
+#include <devplace/tensor/bf16.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/train/memory_plan.hpp>
+
+namespace devplace {
+
+namespace train::detail {
+
+/// Rows of texts of which the first `left` columns are aligned on the left, and the others on the right.
+inline std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string fill(widths[column] - row[column].size(), ' ');
+      if (column != 0) text += "  ";
+      text += column < left ? row[column] + fill : fill + row[column];
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/// The table of layers, with a last row of sums.
+inline std::string table_of_layers(const std::vector<nn::layer_summary>& layers) {
+  std::vector<std::vector<std::string>> rows{{"layer", "type", "output", "parameters", "FLOPs"}};
+  std::size_t parameters = 0, flops = 0, frozen = 0, buffers = 0;
+  for (const nn::layer_summary& layer : layers) {
+    std::string output;
+    for (const std::size_t extent : layer.output)
+      output += (output.empty() ? "" : "x") + std::to_string(extent);
+    rows.push_back({layer.name, layer.type, output, std::to_string(layer.parameters), std::to_string(layer.flops)});
+    parameters += layer.parameters, flops += layer.flops, frozen += layer.frozen, buffers += layer.buffers;
+  }
+  rows.push_back({"all", "", "", std::to_string(parameters), std::to_string(flops)});
+  std::string text = aligned_rows(rows, 3);
+  if (frozen != 0) text += std::to_string(frozen) + " of the parameters are frozen\n";
+  if (buffers != 0) text += std::to_string(buffers) + " elements of buffers besides\n";
+  return text;
+}
+
+/// The bytes of a network in a precision: parameters with buffers, a predictor, a training.
+template <class Net, class P, class Batch, class Rule>
+std::vector<std::size_t> bytes_of_network() {
+  using where = on<cpu>;
+  using training = memory_plan<model<Net, where, P>, Batch, Rule>;
+  return {training::parameters + training::buffers, training::working_copy,
+          memory_plan<predictor<Net, where, P>, Batch>::bytes, training::bytes};
+}
+
+inline std::string table_of_bytes(std::size_t samples, const std::vector<std::size_t> (&of)[3]) {
+  std::vector<std::vector<std::string>> rows{
+      {"bytes, batches of " + std::to_string(samples), "float", "double", "mixed<bf16>"}};
+  const char* const names[] = {"parameters and buffers", "their copy in 16 bits", "a predictor", "a training"};
+  for (std::size_t row = 0; row < 4; ++row)
+    rows.push_back({names[row], std::to_string(of[0][row]), std::to_string(of[1][row]), std::to_string(of[2][row])});
+  return aligned_rows(rows, 1);
+}
+
+template <class X>
+struct network_of {
+  using type = X;
+};
+template <class Net, class Where, class P>
+struct network_of<model<Net, Where, P>> {
+  using type = Net;
+};
+
+}  // namespace train::detail
+
+/// Prints two tables that describe a network, or the network of a model's type: `summary<net>(std::cout, batch<64>{})`.
+/// The first has each layer's name as in PyTorch, its type, the extents of one sample's output, its number of
+/// parameters, also frozen ones, and its FLOPs for one sample (nn::layer_summaries defines them, and has the numbers
+/// themselves). The second has bytes on a place in float, double and mixed<bf16>, which is also mixed<half> but for its
+/// scale: parameters and buffers with the padding of their arena, all of a predictor, and all of a training with
+/// `Rule`, both for batches of `Samples` samples (memory_plan).
+template <class Net, class Rule = optim::adam, std::size_t Samples = 1>
+void summary(std::ostream& out, batch<Samples> = {}) {
+  using net = typename train::detail::network_of<Net>::type;
+  using sizes = batch<Samples>;
+  const std::vector<std::size_t> bytes[] = {train::detail::bytes_of_network<net, float, sizes, Rule>(),
+                                            train::detail::bytes_of_network<net, double, sizes, Rule>(),
+                                            train::detail::bytes_of_network<net, mixed<bf16>, sizes, Rule>()};
+  out << train::detail::table_of_layers(nn::layer_summaries<net>()) << '\n'
+      << train::detail::table_of_bytes(Samples, bytes);
+}
+
+}  // namespace devplace

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/conv2d.hpp>
+#include <devplace/nn/conv_transpose2d.hpp>
+#include <devplace/nn/flatten.hpp>
+#include <devplace/nn/frozen.hpp>
+#include <devplace/nn/input.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/multi_head_attention.hpp>
+#include <devplace/nn/named.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/residual.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/train/summary.hpp>
+
+#include "support/catch.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+
+namespace {
+
+std::string numbers_of(const nn::layer_summary& layer) {
+  std::string text = layer.name + ":";
+  for (const std::size_t extent : layer.output)
+    text += " " + std::to_string(extent);
+  for (const std::size_t number : {layer.parameters, layer.frozen, layer.buffers, layer.flops})
+    text += ", " + std::to_string(number);
+  return text;
+}
+
+template <class Net>
+std::vector<std::string> numbers_of() {
+  std::vector<std::string> all;
+  for (const nn::layer_summary& layer : nn::layer_summaries<Net>())
+    all.push_back(numbers_of(layer));
+  return all;
+}
+
+}  // namespace
+
+// FLOPs are those that torch.utils.flop_counter of PyTorch 2.15 counts.
+
+TEST_CASE("layers are summarised with PyTorch's names, extents, parameters and FLOPs", "[train]") {
+  using block = nn::residual<nn::projected_by<nn::conv2d<8, 16, nn::kernel<1>>>,
+                             nn::conv2d<8, 16, nn::kernel<3>, nn::padding<1>, nn::groups<2>>, nn::relu>;
+  using cnn = nn::sequential<nn::input<1, 28, 28>,
+                             nn::named<"conv1", nn::conv2d<1, 8, nn::kernel<3>, nn::stride<2>, nn::padding<1>>>,
+                             nn::batch_norm<8>, nn::named<"block", block>, nn::flatten,
+                             nn::frozen<nn::named<"fc", nn::linear<16 * 14 * 14, 10>>>>;
+  CHECK(numbers_of<cnn>() ==
+        std::vector<std::string>{"0: 1 28 28, 0, 0, 0, 0", "conv1: 8 14 14, 80, 0, 0, 28224",
+                                 "2: 8 14 14, 16, 0, 16, 0", "block.0: 16 14 14, 592, 0, 0, 225792",
+                                 "block.1: 16 14 14, 0, 0, 0, 0", "block.shortcut.0: 16 14 14, 144, 0, 0, 50176",
+                                 "4: 3136, 0, 0, 0, 0", "fc: 10, 31370, 31370, 0, 62720"});
+  using up = nn::sequential<nn::input<16, 7, 7>, nn::conv_transpose2d<16, 4, nn::kernel<2>, nn::stride<2>>>;
+  CHECK(numbers_of<up>().back() == "1: 4 14 14, 260, 0, 0, 25088");
+  using tokens = nn::sequential<nn::input<12, 16>, nn::multi_head_attention<16, 4>, nn::linear<16, 3>>;
+  CHECK(numbers_of<tokens>()[1] == "1: 12 16, 1088, 0, 0, " + std::to_string(24576 + 9216));
+  CHECK(numbers_of<tokens>()[2] == "2: 12 3, 51, 0, 0, 1152");
+  CHECK(numbers_of<nn::linear<3, 4>>() == std::vector<std::string>{": 4, 16, 0, 0, 24"});
+}
+
+TEST_CASE("a summary is a table of layers and one of bytes by precision", "[train]") {
+  using mlp = nn::sequential<nn::linear<784, 256>, nn::relu, nn::linear<256, 10>>;
+  using model_type = dp::model<mlp, dp::on<dp::cpu>>;
+  std::ostringstream out;
+  dp::summary<model_type, dp::optim::sgd>(out, dp::batch<64>{});
+  // Biases of 10 are padded to 16. A predictor has float samples, two buffers of 64x256, one of 64x10, and a cache line
+  // of sums; in bf16 also the samples rounded.
+  constexpr std::size_t parameters = 784 * 256 + 256 + 256 * 10 + 16;
+  const auto predictor = [](std::size_t element, std::size_t rounded) {
+    return std::to_string(parameters * (4 + rounded) + 64 * (784 * (4 + rounded) + (2 * 256 + 10) * element) + 64);
+  };
+  CHECK(parameters == 203536);
+  CHECK(predictor(4, 0) == "1148544");
+  const auto training = std::to_string(dp::memory_plan<model_type, dp::batch<64>, dp::optim::sgd>::bytes);
+  const std::string text = out.str();
+  const std::string types = nn::layer_summaries<mlp>().front().type;
+  CHECK(types.find("linear<784") == 0);
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("layer  type "));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("  256         200960  401408\n1      relu "));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("  10            2570    5120\nall "));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("          203530  406528\n\nbytes, batches of 64  "));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("parameters and buffers   814144  1628288       814144\n"
+                                                      "their copy in 16 bits         0        0       407072\n"
+                                                      "a predictor             1148544  2297024      " +
+                                                      predictor(2, 2) +
+                                                      "\n"
+                                                      "a training              " +
+                                                      training + "  "));
+}
+
+TEST_CASE("a summary says how many parameters are frozen, and how large the buffers are", "[train]") {
+  std::ostringstream out;
+  dp::summary<nn::sequential<nn::linear<4, 8>, nn::batch_norm<8>, nn::frozen<nn::linear<8, 2>>>>(out);
+  CHECK_THAT(out.str(), Catch::Matchers::ContainsSubstring("\n18 of the parameters are frozen\n"
+                                                           "16 elements of buffers besides\n\nbytes, batches of 1 "));
+}
