@@ -144,8 +144,10 @@ inline T opaque(T x) {
 #endif
 #if defined(DEVPLACE_WITH_ZLIB)
   #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_zlib.hpp>
+  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_zlib.hpp>
 #else
   #define DEVPLACE_GZIP_READER <devplace/io/detail/gzip_absent.hpp>
+  #define DEVPLACE_DEFLATE_READER <devplace/io/detail/deflate_absent.hpp>
 #endif
 
 // Around a loop whose iterations do not access elements that other iterations write: allows vectorisation without

@@ -6,6 +6,7 @@
 #include <devplace/data/labelled_images.hpp>
 #include <devplace/io/dlpack.hpp>
 #include <devplace/io/npy.hpp>
+#include <devplace/io/npz.hpp>
 #include <devplace/io/safetensors.hpp>
 
 namespace dp = devplace;
@@ -42,6 +43,9 @@ void files(const matrix& x) {
 #endif
 #if defined(SAFETENSORS_WITHOUT_TYPES)  // expect: devplace: safetensors_file: the tensor's element type and extents are
   auto a = dp::safetensors_file("x.safetensors").read("weight");
+#endif
+#if defined(NPZ_WITHOUT_TYPES)  // expect: devplace: npz_file: the array's element type and extents are the template
+  auto a = dp::npz_file("x.npz").read("weight");
 #endif
 #if defined(SAFETENSORS_OF_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
   dp::write_safetensors("x.safetensors", {{"column", x.select(dp::axis<1>{}, 0)}});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <devplace/io/npy.hpp>
+#include <devplace/io/npz.hpp>
 
 #include "io/failure_of_file.hpp"
 #include "io/npy_bytes.hpp"
@@ -320,4 +321,11 @@ TEST_CASE("read_npy and write_npy say why a path cannot be used", "[io]") {
                     ContainsSubstring("cannot be read: Is a directory"));
   CHECK_THROWS_WITH(dp::write_npy(folder.file("none/x.npy"), x),
                     ContainsSubstring("cannot be created: No such file or directory"));
+}
+
+TEST_CASE("without zlib npz_file reads stored arrays, and says what compressed ones need", "[io]") {
+  const std::string folder = DEVPLACE_TEST_REFERENCE_DIR "/npz/";
+  CHECK(dp::npz_file(folder + "stored.npz").read<double, dp::extents<>>("scalar")() == 2.5);
+  CHECK_THROWS_WITH((dp::npz_file(folder + "compressed.npz").read<double, dp::extents<>>("scalar")),
+                    ContainsSubstring("Link devplace::zlib"));
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -18,6 +19,22 @@
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/error.hpp>
 #include <devplace/tensor/tensor.hpp>
+
+namespace devplace::detail::inline DEVPLACE_CONFIGURATION {
+
+/// The array of a whole .npy file. Throws file_error.
+template <element T, extents_like Extents>
+tensor<T, Extents, on<cpu>> read_npy_from(byte_source& source, std::string_view operation, std::string_view name) {
+  const stored_array array = read_npy_header(source, name);
+  constexpr const stored_type* asked = stored_type_of<T>();
+  if (array.type != asked)
+    fail_npy(name, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() + " ('" +
+                       std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
+                       ", or convert the array with .astype('" + std::string(asked->npy) + "') before np.save.");
+  return read_array<T, Extents>(source, array, operation, name);
+}
+
+}  // namespace devplace::detail::inline DEVPLACE_CONFIGURATION
 
 namespace devplace::inline DEVPLACE_CONFIGURATION {
 
@@ -38,14 +55,7 @@ auto read_npy(const std::string& path) try {
                 "read_npy<float, dextents<2>>(path); the tensor is on the CPU, and to<cuda<0>>(x) copies it.");
   if constexpr (is_type && is_shape && only) {
     detail::input_file file(path, "read_npy", !Extents::is_static);
-    const detail::stored_array array = detail::read_npy_header(file, path);
-    constexpr const detail::stored_type* asked = detail::stored_type_of<T>();
-    if (array.type != asked)
-      detail::fail_npy(path, "holds elements of type '" + std::string(array.type->npy) + "' and " + dtype_name<T>() +
-                                 " ('" + std::string(asked->npy) + "') was asked for; read it as " + array.type->name +
-                                 ", or convert the array with .astype('" + std::string(asked->npy) +
-                                 "') before np.save.");
-    return detail::read_array<T, Extents>(file, array, "read_npy", path);
+    return detail::read_npy_from<T, Extents>(file, "read_npy", path);
   } else {
     return 0;
   }
