@@ -66,30 +66,57 @@ inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
 
+/// How the tensors of a file differ from those that are wanted.
+class file_differences {
+ public:
+  explicit file_differences(const safetensors_file& file) : file_(file) {}
+
+  void append(const std::string& difference) { text_ += (text_.empty() ? "" : "; ") + difference; }
+
+  /// The file shall have this tensor, under the name `stored_as`.
+  void require(const safetensors_entry& wanted, const std::string& stored_as) {
+    names_.push_back(stored_as);
+    const safetensors_entry* const found = file_.find(stored_as);
+    if (found == nullptr)
+      append(json_string(stored_as) + " is missing");
+    else if (found->dtype != wanted.dtype || found->extents != wanted.extents)
+      append(json_string(stored_as) + " is " + described(*found) + " instead of " + described(wanted));
+  }
+  /// The file shall have no others, except for those that `left_out(entry)` names; they are not in the `owner`.
+  template <class LeftOut = bool (*)(const safetensors_entry&)>
+  void refuse_others(
+      const char* owner, LeftOut left_out = [](const safetensors_entry&) { return false; }) {
+    std::sort(names_.begin(), names_.end());
+    for (const safetensors_entry& entry : file_.tensors())
+      if (!left_out(entry) && !std::binary_search(names_.begin(), names_.end(), entry.name))
+        append(json_string(entry.name) + " is not in the " + owner);
+  }
+
+  /// All of them; empty if there are none.
+  const std::string& text() const { return text_; }
+
+ private:
+  static std::string described(const safetensors_entry& entry) {
+    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
+  }
+
+  const safetensors_file& file_;
+  std::vector<std::string> names_;
+  std::string text_;
+};
+
 /// Throws file_error unless the file has exactly these tensors; the message lists all differences.
 inline void check_fit(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
                       const std::string& path) {
-  std::string differences;
-  const auto described = [](const safetensors_entry& entry) {
-    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
-  };
-  const auto append = [&](const std::string& text) { differences += (differences.empty() ? "" : "; ") + text; };
-  std::vector<std::string_view> names;
-  for (const auto& [entry, is_buffer, at] : wanted) {
-    names.push_back(entry.name);
-    const safetensors_entry* const found = file.find(entry.name);
-    if (found == nullptr)
-      append(json_string(entry.name) + " is missing");
-    else if (found->dtype != entry.dtype || found->extents != entry.extents)
-      append(json_string(entry.name) + " is " + described(*found) + " instead of " + described(entry));
-  }
-  std::sort(names.begin(), names.end());
-  for (const safetensors_entry& entry : file.tensors())
-    if (!is_batch_count(entry) && !std::binary_search(names.begin(), names.end(), std::string_view(entry.name)))
-      append(json_string(entry.name) + " is not in the model");
-  if (!differences.empty())
-    throw file_error("load_parameters: " + in_quotes(path) + " does not fit the model, which was left unchanged: " +
-                     differences + ". Give a file of the same network and precision, or use nn::named for its names.");
+  file_differences differences(file);
+  for (const kept_parameter& kept : wanted)
+    differences.require(kept.entry, kept.entry.name);
+  differences.refuse_others("model", &is_batch_count);
+  if (!differences.text().empty())
+    throw file_error("load_parameters: " + in_quotes(path) +
+                     " does not fit the model, which was left unchanged: " + differences.text() +
+                     ". Give a file of the same network and precision, or use nn::named for its "
+                     "names.");
 }
 
 }  // namespace devplace::detail

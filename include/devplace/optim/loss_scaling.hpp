@@ -38,7 +38,7 @@ struct loss_scaling {
     f("initial_scale", initial_scale);
     f("growth_factor", growth_factor);
     f("backoff_factor", backoff_factor);
-    f("growth_interval", static_cast<double>(growth_interval));
+    f("growth_interval", growth_interval);
   }
 
  private:

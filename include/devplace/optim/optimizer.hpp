@@ -8,11 +8,14 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
 #include <devplace/optim/detail/replica_update.hpp>
+#include <devplace/optim/detail/whole_state.hpp>
 #include <devplace/optim/optimizer_concept.hpp>
+#include <devplace/optim/optimizer_state.hpp>
 #include <devplace/optim/option_groups.hpp>
 #include <devplace/place/detail/refusal.hpp>
 #include <devplace/place/placement.hpp>
@@ -109,6 +112,8 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
  public:
   /// The models that it can update.
   using model_type = model<Net, Where, P>;
+  /// The hyperparameters' type.
+  using rule_type = Rule;
 
   /// Initialises the state to zero on every place of the model. Throws argument_error for invalid hyperparameters.
   /// Waits for the places and throws earlier failures of them.
@@ -230,6 +235,29 @@ class optimizer<Rule, model<Net, Where, P>, Who> {
 
   /// Number of enqueued steps.
   std::int64_t steps() const { return steps_; }
+
+  /// The whole state on the host; of several processes this one's, with zeros for what the others have. After work
+  /// that was enqueued before.
+  template <detail::configured = detail::configuration>
+  optim::optimizer_state<Rule, T> state() const {
+    const std::vector<std::byte> memory(options::count * optim::step_memory_bytes);
+    optim::optimizer_state<Rule, T> whole{rule_, steps_, {}, memory, memory};
+    whole.arenas.assign(Rule::state_arenas, std::vector<T>(elements));
+    for (std::size_t k = 0; k < (has_shares ? places : 1); ++k)
+      for (const auto& part : states_[k])
+        optim::detail::read_part<backend_type>(mesh::ordinals[k], part, whole);
+    return whole;
+  }
+  /// Goes on from a state that state() gave for an optimizer of this rule, network and precision on any placement.
+  template <detail::configured = detail::configuration>
+  void restore(const optim::optimizer_state<Rule, T>& from) {
+    from.rule.validate();
+    for (std::size_t k = 0; k < updating_places; ++k)
+      for (auto& part : states_[k])
+        optim::detail::write_part<backend_type>(mesh::ordinals[k], part, from);
+    rule_ = from.rule;
+    steps_ = from.steps;
+  }
 
  private:
   Rule rule_;

@@ -82,6 +82,9 @@ struct working_step_arguments : Arguments {
 /// A rule whose step also takes grouped_step_arguments says so by `static constexpr bool takes_groups = true`; without
 /// it, it cannot train networks with nn::learning_rate_times or parameters that do not decay.
 ///
+/// A rule may have `void for_each_option(auto&& f) const`, which calls f(name, member) for each hyperparameter:
+/// processes compare them, and checkpoints of a training keep and restore them.
+///
 /// A rule for mixed<half>, where a trainer skips steps whose gradients are not finite, has `static constexpr bool
 /// skips_steps = true`: if `skip` is not null and `*skip` is not 0, a step leaves parameters and state as they are, and
 /// does not count for the factors of later steps.

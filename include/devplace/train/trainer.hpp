@@ -19,6 +19,7 @@
 #include <devplace/train/detail/training.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/step_loss.hpp>
+#include <devplace/train/training_state.hpp>
 
 namespace devplace {
 
@@ -217,6 +218,21 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   void reset_mean_loss() {
     training_.reset_mean_loss();
   }
+
+  /// All that the training goes on from, on the host, for checkpoints (train/checkpoint.hpp): a trainer of the same
+  /// network, precision and rule, on any placement and with any policy, goes on from it with restore(). Options of the
+  /// loss and of clip() are not part of it. Both wait for the places and throw their failures, and throw error between
+  /// the batches of one accumulation. Across processes all call them.
+  ///@{
+  template <detail::configured = detail::configuration>
+  auto state() {
+    return training_.state();
+  }
+  template <detail::configured = detail::configuration>
+  void restore(const train::training_state<Rule, typename roles::parameter>& from) {
+    training_.restore(from);
+  }
+  ///@}
 
   /// The optimizer, for its hyperparameters: `step.optimizer().rule().learning_rate = ...`.
   optimizer_type& optimizer() { return training_.optimizer(); }

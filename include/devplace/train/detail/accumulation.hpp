@@ -41,6 +41,17 @@ void check_accumulation(runtime::model_state<S>& state, accumulation& a) {
   }
 }
 
+/// The same, and waits for the places; throws if batches were accumulated since the last update.
+template <class Backend, class S>
+void wait_between_updates(runtime::model_state<S>& state, accumulation& a) {
+  check_accumulation<Backend>(state, a);
+  if (a.batches != 0)
+    throw error(
+        "trainer: batches have been accumulated whose gradients are not part of a training's state; save and load it "
+        "after an update, or call flush() first.");
+  runtime::settle<Backend>(state);
+}
+
 /// Drops the accumulated gradients unless done() is called: after an exception only some places have added theirs.
 template <class S>
 class step_guard {

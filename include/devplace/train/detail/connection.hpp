@@ -111,6 +111,9 @@ class connection {
     }
   }
 
+  /// Whether a process has shares of the optimizer's state alone.
+  static constexpr bool shares_over_processes = updates_shares && spans_processes<Where>;
+
   /// The participants of this process.
   template <devplace::detail::configured = devplace::detail::configuration>
   devplace::participants participants() const {

@@ -27,7 +27,9 @@
 #include <devplace/train/detail/planning.hpp>
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
+#include <devplace/train/detail/whole_training.hpp>
 #include <devplace/train/step_loss.hpp>
+#include <devplace/train/training_state.hpp>
 
 namespace devplace::train::detail {
 
@@ -199,10 +201,9 @@ class training {
     for (std::size_t k = 0; k < places; ++k) {
       // Across processes pending batches are known here only after their update.
       const bool more = !spans_processes<Where> && (memory_[k].counts || accumulation_.batches != 0);
-      double totals[4];
-      devplace::detail::copy_out<backend_type>(replica(k).ordinal, totals, memory_[k].totals(), sizeof totals);
+      const auto totals = read_losses<backend_type>(replica(k).ordinal, memory_[k], more);
       for (std::size_t i = 0; i < 2; ++i)
-        sum[i] += more ? totals[i] + totals[i + 2] : totals[i];
+        sum[i] += totals[i];
     }
     return runtime::loss_from<double>(sum[0], sum[1], reduction::mean);
   }
@@ -212,6 +213,23 @@ class training {
     for (std::size_t k = 0; k < places; ++k)
       devplace::detail::for_each_index<backend_type>(replica(k).ordinal, 4, 4,
                                                      runtime::zero_functor<double>{memory_[k].totals()});
+  }
+
+  template <configured = configuration>
+  training_state<Rule, T> state() {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    wait_between_updates<backend_type>(state, accumulation_);
+    return read_training<backend_type>(state, optimizer_, memory_, scaling_, connection_);
+  }
+  template <configured = configuration>
+  void restore(const training_state<Rule, T>& from) {
+    auto& state = own_state();
+    const runtime::sole_use use(state);
+    wait_between_updates<backend_type>(state, accumulation_);
+    write_training<backend_type>(state, optimizer_, memory_, scaling_, from);
+    runtime::settle<backend_type>(state);
+    compared_ = false;
   }
 
   optimizer_type& optimizer() { return optimizer_; }

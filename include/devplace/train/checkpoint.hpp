@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that keep checkpoints of a training include it, or train/checkpoints.hpp.
+
+#include <cstddef>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/parameters.hpp>
+#include <devplace/io/safetensors.hpp>
+#include <devplace/optim/option_groups.hpp>
+#include <devplace/parallel/process_group.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/detail/type_text.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/tensor/precision.hpp>
+#include <devplace/train/detail/checkpoint_text.hpp>
+#include <devplace/train/trainer.hpp>
+#include <devplace/train/training_state.hpp>
+
+namespace devplace {
+
+/// How far a training has come: `batches.epoch(at.epoch, at.batch)` are the batches that follow.
+struct training_position {
+  int epoch = 0;          ///< the epoch, counted from 0
+  std::size_t batch = 0;  ///< number of its batches that were trained
+
+  /// Whether both are equal.
+  friend bool operator==(const training_position&, const training_position&) = default;
+};
+
+}  // namespace devplace
+
+namespace devplace::train::detail {
+
+/// The version of the format of checkpoints.
+inline constexpr const char* checkpoint_version = "1";
+
+/// A tensor of a checkpoint, and its elements in a training's state on the host.
+struct checkpoint_tensor {
+  safetensors_entry entry;
+  void* data;
+};
+
+/// A training's state of the right sizes, to be filled.
+template <class Net, class Rule, class T>
+training_state<Rule, T> empty_training(const Rule& rule) {
+  using plan = runtime::network_plan<Net>;
+  const std::vector<std::byte> memory(optim::option_groups<Net, Rule>::count * optim::step_memory_bytes);
+  training_state<Rule, T> whole{0, 0, {}, {}, {rule, 0, {}, memory, memory}, {}, {}, {}};
+  whole.parameters.resize(plan::arena_elements);
+  whole.buffers.resize(plan::buffer_elements);
+  whole.optimizer.arenas.assign(Rule::state_arenas, std::vector<T>(plan::parameter_elements));
+  return whole;
+}
+
+/// The tensors of a checkpoint: parameters and buffers with the names that save_parameters gives them, and the state of
+/// the optimizer, `optimizer/0/fc1.weight`.
+template <class Net, class Rule, class T>
+std::vector<checkpoint_tensor> tensors_of(training_state<Rule, T>& whole) {
+  std::vector<checkpoint_tensor> result;
+  const auto kept = devplace::detail::kept_parameters<Net, T>();
+  for (const devplace::detail::kept_parameter& of : kept)
+    result.push_back({of.entry, of.in(whole.parameters.data(), whole.buffers.data())});
+  for (std::size_t i = 0; i < whole.optimizer.arenas.size(); ++i)
+    for (const devplace::detail::kept_parameter& of : kept) {
+      if (of.is_buffer || of.at >= runtime::network_plan<Net>::parameter_elements) continue;  // frozen ones follow
+      result.push_back({of.entry, whole.optimizer.arenas[i].data() + of.at});
+      result.back().entry.name = "optimizer/" + std::to_string(i) + "/" + of.entry.name;
+    }
+  const auto append = [&](const char* name, std::vector<std::byte>& bytes) {
+    result.push_back({{name, "U8", {bytes.size()}, 0, bytes.size()}, bytes.data()});
+  };
+  append("optimizer/step_memory", whole.optimizer.step_memory);
+  append("optimizer/sent", whole.optimizer.sent);
+  return result;
+}
+
+/// The checksum of a checkpoint: of its metadata but the checksum itself, and of its tensors.
+inline std::string checksum_of(const safetensors_metadata& metadata, const std::vector<checkpoint_tensor>& tensors) {
+  checksum sum;
+  for (const auto& [key, value] : metadata) {
+    if (key == "checksum") continue;
+    sum.add(key);
+    sum.add(value);
+  }
+  for (const auto& [entry, data] : tensors)
+    sum.add(data, entry.bytes);
+  return sum.text();
+}
+
+template <class P, class Rule, class T>
+safetensors_metadata metadata_of(const training_state<Rule, T>& whole, const training_position& at) {
+  safetensors_metadata result{{"format", "pt"},
+                              {"checkpoint", checkpoint_version},
+                              {"precision", devplace::detail::type_text<P>()},
+                              {"optimizer", devplace::detail::type_text<Rule>()},
+                              {"epoch", number_text(at.epoch)},
+                              {"batch", number_text(at.batch)},
+                              {"seed", number_text(whole.seed)},
+                              {"passes", number_text(whole.passes)},
+                              {"optimizer.steps", number_text(whole.optimizer.steps)}};
+  add_options(result, "optimizer.", whole.optimizer.rule);
+  std::string losses;
+  for (const double sum : whole.losses)
+    losses.append(losses.empty() ? "" : " ").append(number_text(sum));
+  result.emplace_back("losses", losses);
+  if constexpr (scales_losses<P>) {
+    result.emplace_back("scaler.scale", number_text(whole.scaler.scale));
+    result.emplace_back("scaler.growth_tracker", number_text(whole.scaler.growth_tracker));
+    result.emplace_back("scaler.skipped_steps", number_text(whole.scaler.skipped_steps));
+    add_options(result, "scaler.", whole.scaling);
+  }
+  return result;
+}
+
+/// Reads the numbers of a checkpoint. Throws file_error.
+template <class P, class Rule, class T>
+training_position read_numbers(training_state<Rule, T>& whole, const checkpoint_texts& from) {
+  whole.seed = from.number<std::uint64_t>("seed");
+  whole.passes = from.number<std::uint64_t>("passes");
+  whole.optimizer.steps = from.number<std::int64_t>("optimizer.steps");
+  set_options(whole.optimizer.rule, "optimizer.", from);
+  whole.losses = from.numbers("losses");
+  if (whole.losses.size() % 2 != 0) from.fail("has a sum of losses without its weights");
+  if constexpr (scales_losses<P>) {
+    whole.scaler = {from.number<double>("scaler.scale"), from.number<std::int64_t>("scaler.growth_tracker"),
+                    from.number<std::int64_t>("scaler.skipped_steps")};
+    set_options(whole.scaling, "scaler.", from);
+  }
+  return {from.number<int>("epoch"), from.number<std::size_t>("batch")};
+}
+
+/// Throws file_error, which lists all differences, unless the file is a checkpoint of a training with these tensors.
+template <class P, class Rule>
+void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
+               const std::vector<checkpoint_tensor>& wanted, const std::string& path) {
+  const std::string* const version = texts.find("checkpoint");
+  if (version == nullptr)
+    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
+                     " is no checkpoint of a training; read parameters alone by load_parameters.");
+  if (*version != checkpoint_version)
+    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) + " has version " + *version +
+                     " of the format of checkpoints, and this version of devplace reads version " + checkpoint_version +
+                     ". Use the version that has written it, or read its parameters alone by load_parameters.");
+  devplace::detail::file_differences differences(file);
+  const auto compare = [&](const char* what, const std::string& own) {
+    if (texts.text(what) != own)
+      differences.append(std::string(what) + " is " + texts.text(what) + " instead of " + own);
+  };
+  compare("precision", devplace::detail::type_text<P>());
+  compare("optimizer", devplace::detail::type_text<Rule>());
+  for (const checkpoint_tensor& tensor : wanted)
+    differences.require(tensor.entry, tensor.entry.name);
+  differences.refuse_others("training");
+  if (!differences.text().empty())
+    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
+                     " does not fit the training, which was left unchanged: " + differences.text() +
+                     ". Make the model and the trainer as those that were saved, or load parameters alone by "
+                     "load_parameters.");
+}
+
+}  // namespace devplace::train::detail
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Writes all that a training goes on from to a file: parameters, buffers, the optimizer's state, steps and
+/// hyperparameters, the scale of losses and its counts in mixed<half>, the model's seed and passes, from which random
+/// layers draw, the mean loss, and how far the program has come. Options of the loss and of clipping, and the loader's,
+/// are the program's. The state is stored whole, whatever the placement and the policy; it is copied to the host first.
+/// The file is in the format safetensors, parameters under their names (docs/files.md); it replaces an old one when it
+/// is complete and on the disk, so that a program that is killed leaves the old file or the new one. Waits for the
+/// places. Across processes all call it, and the first one writes. Throws file_error, failures of the places, and error
+/// between the batches of one accumulation.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches,
+          detail::configured = detail::configuration>
+void save_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
+                     const training_position& at, const std::string& path) try {
+  auto whole = step.state();
+  if (spans_processes<Where> && !is_main_process()) return;
+  const auto tensors = train::detail::tensors_of<Net>(whole);
+  safetensors_metadata metadata = train::detail::metadata_of<P>(whole, at);
+  metadata.emplace_back("checksum", train::detail::checksum_of(metadata, tensors));
+  std::vector<detail::safetensors_source> sources;
+  for (const auto& [entry, data] : tensors)
+    sources.push_back({entry, data});
+  detail::write_safetensors_file(path, "save_checkpoint", sources, metadata);
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the checkpoint");
+}
+
+/// Makes a training go on from a file that save_checkpoint has written, on any placement and with any policy, and
+/// returns how far it had come. With the same placement, policy, batches and program the steps that follow give the
+/// bits of a training that was not interrupted. Throws file_error if the file is damaged, of which every byte is
+/// checked, or if network, precision or optimizer are others, with all differences; the training is unchanged then.
+/// Across processes all call it and each reads the file.
+template <class Net, class Where, class P, class Loss, class Rule, class Policy, std::size_t Batches,
+          detail::configured = detail::configuration>
+training_position load_checkpoint(trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>>& step,
+                                  const std::string& path) try {
+  const safetensors_file file(path);
+  const train::detail::checkpoint_texts texts(file.metadata(), path);
+  auto whole =
+      train::detail::empty_training<Net, Rule, typename precision_traits<P>::parameter>(step.optimizer().rule());
+  const auto tensors = train::detail::tensors_of<Net>(whole);
+  train::detail::check_fit<P, Rule>(file, texts, tensors, path);
+  for (const auto& [entry, data] : tensors)
+    file.read_elements(*file.find(entry.name), data);
+  if (train::detail::checksum_of(file.metadata(), tensors) != texts.text("checksum"))
+    texts.fail("does not have the contents that were written");
+  const training_position at = train::detail::read_numbers<P>(whole, texts);
+  step.restore(whole);
+  return at;
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the checkpoint");
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that keep checkpoints of a training include it.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/config.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/parallel/process_group.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/train/checkpoint.hpp>
+#include <devplace/train/detail/checkpoint_folder.hpp>
+
+namespace devplace {
+
+/// How many checkpoints a folder keeps.
+struct checkpoints_options {
+  std::size_t keep = 3;  ///< at least 1; two or more survive a disk that damages one
+};
+
+/// The checkpoints of one training in a folder, of which the newest are kept:
+/// ```
+/// const dp::checkpoints saved{"run7", {.keep = 3}};
+/// dp::training_position at = saved.resume(step);
+/// for (; at.epoch < epochs; at = {at.epoch + 1, 0}) {
+///   if (at.batch == 0) step.reset_mean_loss();
+///   for (const auto& [images, labels] : batches.epoch(at.epoch, at.batch)) {
+///     step(images, labels);
+///     if (++at.batch % 100 == 0) saved.save(step, at);
+///   }
+/// }
+/// ```
+/// Started again after it was killed, the program goes on from the newest checkpoint and gives the bits of a run that
+/// was not interrupted. One training at a time uses a folder.
+class checkpoints {
+ public:
+  /// Makes the folder if it does not exist. Throws file_error, and argument_error if none were kept.
+  explicit checkpoints(const std::string& folder, const checkpoints_options& options = {})
+      : folder_(folder), keep_(options.keep) {
+    if (keep_ == 0) throw argument_error("checkpoints: the option keep is 0; keep at least 1, as in {.keep = 3}.");
+  }
+
+  /// Their paths, the newest first, for load_checkpoint.
+  std::vector<std::string> paths() const { return folder_.paths(); }
+
+  /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest.
+  template <class Trainer, detail::configured = detail::configuration>
+  void save(Trainer& step, const training_position& at) const {
+    save_checkpoint(step, at, folder_.next_path());
+    if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process()) folder_.keep(keep_);
+  }
+
+  /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
+  /// start, and nothing is changed, if there is none yet. Throws file_error if the newest one is damaged or does not
+  /// fit; the message names the one before it.
+  template <class Trainer, detail::configured = detail::configuration>
+  [[nodiscard]] training_position resume(Trainer& step) const {
+    const std::vector<std::string> all = paths();
+    if (all.empty()) return {};
+    try {
+      return load_checkpoint(step, all[0]);
+    } catch (const file_error& failure) {
+      if (all.size() == 1) throw;
+      constexpr std::size_t prefix = std::string_view("devplace: ").size();
+      throw file_error(std::string(failure.what()).substr(prefix) + " The checkpoint before it is " +
+                       detail::in_quotes(all[1]) +
+                       ": move the newest one away to resume from that, or give its path to load_checkpoint.");
+    }
+  }
+
+ private:
+  train::detail::checkpoint_folder folder_;
+  std::size_t keep_;
+};
+
+}  // namespace devplace

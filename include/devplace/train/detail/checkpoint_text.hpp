@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/safetensors.hpp>
+#include <devplace/place/error.hpp>
+
+namespace devplace::train::detail {
+
+/// A checksum of texts and data in their order. It finds damage, not intent: any single word that changed changes it.
+class checksum {
+ public:
+  void add(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const unsigned char*>(data);
+    mix(bytes);
+    for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t), from += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, from, sizeof word);
+      mix(word);
+    }
+    std::uint64_t rest = 0;
+    if (bytes != 0) std::memcpy(&rest, from, bytes);
+    mix(rest);
+  }
+  void add(std::string_view text) { add(text.data(), text.size()); }
+  std::string text() const {
+    char digits[16];
+    const char* const end = std::to_chars(digits, digits + sizeof digits, value_, 16).ptr;
+    return std::string(static_cast<const char*>(digits), end);
+  }
+
+ private:
+  void mix(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15;
+    value_ ^= value_ >> 29;
+  }
+
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+/// A number as text from which the same number is read.
+template <class Number>
+std::string number_text(Number number) {
+  if constexpr (std::is_same_v<Number, bool>) {
+    return number ? "true" : "false";
+  } else {
+    char digits[32];
+    const char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    return std::string(static_cast<const char*>(digits), end);
+  }
+}
+
+/// Reads a whole text as a number; false if it is none.
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  if constexpr (std::is_same_v<Number, bool>) {
+    number = text == "true";
+    return number || text == "false";
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+}
+
+/// The texts of a checkpoint by their keys, and what differs from the training that is to go on from it.
+class checkpoint_texts {
+ public:
+  checkpoint_texts(const safetensors_metadata& metadata, std::string_view path) : metadata_(metadata), path_(path) {}
+
+  /// The text of a key; null if there is none.
+  const std::string* find(std::string_view key) const {
+    for (const auto& [name, value] : metadata_)
+      if (name == key) return &value;
+    return nullptr;
+  }
+  const std::string& text(std::string_view key) const {
+    if (const std::string* const value = find(key)) return *value;
+    fail("has no " + std::string(key) + " in its metadata");
+  }
+  template <class Number>
+  Number number(std::string_view key) const {
+    Number result{};
+    if (!read_number(text(key), result))
+      fail("has " + devplace::detail::in_quotes(text(key)) + " as " + std::string(key) + " in its metadata");
+    return result;
+  }
+  /// Numbers with spaces between them.
+  std::vector<double> numbers(std::string_view key) const {
+    std::vector<double> result;
+    std::string_view rest = text(key);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      if (!read_number(rest.substr(0, end), result.emplace_back())) fail("has no numbers as " + std::string(key));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return result;
+  }
+  [[noreturn]] void fail(const std::string& found) const {
+    throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path_) + " " + found +
+                     ". It is damaged, or was written by another version of devplace; load the checkpoint before it.");
+  }
+
+ private:
+  const safetensors_metadata& metadata_;
+  std::string_view path_;
+};
+
+/// Adds the options of a rule that has for_each_option.
+template <class Options>
+void add_options(safetensors_metadata& to, const std::string& prefix, const Options& options) {
+  if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
+    options.for_each_option([&](const char* name, const auto& value) {
+      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
+        to.emplace_back(prefix + name, number_text(value));
+    });
+}
+
+/// Sets the options that for_each_option passes as references to members of the object; copies of members, and
+/// constants, cannot be set.
+template <class Options>
+void set_options(Options& options, const std::string& prefix, const checkpoint_texts& from) {
+  if constexpr (requires { options.for_each_option([](const char*, const auto&) {}); })
+    options.for_each_option([&](const char* name, const auto& value) {
+      using number = std::remove_cvref_t<decltype(value)>;
+      if constexpr (std::is_arithmetic_v<number>) {
+        const std::less<const void*> before;
+        const bool is_member = !before(&value, &options) && before(&value, &options + 1);
+        const auto stored = from.number<number>(prefix + name);
+        if (is_member) const_cast<number&>(value) = stored;
+      }
+    });
+}
+
+}  // namespace devplace::train::detail

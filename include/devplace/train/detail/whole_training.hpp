@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/wait_for_replicas.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/train/detail/scaling.hpp>
+#include <devplace/train/detail/step.hpp>
+#include <devplace/train/training_state.hpp>
+
+namespace devplace::train::detail {
+
+/// A place's sums of losses and weights since the last reset; `pending`: with those of the batches after the last
+/// update.
+template <class Backend, class T>
+std::array<double, 2> read_losses(int ordinal, const step_memory<T>& memory, bool pending) {
+  double totals[4];
+  devplace::detail::copy_out<Backend>(ordinal, totals, memory.totals(), sizeof totals);
+  if (!pending) return {totals[0], totals[1]};
+  return {totals[0] + totals[2], totals[1] + totals[3]};
+}
+
+/// Completes an arena of which each process has its places' shares: by what copies the parameters to all places.
+template <class Backend, class S, class Connection, class T>
+void gather_arena(const runtime::model_state<S>& state, Connection& connection, std::vector<T>& arena) {
+  runtime::model_state<S> gathered;
+  gathered.ordinals = state.ordinals;
+  const std::size_t bytes = arena.size() * sizeof(T);
+  for (const runtime::replica<S>& r : state.replicas) {
+    runtime::replica<S>& to = gathered.replicas.emplace_back();
+    to.ordinal = r.ordinal;
+    to.parameters = devplace::detail::allocate<Backend>(r.ordinal, bytes, memory_purpose::workspace);
+    devplace::detail::copy_in<Backend>(r.ordinal, to.parameters.data(), arena.data(), bytes);
+  }
+  connection.spread(gathered);
+  devplace::detail::wait_for_replicas<Backend>(gathered.ordinals);
+  devplace::detail::copy_out<Backend>(gathered.ordinals.front(), arena.data(),
+                                      gathered.replicas.front().parameters.data(), bytes);
+}
+
+/// Copies a training to the host whose places are idle and have accumulated no batches.
+template <class Backend, class S, class Optimizer, class T, std::size_t Places, bool Scales, class Connection>
+auto read_training(const runtime::model_state<S>& state, const Optimizer& optimizer,
+                   const std::array<step_memory<T>, Places>& memory, [[maybe_unused]] const scaling<Scales>& scaled,
+                   [[maybe_unused]] Connection& connection) {
+  const runtime::replica<S>& first = state.replicas.front();
+  const auto copied = [&](const devplace::detail::memory_block& arena) {
+    std::vector<T> values(arena.bytes() / sizeof(T));
+    devplace::detail::copy_out<Backend>(first.ordinal, values.data(), arena.data(), arena.bytes());
+    return values;
+  };
+  training_state<typename Optimizer::rule_type, T> result{
+      state.seed, state.step, copied(first.parameters), copied(first.buffers), optimizer.state(), {}, {}, {}};
+  if constexpr (Connection::shares_over_processes)
+    for (auto& arena : result.optimizer.arenas)
+      gather_arena<Backend>(state, connection, arena);
+  for (std::size_t k = 0; k < Places; ++k)
+    for (const double sum : read_losses<Backend>(state.replicas[k].ordinal, memory[k], memory[k].counts))
+      result.losses.push_back(sum);
+  if constexpr (Scales) {
+    result.scaling = scaled.options;
+    result.scaler = read_scale<Backend>(first.ordinal, memory[0]);
+  }
+  return result;
+}
+
+/// Throws unless a training with these arenas can go on from `from`.
+template <class S, class Rule, class T>
+void require_fit(const runtime::model_state<S>& state, const training_state<Rule, T>& from) {
+  from.optimizer.rule.validate();
+  const runtime::replica<S>& r = state.replicas.front();
+  bool fits = from.parameters.size() * sizeof(T) == r.parameters.bytes() &&
+              from.buffers.size() * sizeof(T) == r.buffers.bytes() &&
+              from.optimizer.arenas.size() == Rule::state_arenas;
+  for (const auto& arena : from.optimizer.arenas)
+    fits = fits && arena.size() == state.trained_elements;
+  if (!fits)
+    throw argument_error(
+        "trainer: the state is that of a training of another network; restore what a trainer of the "
+        "same network gave.");
+}
+
+/// Makes an idle training of the same types, on any placement, go on from `from`.
+template <class Backend, class S, class Optimizer, class Rule, class T, std::size_t Places, bool Scales>
+void write_training(runtime::model_state<S>& state, Optimizer& optimizer, std::array<step_memory<T>, Places>& memory,
+                    [[maybe_unused]] scaling<Scales>& scaled, const training_state<Rule, T>& from) {
+  require_fit(state, from);
+  if constexpr (Scales) {
+    from.scaling.validate();
+    require_scaler_state(from.scaler);
+  }
+  state.seed = from.seed;
+  state.step = from.passes;
+  ++state.updates;  // what forward saved before is stale
+  state.working_copies_are_old = true;
+  std::array<double, 4> totals[Places] = {};
+  const std::size_t places = from.losses.size() / 2;
+  for (std::size_t k = 0; k < places; ++k)
+    for (std::size_t i = 0; i < 2; ++i)
+      totals[places == Places ? k : 0][i] += from.losses[2 * k + i];
+  for (std::size_t k = 0; k < Places; ++k) {
+    const runtime::replica<S>& r = state.replicas[k];
+    devplace::detail::copy_in<Backend>(r.ordinal, r.parameters.data(), from.parameters.data(), r.parameters.bytes());
+    devplace::detail::copy_in<Backend>(r.ordinal, r.buffers.data(), from.buffers.data(), r.buffers.bytes());
+    devplace::detail::copy_in<Backend>(r.ordinal, memory[k].totals(), totals[k].data(), sizeof totals[k]);
+    memory[k].counts = false;
+  }
+  optimizer.restore(from.optimizer);
+  if constexpr (Scales) {
+    scaled.options = from.scaling;
+    set_scale<Backend>(state, memory, from.scaler);
+  }
+}
+
+}  // namespace devplace::train::detail

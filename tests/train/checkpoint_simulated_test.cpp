@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A training that goes on from a checkpoint has the bits of one that was not interrupted; damaged files and those of
+// other trainings are refused.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <ratio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <devplace/nn/batch_norm.hpp>
+#include <devplace/nn/cross_entropy.hpp>
+#include <devplace/nn/dropout.hpp>
+#include <devplace/nn/frozen.hpp>
+#include <devplace/nn/linear.hpp>
+#include <devplace/nn/relu.hpp>
+#include <devplace/nn/sequential.hpp>
+#include <devplace/optim/adam.hpp>
+#include <devplace/optim/sgd.hpp>
+#include <devplace/parallel/check_replicas.hpp>
+#include <devplace/train/checkpoints.hpp>
+#include <devplace/train/trainer.hpp>
+
+#include "support/catch.hpp"
+#include "support/in_child.hpp"
+#include "support/replicas.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/training_data.hpp"
+
+namespace dp = devplace;
+namespace nn = devplace::nn;
+using dp::test::distribute;
+using dp::test::parameters_of;
+using support::temporary_folder;
+
+namespace {
+
+/// With buffers, random numbers and parameters without state of the optimizer.
+using resumed_net = nn::sequential<nn::frozen<nn::linear<6, 8>>, nn::batch_norm<8>, nn::relu,
+                                   nn::dropout<std::ratio<1, 5>>, nn::linear<8, 3>>;
+using resumed_cpu = dp::on<dp::cpu>;
+using resumed_device = dp::on<dp::cuda<0>>;
+using resumed_replicas = dp::replicated<0, 1, 2>;
+using in_half = dp::mixed<dp::half>;
+
+constexpr dp::optim::adam resumed_adam{.learning_rate = 0.02, .weight_decay = 0.01};
+constexpr int all_steps = 9, steps_before = 4;
+
+/// A model and its trainer; the seed of one that goes on from a checkpoint does not matter.
+template <class Where, class P, class Policy = dp::collective::all_reduce<>>
+struct resumed_training {
+  dp::model<resumed_net, Where, P> model;
+  dp::trainer<dp::model<resumed_net, Where, P>, nn::cross_entropy, dp::optim::adam, Policy> step;
+
+  explicit resumed_training(std::uint64_t seed, const dp::optim::adam& rule = resumed_adam)
+      : model(dp::seed{seed}), step(model, nn::cross_entropy{}, rule) {
+    if constexpr (std::is_same_v<P, in_half>) step.scale_losses({.initial_scale = 1 << 21, .growth_interval = 3});
+  }
+  /// Steps on batches of several sizes, with a rate that changes; in mixed<half> the first gradients are not finite.
+  void run(int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const auto x = dp::test::integer_samples<float, 6>(7 + 5 * static_cast<std::size_t>(i % 3));
+      step(distribute<Where>(x), distribute<Where>(dp::test::square_labels(x.extent(0), 3)));
+      if (i == 1) step.optimizer().rule().learning_rate *= 0.3;
+    }
+  }
+  /// All that later steps depend on, and the mean loss.
+  std::vector<double> result() {
+    const auto state = step.state();
+    std::vector<double> all(state.parameters.begin(), state.parameters.end());
+    all.insert(all.end(), state.buffers.begin(), state.buffers.end());
+    for (const auto& arena : state.optimizer.arenas)
+      all.insert(all.end(), arena.begin(), arena.end());
+    const double mean_loss = step.mean_loss();
+    all.insert(all.end(), {std::isnan(mean_loss) ? -1 : mean_loss, state.optimizer.rule.learning_rate,
+                           state.scaler.scale, static_cast<double>(state.scaler.growth_tracker),
+                           static_cast<double>(state.scaler.skipped_steps), static_cast<double>(state.passes)});
+    dp::check_replicas(model);
+    return all;
+  }
+};
+
+template <class Where, class P, class To = Where, class Policy = dp::collective::all_reduce<>>
+void check_resumed() {
+  const temporary_folder folder;
+  const std::string path = folder.file("x.safetensors");
+  resumed_training<Where, P, Policy> whole(1);
+  whole.run(0, steps_before);
+  dp::save_checkpoint(whole.step, {3, 4}, path);
+  const auto before = whole.result();
+  whole.run(steps_before, all_steps);
+  const auto expected = whole.result();
+  CHECK_FALSE(before == expected);
+  if (std::is_same_v<P, in_half>) CHECK(whole.step.state().scaler.skipped_steps > 0);
+
+  resumed_training<To, P> resumed(2);
+  resumed.run(0, 1);
+  CHECK(dp::load_checkpoint(resumed.step, path) == dp::training_position{3, 4});
+  CHECK(resumed.model.state().seed == 1);
+  if constexpr (std::is_same_v<Where, To>) {
+    CHECK((resumed.result() == before));
+    resumed.run(steps_before, all_steps);
+    CHECK((resumed.result() == expected));
+  } else {
+    // Sums of losses of several places are added when they become those of one.
+    auto all = resumed.result();
+    const std::size_t mean = all.size() - 6;
+    CHECK(all.at(mean) == Catch::Approx(before.at(mean)));
+    all[mean] = before[mean];
+    CHECK((all == before));
+  }
+}
+
+/// What load_checkpoint throws; the training must not change.
+template <class Training>
+std::string failure_of_load(Training& training, const std::string& path) {
+  const auto before = training.result();
+  try {
+    dp::load_checkpoint(training.step, path);
+  } catch (const dp::file_error& error) {
+    CHECK((training.result() == before));
+    return error.what();
+  }
+  return "loaded without an error";
+}
+
+}  // namespace
+
+TEST_CASE("a training that goes on from a checkpoint has the bits of one that was not interrupted", "[train]") {
+  SECTION("on the CPU") {
+    check_resumed<resumed_cpu, float>();
+  }
+  SECTION("on a device") {
+    check_resumed<resumed_device, float>();
+  }
+  SECTION("on several devices") {
+    check_resumed<resumed_replicas, float>();
+  }
+  SECTION("in mixed<half> on the CPU") {
+    check_resumed<resumed_cpu, in_half>();
+  }
+  SECTION("in mixed<half> on several devices") {
+    check_resumed<resumed_replicas, in_half>();
+  }
+  SECTION("from several devices to the CPU") {
+    check_resumed<resumed_replicas, float, resumed_cpu>();
+  }
+  SECTION("from shares of the state to the whole") {
+    using shares = dp::collective::sharded_all_reduce<>;
+    check_resumed<resumed_replicas, float, resumed_cpu, shares>();
+    const temporary_folder folder;
+    resumed_training<resumed_replicas, float> whole(1);
+    whole.run(0, steps_before);
+    dp::save_checkpoint(whole.step, {}, folder.file("x"));
+    resumed_training<resumed_replicas, float, shares> shared(2);
+    static_cast<void>(dp::load_checkpoint(shared.step, folder.file("x")));
+    CHECK((shared.result() == whole.result()));
+    whole.run(steps_before, all_steps);
+    shared.run(steps_before, all_steps);
+    CHECK((shared.result() == whole.result()));
+  }
+}
+
+TEST_CASE("a checkpoint of another training lists all differences and changes nothing", "[train]") {
+  const temporary_folder folder;
+  const std::string path = folder.file("x");
+  dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> other{dp::seed{1}};
+  dp::trainer step{other, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1, .nesterov = false}};
+  dp::save_checkpoint(step, {}, path);
+  resumed_training<resumed_cpu, in_half> training(1);
+  const std::string failure = failure_of_load(training, path);
+  INFO(failure);
+  const auto has = [&](std::string_view text) { return failure.find(text) != std::string::npos; };
+  CHECK(has("load_checkpoint: '" + path + "' does not fit the training, which was left unchanged: precision is "));
+  CHECK(has("optimizer is devplace::optim::sgd instead of devplace::optim::adam;"));
+  CHECK(has("\"4.weight\" is missing; "));
+  CHECK(has("\"optimizer/0/0.weight\" is not in the training"));
+  CHECK(has("\"1.running_mean\" is missing"));
+
+  dp::save_parameters(training.model, path);
+  CHECK(failure_of_load(training, path).find("is no checkpoint of a training; read parameters") != std::string::npos);
+}
+
+TEST_CASE("a damaged checkpoint is refused by name, and the one before it loads", "[train]") {
+  const temporary_folder folder;
+  const dp::checkpoints saved{folder.file("run/checkpoints"), {.keep = 2}};
+  resumed_training<resumed_cpu, float> training(1);
+  CHECK(saved.resume(training.step) == dp::training_position{});
+  for (int i = 0; i < 4; ++i) {
+    training.run(i, i + 1);
+    saved.save(training.step, {i, 0});
+  }
+  REQUIRE(saved.paths().size() == 2);
+  const std::string newest = saved.paths()[0], before = saved.paths()[1];
+  CHECK(newest == folder.file("run/checkpoints/checkpoint-00000004.safetensors"));
+  const std::string bytes = support::contents(newest);
+  resumed_training<resumed_cpu, float> resumed(2);
+  const auto unchanged = resumed.result();
+  const auto refused = [&](const std::string& damaged) {
+    folder.write("run/checkpoints/checkpoint-00000004.safetensors", damaged);
+    std::string failure;
+    try {
+      static_cast<void>(saved.resume(resumed.step));
+    } catch (const dp::file_error& error) {
+      failure = error.what();
+    }
+    return failure.find(newest) != std::string::npos && failure.find("before it is '" + before) != std::string::npos &&
+           failure.starts_with("devplace: ") && failure.find("devplace: ", 1) == std::string::npos;
+  };
+  for (std::size_t length = 0; length < bytes.size(); length += 97)
+    CHECK(refused(bytes.substr(0, length)));
+  for (std::size_t at = 0; at < bytes.size(); at += 13) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 4);
+    if (!refused(flipped)) FAIL_CHECK("accepted with another byte " << at << " of " << bytes.size());
+  }
+  CHECK((resumed.result() == unchanged));
+  CHECK(dp::load_checkpoint(resumed.step, before) == dp::training_position{2, 0});
+  folder.write("run/checkpoints/checkpoint-00000004.safetensors", bytes);
+  CHECK(saved.resume(resumed.step) == dp::training_position{3, 0});
+  CHECK((resumed.result() == training.result()));
+  CHECK_THROWS_AS((dp::checkpoints{folder.path(), {.keep = 0}}), dp::argument_error);
+  CHECK_THROWS_AS(dp::checkpoints{folder.write("file", std::string("x"))}, dp::file_error);
+}
+
+TEST_CASE("a program that is killed while it saves leaves a checkpoint that loads", "[train]") {
+  // Only children train: after a fork, threads of the parent would be missing in them.
+  const temporary_folder folder;
+  const dp::checkpoints saved{folder.file("run"), {.keep = 2}};
+  const auto train_for_ever = [&] {
+    resumed_training<resumed_cpu, float> training(1);
+    for (dp::training_position at = saved.resume(training.step);;) {
+      training.run(at.epoch, at.epoch + 1);
+      ++at.epoch;
+      saved.save(training.step, at);
+    }
+    return false;
+  };
+  const auto newest = [&] {
+    const auto paths = saved.paths();
+    return paths.empty() ? std::string() : paths[0];
+  };
+  std::string before;
+  for (int round = 0; round < 10; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      try {
+        std::_Exit(train_for_ever() ? 0 : 1);
+      } catch (...) {
+        std::_Exit(2);
+      }
+    }
+    REQUIRE(child > 0);
+    while (newest() == before && ::kill(child, 0) == 0 && ::waitpid(child, nullptr, WNOHANG) == 0)
+      ::usleep(500);
+    ::usleep(static_cast<useconds_t>(round * 700));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    CHECK(newest() > before);
+    before = newest();
+    CHECK(saved.paths().size() <= 3);  // it may be killed before it removes the oldest
+  }
+  CHECK(support::in_child([&] {
+          resumed_training<resumed_cpu, float> training(2), undisturbed(1);
+          const dp::training_position at = saved.resume(training.step);
+          undisturbed.run(0, at.epoch);
+          const bool equal = at.epoch >= 10 && training.result() == undisturbed.result();
+          saved.save(training.step, at);  // which removes unfinished files
+          return equal;
+        }) == "true");
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("run")))
+    ++files;
+  CHECK(files == 2);
+}
+
+TEST_CASE("a training's state cannot be taken between the batches of one accumulation", "[train]") {
+  const temporary_folder folder;
+  dp::model<nn::sequential<nn::linear<6, 8>>, resumed_cpu> model{dp::seed{1}};
+  dp::trainer step{model, nn::cross_entropy{}, dp::optim::sgd{.learning_rate = 0.1}, dp::accumulate<2>{}};
+  const auto batch = [&] { step(dp::test::integer_samples<float, 6>(5), dp::test::square_labels(5, 3)); };
+  batch();
+  CHECK_THROWS_WITH(dp::save_checkpoint(step, {}, folder.file("x")),
+                    Catch::Matchers::ContainsSubstring("call flush() first"));
+  batch();
+  CHECK_NOTHROW(dp::save_checkpoint(step, {}, folder.file("x")));
+}
