@@ -94,12 +94,12 @@ add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
 
-# The same sources that examples/ compiles as C++, except three without cuda places. The property that makes a source CUDA
+# The same sources that examples/ compiles as C++, except four without cuda places. The property that makes a source CUDA
 # is set per directory. On a machine without a device all but three are only compiled, in one source with each in its own
 # namespace, because nvcc's work for them is mostly the same.
 option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most examples are compiled but not run" OFF)
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
-list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection)\\.cpp$")
+list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume)\\.cpp$")
 set(united "")
 set(united_bodies "")
 foreach(example IN LISTS examples)
