@@ -49,11 +49,14 @@ class checkpoints {
   /// Their paths, the newest first, for load_checkpoint.
   std::vector<std::string> paths() const { return folder_.paths(); }
 
-  /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest.
+  /// Writes the newest checkpoint, as save_checkpoint, and then removes those before the `keep` newest. There is never
+  /// more than one in addition, also after programs that were killed.
   template <class Trainer, detail::configured = detail::configuration>
   void save(Trainer& step, const training_position& at) const {
+    const bool writes = !spans_processes<typename Trainer::model_type::placement_type> || is_main_process();
+    if (writes) folder_.keep(keep_);  // what a program left that was killed before it removed an old one
     save_checkpoint(step, at, folder_.next_path());
-    if (!spans_processes<typename Trainer::model_type::placement_type> || is_main_process()) folder_.keep(keep_);
+    if (writes) folder_.keep(keep_);
   }
 
   /// Makes the training go on from the newest checkpoint, as load_checkpoint, and returns how far it had come; the
