@@ -17,8 +17,7 @@
 #include <vector>
 
 #include <devplace/all.hpp>
-
-#include "log_chart.hpp"
+#include <devplace/io/chart.hpp>
 
 namespace dp = devplace;
 namespace nn = dp::nn;
@@ -109,18 +108,18 @@ int main(int argc, char** argv) try {
     }
   });
 
-  log_chart::panel losses{"loss of an update: cross-entropy in nats, mean over 48 samples", {}};
-  log_chart::panel differences{"largest difference from one place up to here, as a share of the loss", {}};
+  dp::chart_panel losses{"loss of an update: cross-entropy in nats, mean over 48 samples", {}};
+  dp::chart_panel differences{"largest difference from one place up to here, as a share of the loss", {}};
   bool same = true;
   for (const training& t : all) {
     losses.curves.push_back({t.name, t.losses});
     differences.curves.push_back({t.name, largest_differences(t, all[0])});
-    const double largest = differences.curves.back().values.back();
+    const double largest = differences.curves.back().y.back();
     same = same && largest <= tolerance;
     if (&t != &all[0])
       std::cout << t.name << ": losses differ from one place's by " << largest << " of their size at most\n";
   }
-  log_chart::write(path, "update", {losses, differences});
+  dp::write_chart(path, "update", {losses, differences});
   std::cout << "curves in " << path << '\n';
   if (!same) std::cerr << "data_parallel: losses differ by more than " << tolerance << " of their size.\n";
   return same ? 0 : 1;

@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "../log_chart.hpp"
+#include <devplace/io/chart.hpp>
+
 #include "closure.hpp"
 #include "solver.hpp"
 
@@ -108,11 +109,11 @@ int run(const std::string& picture, int n, int steps, int training) {
   std::printf("%-32s %16.3f ms, %.1f times the surrogate's\n", "fine grid", fine_ms,
               fine_ms / (1e3 * with.seconds / steps));
   std::printf("training took %.2f s; mass changed by %.1e; %ld allocations\n", training_seconds, created, allocations);
-  log_chart::write(picture, "time step",
-                   {{"Error against the fine grid, root mean square, relative",
-                     {{plain.name, plain.errors}, {with.name, with.errors}, {twice.name, twice.errors}},
-                     true},
-                    {"Training: mean square error, in the units of the network", {{"", losses}}}});
+  devplace::write_chart(picture, "time step",
+                        {{"Error against the fine grid, root mean square, relative",
+                          {{plain.name, plain.errors}, {with.name, with.errors}, {twice.name, twice.errors}},
+                          true},
+                         {"Training: mean square error, in the units of the network", {{"", losses}}}});
   return good ? 0 : 1;
 }
 

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Not part of all.hpp: programs that keep a log of their training include it.
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <devplace/io/chart.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/parallel/process_group.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/train/detail/log_text.hpp>
+
+namespace devplace {
+
+/// The number of one column in a row of a training_log: `{"loss", 0.25}`.
+struct log_value {
+  std::string_view column;  ///< its name
+  double value;             ///< also NaN
+};
+
+/// A table of numbers as CSV that grows while a program trains:
+/// ```
+/// dp::training_log log{"training.csv", {"step", "epoch", "loss", "rate", "seconds"}};
+/// log.append({{"step", 100}, {"loss", step.mean_loss()}, {"rate", 1e-3}});
+/// ```
+/// The first line has the columns' names; columns that a row does not name are empty in it. The first column numbers
+/// the rows, each higher than the one before. A row is appended by one call of the system: after `kill -9` the file has
+/// every row whose append returned, and at most the last one in part, which the next training_log of the file removes.
+/// Rows that must survive a power failure: flush(). An existing file goes on, if it has the same columns; a training
+/// that is resumed at an earlier step calls rewind(step). Reading a loss waits for the places, so log every so many
+/// steps. Of several processes, those of this thread's process_scope, the first one writes.
+class training_log {
+ public:
+  /// Opens or creates the file, and holds a lock on it. Throws file_error, and argument_error for names that are empty,
+  /// equal, or have commas, quotes or ends of lines.
+  training_log(std::string path, std::vector<std::string> columns)
+      : path_(std::move(path)), columns_(std::move(columns)) {
+    train::detail::check_columns(columns_);
+    if (!is_main_process()) return;
+    do {
+      file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    } while (file_ < 0 && errno == EINTR);
+    if (file_ < 0) fail("cannot be opened", errno, "Check the path and its permissions.");
+    try {
+      begin();
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
+  }
+  training_log(const training_log&) = delete;
+  training_log& operator=(const training_log&) = delete;
+  ~training_log() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  /// Appends a row. Throws argument_error if the first column is missing or not above that of the last row, for an
+  /// unknown name and for one that is given twice, and file_error, without the row in the file, if it cannot be
+  /// written.
+  void append(std::initializer_list<log_value> values) {
+    std::vector<std::string> cells(columns_.size());
+    for (const log_value& one : values) {
+      const auto column = std::find(columns_.begin(), columns_.end(), one.column);
+      if (column == columns_.end())
+        throw argument_error("training_log: there is no column \"" + std::string(one.column) + "\"; the columns are " +
+                             train::detail::joined(columns_) + ".");
+      std::string& cell = cells[static_cast<std::size_t>(column - columns_.begin())];
+      if (!cell.empty())
+        throw argument_error("training_log: column \"" + std::string(one.column) + "\" is given twice for one row.");
+      cell = train::detail::number_text(one.value);
+      if (column == columns_.begin()) check_order(one.value);
+    }
+    if (cells.front().empty())
+      throw argument_error("training_log: the row has no number in the first column, \"" + columns_.front() +
+                           "\", which numbers the rows.");
+    if (file_ < 0) return;
+    write(train::detail::joined(cells) + "\n");
+    last_ = train::detail::number_of(cells.front());
+  }
+
+  /// Removes the rows whose first column is `first` or above, for a training that goes on from there.
+  void rewind(double first) {
+    if (file_ < 0) return;
+    const train::detail::log_text text = train::detail::parsed_log(contents(), path_);
+    std::size_t end = text.row_begin.front();
+    last_ = -std::numeric_limits<double>::infinity();
+    for (std::size_t row = 0; row < text.values.front().size() && text.values.front()[row] < first; ++row) {
+      end = text.row_begin[row + 1];
+      last_ = text.values.front()[row];
+    }
+    cut(end);
+  }
+
+  /// Returns when all rows are on the disk.
+  void flush() {
+    if (file_ < 0) return;
+    while (::fsync(file_) != 0)
+      if (errno != EINTR) {
+        if (errno != EINVAL && errno != ENOTSUP) fail("cannot be brought to the disk", errno, "Check the disk.");
+        return;  // a file system without such a call
+      }
+  }
+
+ private:
+  /// Goes on behind the last whole row of a file, or writes the first line.
+  void begin() {
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      fail("is written by another training_log", 0, "Give each program a file of its own.");
+    const std::string header = train::detail::joined(columns_) + "\n";
+    std::string text = contents();
+    const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
+    if (whole == 0 ? header.compare(0, text.size(), text) != 0 : text.compare(0, header.size(), header) != 0)
+      fail("does not begin with the names of these columns, " + train::detail::joined(columns_), 0,
+           "Give another path, or the columns of this file.");
+    if (whole != text.size()) cut(whole);
+    text.resize(whole);
+    if (text.empty()) {
+      write(header);
+    } else {
+      const train::detail::log_text rows = train::detail::parsed_log(text, path_);
+      if (!rows.values.front().empty()) last_ = rows.values.front().back();
+    }
+  }
+
+  void check_order(double number) const {
+    if (number > last_) return;
+    throw argument_error("training_log: the row's \"" + columns_.front() + "\" is " +
+                         train::detail::number_text(number) + ", and that of the last row is " +
+                         train::detail::number_text(last_) +
+                         "; rows are in order. To go on from an earlier one, call rewind(" +
+                         train::detail::number_text(number) + ") first.");
+  }
+
+  std::string contents() const { return train::detail::text_of_file(path_, "training_log"); }
+
+  void write(const std::string& text) {
+    const off_t end = ::lseek(file_, 0, SEEK_END);
+    ssize_t written;
+    do {
+      written = ::write(file_, text.data(), text.size());
+    } while (written < 0 && errno == EINTR);
+    if (written == static_cast<ssize_t>(text.size())) return;
+    const int reason = written < 0 ? errno : ENOSPC;
+    if (written > 0 && end >= 0) cut(static_cast<std::size_t>(end));
+    fail("cannot be written", reason, "Free space; the row is not in it.");
+  }
+
+  void cut(std::size_t bytes) {
+    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("cannot be shortened", errno, "Check the disk.");
+  }
+
+  [[noreturn]] void fail(const std::string& what, int reason, const char* fix) const {
+    throw file_error("training_log: " + detail::in_quotes(path_) + " " + what +
+                     (reason == 0 ? std::string() : std::string(": ") + std::strerror(reason)) + ". " + fix);
+  }
+
+  std::string path_;
+  std::vector<std::string> columns_;
+  double last_ = -std::numeric_limits<double>::infinity();  ///< the last row's number
+  int file_ = -1;                                           ///< none in processes that do not write
+};
+
+/// The columns of a training_log's file.
+struct training_record {
+  std::vector<std::string> columns;         ///< their names
+  std::vector<std::vector<double>> values;  ///< of each column the rows' numbers; NaN where it is empty
+
+  /// The numbers of a column. Throws argument_error if there is none of this name.
+  const std::vector<double>& operator[](std::string_view column) const {
+    const auto found = std::find(columns.begin(), columns.end(), column);
+    if (found == columns.end())
+      throw argument_error("training_record: there is no column \"" + std::string(column) + "\"; the columns are " +
+                           train::detail::joined(columns) + ".");
+    return values[static_cast<std::size_t>(found - columns.begin())];
+  }
+};
+
+/// Reads what a training_log has written, also while it is being written: a last row that is not whole is left out.
+/// Throws file_error, which names the line that is not one of numbers.
+inline training_record read_training_log(const std::string& path) {
+  std::string text = train::detail::text_of_file(path, "read_training_log");
+  text.resize(text.rfind('\n') + 1);
+  train::detail::log_text read = train::detail::parsed_log(text, path);
+  return {std::move(read.columns), std::move(read.values)};
+}
+
+/// Draws columns of a training_log's file over its first one, as an SVG file: `write_training_chart("training.csv",
+/// "training.svg", {"loss", "accuracy"})`. Each has a panel, whose axis is logarithmic if its numbers are positive and
+/// the largest is ten times the smallest. Throws file_error and argument_error.
+inline void write_training_chart(const std::string& log, const std::string& path,
+                                 const std::vector<std::string>& columns) {
+  const training_record record = read_training_log(log);
+  std::vector<chart_panel> panels;
+  for (const std::string& name : columns) {
+    const std::vector<double>& values = record[name];
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    chart_curve curve;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      if (!std::isfinite(values[row])) continue;
+      curve.x.push_back(record.values.front()[row]);
+      curve.y.push_back(values[row]);
+      least = std::min(least, values[row]), most = std::max(most, values[row]);
+    }
+    panels.push_back({name, {std::move(curve)}, false, least > 0 && most >= 10 * least});
+  }
+  write_chart(path, record.columns.front(), panels);
+}
+
+}  // namespace devplace
