@@ -4,6 +4,7 @@
 
 #include <devplace/data/idx.hpp>
 #include <devplace/data/labelled_images.hpp>
+#include <devplace/io/csv.hpp>
 #include <devplace/io/dlpack.hpp>
 #include <devplace/io/npy.hpp>
 #include <devplace/io/npz.hpp>
@@ -46,6 +47,12 @@ void files(const matrix& x) {
 #endif
 #if defined(NPZ_WITHOUT_TYPES)  // expect: devplace: npz_file: the array's element type and extents are the template
   auto a = dp::npz_file("x.npz").read("weight");
+#endif
+#if defined(CSV_OF_HALF)  // expect: devplace: read_csv: the element type \(float, double, std::int32_t, std::int64_t or
+  auto a = dp::read_csv<dp::half, dp::extents<dp::dyn, 3>>("x.csv");
+#endif
+#if defined(CSV_OF_THREE_AXES)  // expect: devplace: read_csv: a file has rows and columns
+  auto a = dp::read_csv<float, dp::dextents<3>>("x.csv");
 #endif
 #if defined(SAFETENSORS_OF_A_COLUMN)  // expect: devplace: this operation takes tensors and row-major views
   dp::write_safetensors("x.safetensors", {{"column", x.select(dp::axis<1>{}, 0)}});

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <devplace/config.hpp>
+#include <devplace/io/detail/csv_text.hpp>
+#include <devplace/io/file_text.hpp>
+#include <devplace/io/input_file.hpp>
+#include <devplace/io/stored_shape.hpp>
+#include <devplace/place/detail/host_memory.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/tensor.hpp>
+
+namespace devplace::inline DEVPLACE_CONFIGURATION {
+
+/// Reads columns of numbers of a CSV file into a tensor on the CPU, a row for each line:
+/// `auto x = dp::read_csv<float, dp::extents<dp::dyn, 3>>("x.csv", {.columns = {"height", "weight", 7}})`; with one
+/// axis, `extents<dyn>`, a single column, such as the labels.
+///
+/// Fields may be in quotation marks, doubled within them, and have spaces and tabs around them; a line break within a
+/// field is refused. Lines end with LF or CRLF; blank ones are skipped; UTF-8's byte order mark is, too. Numbers are
+/// those of std::from_chars, whatever the locale, also with a plus sign; nan and inf are numbers, and what is too small
+/// for the type is zero. All lines have as many fields as the first. `T` is float, double, int32, int64 or uint8.
+///
+/// Throws file_error with the line and the column, both from 1, for what is no such number and for fields that are
+/// missing (see csv_options::missing), and for a column that the file does not have; argument_error for wrong options.
+/// The file is read as a whole, and so are its columns. Use `to<Where>` to bring the tensor to another place.
+template <class T = void, class Extents = void>
+auto read_csv(const std::string& path, const csv_options& options = {}) try {
+  constexpr bool is_type = detail::is_element<T> && !short_element<T>, is_shape = extents_like<Extents>;
+  static_assert(is_type && is_shape,
+                "devplace: read_csv: the element type (float, double, std::int32_t, std::int64_t or std::uint8_t) and "
+                "the extents are the template arguments, as in read_csv<float, extents<dyn, 3>>(path).");
+  if constexpr (is_type && is_shape) {
+    static_assert(Extents::rank == 1 || Extents::rank == 2,
+                  "devplace: read_csv: a file has rows and columns, extents<dyn, 3>, or one column, extents<dyn>.");
+    detail::input_file file(path, "read_csv", true);
+    if (!file.following().exact)
+      throw file_error("read_csv: " + detail::in_quotes(path) + " is a folder, and not a file. Check the path.");
+    std::string content(static_cast<std::size_t>(file.following().most), '\0');
+    content.resize(file.read(content.data(), content.size()));
+    detail::csv_text text(content, options, path);
+    const std::array<std::size_t, 2> found{text.rows(), text.columns()};
+    const bool one_column = Extents::rank == 1 && found[1] == 1;
+    tensor<T, Extents, on<cpu>> result(
+        detail::checked_extents<Extents>(std::span(found).first(one_column ? 1 : 2), "read_csv", path));
+    text.parse(result.data());
+    return result;
+  } else {
+    return 0;
+  }
+} catch (const std::bad_alloc&) {
+  detail::fail_without_memory("the tensor of read_csv");
+}
+
+}  // namespace devplace::inline DEVPLACE_CONFIGURATION

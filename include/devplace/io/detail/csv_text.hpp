@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <devplace/io/file_text.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace {
+
+/// A column of a CSV file, by the name in its header line or by its number, from 0.
+class csv_column {
+ public:
+  /// By name or number.
+  ///@{
+  csv_column(const char* name) : name_(name) {}
+  csv_column(std::string name) : name_(std::move(name)) {}
+  template <std::integral Number>
+  csv_column(Number number) : number_(static_cast<std::size_t>(number)), by_name_(false) {}
+  ///@}
+  /// Which of them was given, and what.
+  ///@{
+  bool by_name() const { return by_name_; }
+  const std::string& name() const { return name_; }
+  std::size_t number() const { return number_; }
+  ///@}
+
+ private:
+  std::string name_;
+  std::size_t number_ = 0;
+  bool by_name_ = true;
+};
+
+/// How read_csv reads a file: `{.columns = {"height", "weight", 7}, .delimiter = ';'}`.
+struct csv_options {
+  /// The columns that are read, in this order; all of them if none is named.
+  std::vector<csv_column> columns = {};
+  /// What separates fields: a comma, a semicolon, a tab or another character that numbers do not have.
+  char delimiter = ',';
+  /// Whether the first line has the columns' names.
+  bool header = true;
+  /// What stands for fields that are empty or say NA, N/A, null, NULL or None. Unset: such a field is an error.
+  std::optional<double> missing = {};
+};
+
+namespace detail {
+
+/// The lines and fields of a CSV file in memory. Field of one column; columns and lines count from 1 in messages.
+class csv_text {
+ public:
+  /// Reads the header, if there is one. The arguments must outlive the object. Throws file_error or argument_error.
+  csv_text(std::string_view text, const csv_options& options, std::string_view path)
+      : options_(options), path_(path), rest_(text) {
+    check_delimiter();
+    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the byte order mark of UTF-8
+    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff"))
+      fail("is text of 16 bits a character. Save it as UTF-8.");
+    start_ = at_start();
+    std::string_view line;
+    if (!next_line(line)) fail("is empty; give a file with at least one line.");
+    std::size_t at = 0;
+    do {
+      const field found = next_field(line, at);
+      ++fields_;
+      if (options.header) names_.push_back(unquoted(found));
+    } while (at <= line.size());
+    if (!options.header) restart(start_);
+    start_ = at_start();
+    choose();
+  }
+
+  /// Number of columns that are read, and of lines with numbers.
+  std::size_t columns() const { return chosen_.size(); }
+  std::size_t rows() {
+    restart(start_);
+    std::size_t count = 0;
+    for (std::string_view line; next_line(line);)
+      ++count;
+    return count;
+  }
+
+  /// Writes the numbers, row by row.
+  template <element T>
+  void parse(T* to) {
+    restart(start_);
+    const T missing = missing_as<T>();
+    std::vector<field> found(fields_);
+    for (std::string_view line; next_line(line);) {
+      split(line, found);
+      for (const std::size_t column : chosen_)
+        *to++ = number<T>(found[column], column, missing);
+    }
+  }
+
+ private:
+  struct field {
+    std::string_view text;  ///< without the quotes and the space around it
+    bool quoted = false;
+  };
+  struct position {
+    std::string_view rest;
+    std::size_t line;
+  };
+
+  position at_start() const { return {rest_, line_}; }
+  void restart(const position& from) {
+    rest_ = from.rest;
+    line_ = from.line;
+  }
+
+  void check_delimiter() const {
+    const auto c = static_cast<unsigned char>(options_.delimiter);
+    const bool letter = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    if (letter || c >= 128 || std::string_view("\"\r\n.+-\0", 7).find(options_.delimiter) != std::string_view::npos)
+      throw argument_error(
+          "read_csv: the delimiter is a character that numbers or lines have themselves; give ',', ';', '\\t' or "
+          "another one between the fields.");
+  }
+
+  /// The next line that is not blank, without its end.
+  bool next_line(std::string_view& line) {
+    while (!rest_.empty()) {
+      const std::size_t end = rest_.find('\n');
+      line = rest_.substr(0, end);
+      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+      ++line_;
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (line.find_first_not_of(" \t") != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
+  bool is_space(char c) const { return (c == ' ' || c == '\t') && c != options_.delimiter; }
+
+  /// The field at `at`, which is moved behind the delimiter; past the line's end, behind the last field.
+  field next_field(std::string_view line, std::size_t& at) const {
+    while (at < line.size() && is_space(line[at]))
+      ++at;
+    field found;
+    if (at < line.size() && line[at] == '"') {
+      std::size_t end = line.find('"', at + 1);
+      while (end != std::string_view::npos && end + 1 < line.size() && line[end + 1] == '"')
+        end = line.find('"', end + 2);
+      if (end == std::string_view::npos)
+        fail("has a quotation mark in line " + std::to_string(line_) +
+             " that is not closed in that line. Close it, or remove line breaks within fields.");
+      found = {line.substr(at + 1, end - at - 1), true};
+      for (at = end + 1; at < line.size() && is_space(line[at]);)
+        ++at;
+      if (at < line.size() && line[at] != options_.delimiter)
+        fail("has text behind a closing quotation mark in line " + std::to_string(line_) +
+             ". Double the quotation marks within a field.");
+    } else {
+      const std::size_t end = std::min(line.find(options_.delimiter, at), line.size());
+      found.text = line.substr(at, end - at);
+      while (!found.text.empty() && is_space(found.text.back()))
+        found.text.remove_suffix(1);
+      at = end;
+    }
+    ++at;
+    return found;
+  }
+
+  void split(std::string_view line, std::vector<field>& found) const {
+    std::size_t at = 0, count = 0;
+    do {
+      const field next = next_field(line, at);
+      if (count < fields_) found[count] = next;
+      ++count;
+    } while (at <= line.size());
+    if (count != fields_)
+      fail("has " + std::to_string(count) + (count == 1 ? " field" : " fields") + " in line " + std::to_string(line_) +
+           ", and " + std::to_string(fields_) + " in its first line. Correct the line, or give the delimiter (it is '" +
+           printable({&options_.delimiter, 1}) + "').");
+  }
+
+  static std::string unquoted(const field& from) {
+    std::string text(from.text);
+    for (std::size_t at = 0; from.quoted && (at = text.find("\"\"", at)) != text.npos; ++at)
+      text.erase(at, 1);
+    return text;
+  }
+
+  void choose() {
+    if (options_.columns.empty())
+      for (std::size_t column = 0; column < fields_; ++column)
+        chosen_.push_back(column);
+    for (const csv_column& column : options_.columns)
+      chosen_.push_back(column.by_name() ? found(column.name()) : numbered(column.number()));
+  }
+
+  std::size_t numbered(std::size_t number) const {
+    if (number >= fields_)
+      throw argument_error("read_csv: column " + std::to_string(number) + " of " + in_quotes(path_) +
+                           " was asked for, which has " + std::to_string(fields_) +
+                           " columns. They are numbered from 0.");
+    return number;
+  }
+
+  std::size_t found(std::string_view name) const {
+    if (!options_.header)
+      throw argument_error("read_csv: the column " + in_quotes(name) + " of " + in_quotes(path_) +
+                           " was asked for by its name, and the option header is false. Give its number, from 0.");
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    if (at == names_.end()) fail("has no column " + in_quotes(name) + "; it has " + names() + ".");
+    if (std::find(at + 1, names_.end(), name) != names_.end())
+      fail("has several columns " + in_quotes(name) + ". Give the number of one, from 0.");
+    return static_cast<std::size_t>(at - names_.begin());
+  }
+
+  std::string names() const {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t k = 0; k < names_.size() && k < most; ++k)
+      text += (k == 0 ? "" : ", ") + in_quotes(printable(names_[k]));
+    if (names_.size() > most) text += " and " + std::to_string(names_.size() - most) + " more";
+    return text;
+  }
+
+  static bool is_missing(std::string_view text) {
+    for (const std::string_view word : {"", "NA", "N/A", "null", "NULL", "None"})
+      if (text == word) return true;
+    return false;
+  }
+
+  template <element T>
+  T missing_as() const {
+    if (!options_.missing) return T{};
+    const double value = *options_.missing;
+    if constexpr (std::integral<T>) {
+      const bool fits = value >= -0x1p63 && value < 0x1p63 && std::trunc(value) == value;
+      if (!fits || !std::in_range<T>(static_cast<std::int64_t>(value)))
+        throw argument_error("read_csv: the option missing is " + std::to_string(value) + ", which is no " +
+                             dtype_name<T>() + ". Give a value of that type, or read the file as double.");
+    }
+    return static_cast<T>(value);
+  }
+
+  template <element T>
+  T number(const field& from, std::size_t column, T missing) const {
+    if (is_missing(from.text)) {
+      if (options_.missing) return missing;
+      fail_at(column,
+              std::string("has no number, but ") + (from.text.empty() ? "an empty field" : in_quotes(from.text)),
+              "Set the option missing, as in {.missing = NAN}, or remove the line.");
+    }
+    std::string_view text = from.text;
+    if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+    T value{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = end == text.data() + text.size();
+    if (whole && code == std::errc{}) return value;
+    if (whole && code == std::errc::result_out_of_range) {
+      // Too small a number is zero, as NumPy and pandas read it.
+      if constexpr (std::floating_point<T>)
+        if (text.find("e-") != text.npos || text.find("E-") != text.npos) return text.starts_with('-') ? -T{0} : T{0};
+      fail_at(column, "has " + in_quotes(text),
+              std::string("It is beyond the numbers of ") + dtype_name<T>() +
+                  "; read the file as double, or leave out the column.");
+    }
+    fail_at(column, "has " + in_quotes(printable(from.text)) + ", which is no " + dtype_name<T>(), remedy<T>(text));
+  }
+
+  template <element T>
+  std::string remedy(std::string_view text) const {
+    double value{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (std::integral<T> && code == std::errc{} && end == text.data() + text.size()) return "Read the file as double.";
+    if (options_.delimiter != ',' && text.find(',') != text.npos) return "Write numbers with a decimal point.";
+    if (line_ == 1 && !options_.header) return "If the first line has the names of the columns, set header to true.";
+    return "Choose the columns with numbers by the option columns, or correct it.";
+  }
+
+  [[noreturn]] void fail_at(std::size_t column, const std::string& found, const std::string& advice) const {
+    std::string text = found + ", in line " + std::to_string(line_) + ", column " + std::to_string(column + 1);
+    if (options_.header) text += " (" + in_quotes(printable(names_[column])) + ")";
+    fail(text + ". " + advice);
+  }
+  [[noreturn]] void fail(const std::string& found) const {
+    throw file_error("read_csv: " + in_quotes(path_) + " " + found);
+  }
+
+  /// At most 40 bytes, those that would garble a terminal as ?.
+  static std::string printable(std::string_view text) {
+    std::string result(text.substr(0, 40));
+    for (char& c : result)
+      if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+    return text.size() > 40 ? result + "..." : result;
+  }
+
+  const csv_options& options_;
+  std::string_view path_, rest_;
+  std::size_t line_ = 0, fields_ = 0;
+  position start_;  ///< the first line with numbers
+  std::vector<std::string> names_;
+  std::vector<std::size_t> chosen_;
+};
+
+}  // namespace detail
+}  // namespace devplace

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/io/csv.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using dp::dyn;
+
+namespace {
+
+using matrix = dp::extents<dyn, dyn>;
+
+template <class T, class Extents = matrix>
+auto read(const std::string& text, const dp::csv_options& options = {}) {
+  const support::temporary_folder folder;
+  return dp::read_csv<T, Extents>(folder.write("x.csv", text), options);
+}
+
+template <class T>
+std::vector<T> values(const std::string& text, const dp::csv_options& options = {}) {
+  const auto x = read<T>(text, options);
+  return {x.data(), x.data() + x.size()};
+}
+
+template <class T = float>
+std::string failure(const std::string& text, const dp::csv_options& options = {}) {
+  try {
+    static_cast<void>(read<T>(text, options));
+  } catch (const dp::error& refusal) {
+    const std::string found = refusal.what();
+    CHECK(found.starts_with("devplace: read_csv: "));
+    CHECK(found.ends_with("."));
+    return found;
+  }
+  return "none";
+}
+
+const std::string people =
+    "name,height, weight ,\"age, years\"\r\n"
+    "Ada,1.65,55.5,36\r\n"
+    "\r\n"
+    "\"Grace \"\"Amazing\"\" Hopper\", +1.60 ,\"5.85e1\",-85\r\n";
+
+}  // namespace
+
+TEST_CASE("read_csv reads columns by name and by number", "[io]") {
+  const support::temporary_folder folder;
+  const std::string path = folder.write("people.csv", people);
+  const auto x = dp::read_csv<float, dp::extents<dyn, 3>>(path, {.columns = {"weight", "age, years", 1}});
+  REQUIRE(x.extent(0) == 2);
+  CHECK(x(0, 0) == 55.5f);
+  CHECK(x(0, 1) == 36);
+  CHECK(x(0, 2) == 1.65f);
+  CHECK(x(1, 0) == 58.5f);
+  CHECK(x(1, 1) == -85);
+  CHECK(x(1, 2) == 1.6f);
+  const auto ages = dp::read_csv<std::int64_t, dp::extents<dyn>>(path, {.columns = {std::string("age, years")}});
+  CHECK(ages(1) == -85);
+  CHECK_THROWS_WITH((dp::read_csv<float, dp::extents<dyn, 3>>(path, {.columns = {1, 2}})),
+                    ContainsSubstring("of shape 2x2, which does not fit extents<dyn, 3>"));
+}
+
+TEST_CASE("read_csv reads all columns, delimiters, and files without a header", "[io]") {
+  CHECK(values<double>("1;2\n3;4", {.delimiter = ';', .header = false}) == std::vector<double>{1, 2, 3, 4});
+  CHECK(values<std::int32_t>("a\tb\n1\t -2147483648\n", {.delimiter = '\t'}) ==
+        std::vector<std::int32_t>{1, std::numeric_limits<std::int32_t>::min()});
+  CHECK(values<std::uint8_t>("\xef\xbb\xbf"
+                             "a b\n1 255\n",
+                             {.delimiter = ' '}) == std::vector<std::uint8_t>{1, 255});
+  CHECK(read<float>("a,b\n").extent(0) == 0);
+  CHECK(read<float>("a,b\n").extent(1) == 2);
+  CHECK(values<double>("a\n0.1\n1e308\n4.9e-324\n1e-999\n-1e-999\n-inf\n") ==
+        std::vector<double>{0.1, 1e308, 4.9e-324, 0, -0.0, -std::numeric_limits<double>::infinity()});
+  CHECK(std::isnan(values<float>("a\nnan\n")[0]));
+  CHECK(values<float>("a\n1e-60\n")[0] == 0);
+}
+
+TEST_CASE("missing fields are refused, or replaced by what the options say", "[io]") {
+  CHECK_THAT(failure("a,b\n1,2\n3,\n"),
+             ContainsSubstring("has no number, but an empty field, in line 3, column 2 ('b'). Set the option missing"));
+  CHECK_THAT(failure("a,b\nNA,2\n"), ContainsSubstring("but 'NA', in line 2, column 1 ('a')"));
+  const auto x = values<float>("a,b\n1,\nN/A,\"\"\n", {.missing = std::nan("")});
+  CHECK(x[0] == 1);
+  CHECK((std::isnan(x[1]) && std::isnan(x[2]) && std::isnan(x[3])));
+  CHECK(values<std::int64_t>("a,b\n1,\n", {.missing = -1}) == std::vector<std::int64_t>{1, -1});
+  CHECK_THAT(failure<std::uint8_t>("a\n1\n", {.missing = 256}), ContainsSubstring("which is no uint8"));
+  CHECK_THAT(failure<std::int64_t>("a\n1\n", {.missing = NAN}), ContainsSubstring("read the file as double"));
+}
+
+TEST_CASE("what is no table of numbers is refused with line and column", "[io]") {
+  CHECK_THAT(failure(people),
+             ContainsSubstring("has 'Ada', which is no float, in line 2, column 1 ('name'). Choose the"));
+  CHECK_THAT(failure("a,b\n1,2\n\n1,2x\n"), ContainsSubstring("has '2x', which is no float, in line 4, column 2"));
+  CHECK_THAT(failure("a\n1.5.\n"), ContainsSubstring("'1.5.'"));
+  CHECK_THAT(failure("a\n+-1\n"), ContainsSubstring("'+-1'"));
+  CHECK_THAT(failure("a\n1e999\n"), ContainsSubstring("beyond the numbers of float"));
+  CHECK_THAT(failure<std::uint8_t>("a\n256\n"), ContainsSubstring("beyond the numbers of uint8"));
+  CHECK_THAT(failure<std::int32_t>("a\n3.0\n"), ContainsSubstring("Read the file as double"));
+  CHECK_THAT(failure("a;b\n1,5;2\n", {.delimiter = ';'}), ContainsSubstring("decimal point"));
+  CHECK_THAT(failure("a,b\n1,2\n", {.header = false}), ContainsSubstring("set header to true"));
+  CHECK_THAT(failure("a,b\n1,2\n1,2,3\n"), ContainsSubstring("has 3 fields in line 3, and 2 in its first line"));
+  CHECK_THAT(failure("a,b\n1\n"), ContainsSubstring("has 1 field in line 2"));
+  CHECK_THAT(failure("a\n\"1\n2\"\n"), ContainsSubstring("quotation mark in line 2 that is not closed"));
+  CHECK_THAT(failure("a\n\"1\"2\n"), ContainsSubstring("text behind a closing quotation mark in line 2"));
+  CHECK_THAT(failure(""), ContainsSubstring("is empty"));
+  CHECK_THAT(failure("\xff\xfe"
+                     "a"),
+             ContainsSubstring("16 bits a character"));
+  CHECK_THAT(failure("a\n\x1b[1m\n"), ContainsSubstring("'?[1m'"));
+  CHECK_THAT(failure("a,b\n1,2\n", {.columns = {"c"}}), ContainsSubstring("has no column 'c'; it has 'a', 'b'."));
+  CHECK_THAT(failure("a,a\n1,2\n", {.columns = {"a"}}), ContainsSubstring("several columns 'a'"));
+  CHECK_THAT(failure("a,b\n1,2\n", {.columns = {2}}), ContainsSubstring("numbered from 0"));
+  CHECK_THAT(failure("1,2\n", {.columns = {"a"}, .header = false}), ContainsSubstring("the option header is false"));
+  CHECK_THAT(failure("a\n", {.delimiter = '.'}), ContainsSubstring("the delimiter is a character"));
+  CHECK_THROWS_WITH((dp::read_csv<float, matrix>("/no/such.csv")), ContainsSubstring("cannot be opened"));
+  CHECK_THROWS_WITH((dp::read_csv<float, matrix>("/tmp")), ContainsSubstring("is a folder"));
+}
