@@ -99,6 +99,8 @@
 #include <devplace/nn.hpp>
 #include <devplace/parallel.hpp>
 #include <devplace/train/accuracy.hpp>
+#include <devplace/train/early_stopping.hpp>
 #include <devplace/train/memory_plan.hpp>
+#include <devplace/train/moving_average.hpp>
 #include <devplace/train/progress.hpp>
 #include <devplace/train/trainer.hpp>

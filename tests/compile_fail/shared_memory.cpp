@@ -4,6 +4,7 @@
 #include <devplace/nn.hpp>
 #include <devplace/parallel/policy.hpp>
 #include <devplace/shared_memory.hpp>
+#include <devplace/train/moving_average.hpp>
 
 namespace dp = devplace;
 namespace nn = devplace::nn;
@@ -49,6 +50,12 @@ void across() {
 #if defined(POLICY_FOR_SHARED_MODEL)  // expect: devplace: trainer: a model in shared memory has one copy
 void by_ring(model_type& model) {
   dp::trainer step{model, nn::mse{}, dp::optim::sgd{}, dp::collective::ring_all_reduce{}};
+}
+#endif
+
+#if defined(AVERAGE_OF_A_SHARED_MODEL)  // expect: devplace: moving_average: the model is in shared memory
+void average_of(model_type& model) {
+  dp::moving_average average{model, {.decay = 0.9}};
 }
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The devplace authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Learning rates that follow a schedule are PyTorch's, and so are trainings with them.
+// Learning rates that follow a schedule are PyTorch's, and so are trainings with them and averages of their parameters.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,6 +23,7 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
+#include <devplace/train/moving_average.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/layer_fixture.hpp"
@@ -76,7 +77,7 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   };
   const auto samples = read("samples.npy", dp::extents<dp::dyn, 6>{});
   const auto losses = read("losses.npy", dp::extents<dp::dyn>{}), start = read("start.npy", dp::extents<dp::dyn>{}),
-             end = read("end.npy", dp::extents<dp::dyn>{});
+             end = read("end.npy", dp::extents<dp::dyn>{}), averages = read("average.npy", dp::extents<dp::dyn>{});
   const auto labels =
       dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("schedules/labels.npy"));
 
@@ -88,19 +89,27 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   });
   auto model = dp::to<Where>(initial);
   dp::trainer step{model, nn::cross_entropy{}, rule, Policy{}};
+  dp::moving_average average{model, {.decay = 0.95}};
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const std::size_t first = i % 4 * batch;
     const auto loss = step(dp::to_batch<Where>(samples.slice(first, first + batch)),
                            dp::to_batch<Where>(labels.slice(first, first + batch)));
+    average.update(model);
     INFO(name << ", step " << i);
     REQUIRE(static_cast<double>(loss.item()) ==
             Catch::Approx(static_cast<double>(losses(i))).epsilon(tolerance).margin(tolerance));
   }
   CHECK(step.optimizer().steps() == fixture_steps);
-  const auto found = dp::test::parameters_of(model, dp::local_place_count<Where> - 1);
-  REQUIRE(found.size() == end.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    REQUIRE(static_cast<double>(found[i]) == Catch::Approx(static_cast<double>(end.data()[i])).margin(10 * tolerance));
+  CHECK(average.updates() == fixture_steps);
+  const auto compare = [&](const auto& of, const auto& expected) {
+    const auto found = dp::test::parameters_of(of, dp::local_place_count<Where> - 1);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      REQUIRE(static_cast<double>(found[i]) ==
+              Catch::Approx(static_cast<double>(expected.data()[i])).margin(10 * tolerance));
+  };
+  compare(model, end);
+  compare(average.model(), averages);
 }
 
 template <class F>
@@ -132,7 +141,7 @@ TEST_CASE("schedules give PyTorch's learning rates and momenta", "[train]") {
                  optim::one_cycle{.steps = fixture_steps, .rise = 0.41, .three_phases = true});
 }
 
-TEST_CASE("200 steps with a schedule agree with PyTorch", "[train]") {
+TEST_CASE("200 steps with a schedule, and the average of their parameters, agree with PyTorch", "[train]") {
   const optim::adamw adamw{.learning_rate = fixture_rate, .weight_decay = 0.1};
   train_as_pytorch<scheduled_cpu, float, dp::collective::all_reduce<>>("adamw_warm_up_cosine",
                                                                        optim::scheduled{adamw, warm_up_cosine}, 2e-4);

@@ -20,6 +20,7 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/train/memory_plan.hpp>
+#include <devplace/train/moving_average.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/catch.hpp"
@@ -205,10 +206,13 @@ TEST_CASE("a hyperparameter that the program or a schedule changes is sent to a 
     CHECK(launched_on(0) == forward_and_backward + (changes ? names{"begin_steps"} : names{}) + update);
     CHECK(only_launches());
   }
+  dp::moving_average average{model};
   for (int i = 5; i < 16; ++i) {
     mock::clear_calls();
     step(batch.images, batch.labels);
-    CHECK(launched_on(0) == forward_and_backward + (i % 7 == 0 ? names{"begin_steps"} : names{}) + update);
+    average.update(model);
+    CHECK(launched_on(0) ==
+          forward_and_backward + (i % 7 == 0 ? names{"begin_steps"} : names{}) + update + names{"average_functor"});
     CHECK(only_launches());
   }
 }

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/place/detail/unprintable.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace {
+
+/// Options of early_stopping.
+struct early_stopping_options {
+  std::int64_t patience = 5;  ///< metrics in a row without an improvement after which a training stops; at least 1
+  double min_delta = 0;       ///< an improvement is a metric that is better than the best one by more than this
+  bool maximize = false;      ///< whether larger metrics are better, as accuracies, and not smaller ones, as losses
+
+  /// Throws argument_error for a number out of its range.
+  void validate() const {
+    if (patience < 1)
+      throw argument_error("early_stopping: patience is " + std::to_string(patience) +
+                           "; it is a number of metrics without an improvement, at least 1.");
+    if (!detail::is_finite(min_delta) || min_delta < 0)
+      throw argument_error("early_stopping: min_delta is " + std::to_string(min_delta) +
+                           "; it must be a finite number that is not negative.");
+  }
+};
+
+/// What early_stopping knows besides the best parameters. For checkpoints.
+struct early_stopping_state {
+  double best = 0;            ///< the best metric; without meaning before the first one
+  std::int64_t best_at = -1;  ///< its number, from 0; -1: none
+  std::int64_t told = 0;      ///< number of metrics so far
+
+  /// Whether all numbers are equal.
+  friend bool operator==(const early_stopping_state&, const early_stopping_state&) = default;
+};
+
+/// Ends a training when a metric, of data that it does not train on, no longer improves, and has the parameters and
+/// buffers with the best one: `early_stopping stopping{model, {.patience = 3}}`, then after each epoch `if
+/// (stopping(loss, model)) break;`, and in the end `stopping.restore(model)`. A metric that is NaN is no improvement.
+/// The copy of the best parameters and buffers lies on the model's places; it is made when the metric improves, and the
+/// call waits for it. In several processes all must be told the same metrics. One thread at a time.
+template <class Model>
+class early_stopping {
+ public:
+  /// Copies the model. Waits for its places and throws their failures; argument_error for invalid options.
+  template <detail::configured = detail::configuration>
+  explicit early_stopping(const Model& m, const early_stopping_options& options = {})
+      : options_(validated(options)), best_(to<typename Model::placement_type>(m)) {}
+
+  /// Notes the next metric, of this model's parameters; keeps them if it is the best one. Returns whether to stop.
+  template <detail::configured = detail::configuration>
+  bool operator()(double metric, const Model& m) {
+    if (improves(metric)) {
+      best_.assign(m);
+      state_.best = metric;
+      state_.best_at = state_.told;
+    }
+    ++state_.told;
+    return stopped();
+  }
+
+  /// Whether as many metrics in a row as the patience were no improvement.
+  bool stopped() const { return state_.told - state_.best_at > options_.patience; }
+
+  /// Copies the best parameters and buffers to a model, whose trainers continue with them.
+  template <detail::configured = detail::configuration>
+  void restore(Model& m) const {
+    m.assign(best_);
+  }
+  /// The model with the best parameters; before the first metric, with those at the start.
+  const Model& best() const { return best_; }
+
+  /// The best metric and its number, and how many there were.
+  const early_stopping_state& state() const { return state_; }
+  /// Continues with a saved state and model, when a training is resumed.
+  template <class From, detail::configured = detail::configuration>
+  void assign(const From& best, const early_stopping_state& state) {
+    best_.assign(best);
+    state_ = state;
+  }
+
+ private:
+  static const early_stopping_options& validated(const early_stopping_options& options) {
+    options.validate();
+    return options;
+  }
+  bool improves(double metric) const {
+    if (detail::is_nan(metric)) return false;
+    if (state_.best_at < 0) return true;
+    return options_.maximize ? metric > state_.best + options_.min_delta : metric < state_.best - options_.min_delta;
+  }
+
+  early_stopping_options options_;
+  Model best_;
+  early_stopping_state state_;
+};
+
+/// `early_stopping stopping{model, {.patience = 3}}`.
+template <class Net, class Where, class P>
+early_stopping(const model<Net, Where, P>&, const early_stopping_options& = {}) -> early_stopping<model<Net, Where, P>>;
+
+namespace detail {
+
+template <class Model>
+inline constexpr bool not_printed<early_stopping<Model>> = true;
+
+}  // namespace detail
+}  // namespace devplace

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <devplace/nn/model.hpp>
+#include <devplace/nn/to.hpp>
+#include <devplace/ops/for_each.hpp>
+#include <devplace/place/detail/unprintable.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+
+namespace devplace {
+
+/// Options of a moving_average.
+struct moving_average_options {
+  double decay = 0.999;          ///< share of the average that an update keeps, at least 0 and less than 1
+  bool average_buffers = false;  ///< whether buffers are averaged, too; if not, they are the model's
+
+  /// Throws argument_error for a decay out of its range.
+  void validate() const {
+    if (!detail::is_finite(decay) || decay < 0 || decay >= 1)
+      throw argument_error("moving_average: decay is " + std::to_string(decay) +
+                           "; it must be at least 0 and less than 1.");
+  }
+};
+
+namespace train::detail {
+
+/// Moves an average towards a value as torch.lerp does.
+template <class T>
+struct average_functor {
+  T* average;
+  const T* value;
+  T share;  ///< of the value
+  DEVPLACE_HD void operator()(std::size_t i) const {
+    const T difference = value[i] - average[i];
+    average[i] = share < T{0.5} ? average[i] + share * difference : value[i] - (T{1} - share) * difference;
+  }
+};
+
+}  // namespace train::detail
+
+/// An exponential moving average of a model's parameters: `moving_average average{model, {.decay = 0.999}}`, and
+/// `average.update(model)` after each step; then `accuracy(average.model(), data.test)`. The arithmetic is that of
+/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay): the first update copies the parameters, later
+/// ones multiply the average by the decay and add the rest of the model's parameters. Buffers are copied from the model
+/// (`use_buffers=False`) or averaged. The average is a model on the same places, of a second copy of the parameters and
+/// buffers; an update is one launch on each place for the parameters and one for the buffers, and neither waits nor
+/// allocates. One thread at a time.
+template <class Model>
+class moving_average {
+  using where = typename Model::placement_type;
+  using backend_type = placement_backend_t<where>;
+  using T = typename Model::value_type;
+  static constexpr bool in_own_memory = !std::is_same_v<where, shared_memory>;
+  static_assert(in_own_memory,
+                "devplace: moving_average: the model is in shared memory, where others change it meanwhile; average a "
+                "copy of it, to<cpu>(model).");
+
+ public:
+  /// Copies the model. Waits for its places and throws their failures; argument_error for a decay out of its range.
+  template <detail::configured = detail::configuration>
+  explicit moving_average(const Model& m, const moving_average_options& options = {})
+      : options_(validated(options)), model_(to<where>(m)), seen_(m.state().updates) {}
+
+  /// Takes the parameters of a model after an update of it; otherwise, between the batches of accumulate<k>, it does
+  /// nothing. Steps that mixed<half> skips count as updates. Asynchronous on devices.
+  template <detail::configured = detail::configuration>
+  void update(const Model& m) {
+    const auto& from = m.state();
+    if (from.updates == seen_) return;
+    auto& to = model_.state();
+    const runtime::sole_use use(to);
+    const T share = updates_ == 0 ? T{1} : static_cast<T>(1 - options_.decay);
+    ++to.updates;
+    to.working_copies_are_old = true;
+    runtime::for_each_replica<backend_type>(from, local_place_count<where>, [&](std::size_t k) {
+      const auto &own = to.replicas[k], &other = from.replicas[k];
+      average(own.ordinal, own.parameters, other.parameters, share);
+      average(own.ordinal, own.buffers, other.buffers, options_.average_buffers ? share : T{1});
+    });
+    seen_ = from.updates;
+    ++updates_;
+  }
+
+  /// The average, to predict with, to measure and to save; `model.assign(average.model())` trains on from there.
+  const Model& model() const { return model_; }
+
+  /// Number of updates so far.
+  std::int64_t updates() const { return updates_; }
+
+  /// Continues with a saved average and its number of updates, when a training is resumed.
+  template <class From, detail::configured = detail::configuration>
+  void assign(const From& saved, std::int64_t updates) {
+    model_.assign(saved);
+    updates_ = updates;
+  }
+
+ private:
+  static const moving_average_options& validated(const moving_average_options& options) {
+    options.validate();
+    return options;
+  }
+  static void average(int ordinal, const detail::memory_block& to, const detail::memory_block& from, T share) {
+    detail::for_each_index<backend_type>(
+        ordinal, to.bytes() / sizeof(T), 4096,
+        train::detail::average_functor<T>{static_cast<T*>(to.data()), static_cast<const T*>(from.data()), share});
+  }
+
+  moving_average_options options_;
+  Model model_;
+  std::uint64_t seen_;  ///< updates of the other model at the last one
+  std::int64_t updates_ = 0;
+};
+
+/// `moving_average average{model, {.decay = 0.999}}`.
+template <class Net, class Where, class P>
+moving_average(const model<Net, Where, P>&, const moving_average_options& = {}) -> moving_average<model<Net, Where, P>>;
+
+namespace detail {
+
+template <class Model>
+inline constexpr bool not_printed<moving_average<Model>> = true;
+
+}  // namespace detail
+}  // namespace devplace
