@@ -14,6 +14,7 @@
 #include <devplace/nn/batch_norm.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/nn/model.hpp>
+#include <devplace/nn/named.hpp>
 #include <devplace/nn/sequential.hpp>
 #include <devplace/parallel/check_replicas.hpp>
 
@@ -50,10 +51,11 @@ std::vector<float> pytorch_parameters() {
 }
 
 /// What load_parameters throws, whole; the model must not change.
-std::string failure_of_load(kept_model& model, const std::string& path) {
+std::string failure_of_load(kept_model& model, const std::string& path,
+                            const std::vector<dp::parameter_rename>& renames = {}) {
   const std::vector<float> before = parameters_of(model);
   try {
-    dp::load_parameters(model, path);
+    dp::load_parameters(model, path, renames);
   } catch (const dp::file_error& error) {
     CHECK(parameters_of(model) == before);
     return error.what();
@@ -127,6 +129,30 @@ TEST_CASE("load_parameters lists every name that does not fit, and leaves the mo
             "' does not fit the model, which was left unchanged: \"0.weight\" is F32 of shape 3x4 instead of F32 of "
             "shape 4x3; \"0.bias\" is F64 of shape 4 instead of F32 of shape 4; \"2.bias\" is missing; "
             "\"1.running_var\" is missing; \"1.num_batches_tracked\" is not in the model; \"head\\n\" is not in the "
-            "model. Give a file of the same network and precision, or use nn::named for its names.");
+            "model. Give a file of the same network and precision, renames for its names, or use nn::named.");
   CHECK(failure_of_load(model, folder.write("x", std::string("text"))).find("has 4 bytes") != std::string::npos);
+}
+
+TEST_CASE("load_parameters takes a table of renames", "[io]") {
+  const std::string path = reference_path("safetensors/network.safetensors");  // 0., 1. and 2. with PyTorch's names
+  using named_net = nn::sequential<nn::named<"body", nn::sequential<nn::linear<3, 4>, nn::batch_norm<4>>>,
+                                   nn::named<"head", nn::linear<4, 2>>>;
+  dp::model<named_net, dp::on<dp::cpu>> named{dp::seed{1}};
+  dp::load_parameters(named, path, {{"2.weight", "head.weight"}, {"2.bias", "head.bias"}, {"", "body."}});
+  CHECK(parameters_of(named) == pytorch_parameters());
+}
+
+TEST_CASE("renames that apply to nothing, or give two tensors one name, are listed with the other differences",
+          "[io]") {
+  const std::string path = reference_path("safetensors/network.safetensors");
+  kept_model model{dp::seed{1}};
+  CHECK(failure_of_load(model, path,
+                        {{"0.weight", "2.bias"}, {"1.bias", "fc.bias"}, {"fc.weight", "0.weight"}, {"fc.", ""}}) ==
+        "devplace: load_parameters: '" + path +
+            "' does not fit the model, which was left unchanged: \"0.weight\", renamed to \"2.bias\", and \"2.bias\" "
+            "get the same name; the rename of \"fc.weight\" applies to no name in the file; the rename of \"fc.\" "
+            "applies to no name in the file; \"0.weight\" is missing; \"1.bias\" is missing; \"0.weight\", renamed "
+            "to \"2.bias\", is F32 of shape 4x3 instead of F32 of shape 2; \"2.bias\" is not in the model; "
+            "\"1.bias\", renamed to \"fc.bias\", is not in the model. Give a file of the same network and precision, "
+            "renames for its names, or use nn::named.");
 }

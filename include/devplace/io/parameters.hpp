@@ -17,6 +17,7 @@
 #include <devplace/io/detail/safetensors_format.hpp>
 #include <devplace/io/detail/safetensors_layout.hpp>
 #include <devplace/io/file_text.hpp>
+#include <devplace/io/renamed_tensors.hpp>
 #include <devplace/io/safetensors.hpp>
 #include <devplace/memory/block.hpp>
 #include <devplace/memory/wait_for_replicas.hpp>
@@ -66,57 +67,22 @@ inline bool is_batch_count(const safetensors_entry& entry) {
   return entry.dtype == "I64" && entry.extents.empty() && entry.name.ends_with(".num_batches_tracked");
 }
 
-/// How the tensors of a file differ from those that are wanted.
-class file_differences {
- public:
-  explicit file_differences(const safetensors_file& file) : file_(file) {}
-
-  void append(const std::string& difference) { text_ += (text_.empty() ? "" : "; ") + difference; }
-
-  /// The file shall have this tensor, under the name `stored_as`.
-  void require(const safetensors_entry& wanted, const std::string& stored_as) {
-    names_.push_back(stored_as);
-    const safetensors_entry* const found = file_.find(stored_as);
-    if (found == nullptr)
-      append(json_string(stored_as) + " is missing");
-    else if (found->dtype != wanted.dtype || found->extents != wanted.extents)
-      append(json_string(stored_as) + " is " + described(*found) + " instead of " + described(wanted));
-  }
-  /// The file shall have no others, except for those that `left_out(entry)` names; they are not in the `owner`.
-  template <class LeftOut = bool (*)(const safetensors_entry&)>
-  void refuse_others(
-      const char* owner, LeftOut left_out = [](const safetensors_entry&) { return false; }) {
-    std::sort(names_.begin(), names_.end());
-    for (const safetensors_entry& entry : file_.tensors())
-      if (!left_out(entry) && !std::binary_search(names_.begin(), names_.end(), entry.name))
-        append(json_string(entry.name) + " is not in the " + owner);
-  }
-
-  /// All of them; empty if there are none.
-  const std::string& text() const { return text_; }
-
- private:
-  static std::string described(const safetensors_entry& entry) {
-    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
-  }
-
-  const safetensors_file& file_;
-  std::vector<std::string> names_;
-  std::string text_;
-};
-
-/// Throws file_error unless the file has exactly these tensors; the message lists all differences.
-inline void check_fit(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
-                      const std::string& path) {
-  file_differences differences(file);
+/// The tensors of a file that are exactly these; throws file_error with all differences otherwise.
+inline renamed_tensors fitting_tensors(const safetensors_file& file, const std::vector<kept_parameter>& wanted,
+                                       const std::vector<parameter_rename>& renames, const std::string& path) {
+  renamed_tensors result(file, renames);
   for (const kept_parameter& kept : wanted)
-    differences.require(kept.entry, kept.entry.name);
-  differences.refuse_others("model", &is_batch_count);
-  if (!differences.text().empty())
+    result.require(kept.entry);
+  const bool is_checkpoint = std::any_of(file.metadata().begin(), file.metadata().end(),
+                                         [](const auto& text) { return text.first == "checkpoint"; });
+  result.refuse_others("model", [&](const safetensors_entry& entry) {
+    return is_batch_count(entry) || (is_checkpoint && entry.name.starts_with("optimizer/"));
+  });
+  if (!result.differences().empty())
     throw file_error("load_parameters: " + in_quotes(path) +
-                     " does not fit the model, which was left unchanged: " + differences.text() +
-                     ". Give a file of the same network and precision, or use nn::named for its "
-                     "names.");
+                     " does not fit the model, which was left unchanged: " + result.differences() +
+                     ". Give a file of the same network and precision, renames for its names, or use nn::named.");
+  return result;
 }
 
 }  // namespace devplace::detail
@@ -158,9 +124,14 @@ void save_parameters(const model<Net, Where, P>& m, const std::string& path) try
 /// written to every place of a model; of several processes each reads the file. Its trainers and optimizers go on with
 /// them. Complete when it returns. Throws file_error, which lists every name that is missing, unknown or of another
 /// type or shape, and failures of the places; the model is unchanged then unless a place failed. `num_batches_tracked`
-/// of PyTorch's batch norms is left out.
+/// of PyTorch's batch norms is left out, and so is what a checkpoint of a training has besides parameters and buffers.
+///
+/// For a file with other names `renames` is a table, of which the first entry that applies to a name is used:
+/// `load_parameters(model, path, {{"features.", ""}, {"classifier.1.weight", "8.weight"}})`. Entries that apply to no
+/// name in the file are differences, too, and so are two tensors that get one name.
 template <class Net, placement Where, precision P, detail::configured = detail::configuration>
-void load_parameters(model<Net, Where, P>& m, const std::string& path) try {
+void load_parameters(model<Net, Where, P>& m, const std::string& path,
+                     const std::vector<parameter_rename>& renames = {}) try {
   using plan = runtime::network_plan<Net>;
   using storage = typename precision_traits<P>::storage;
   using parameter = typename precision_traits<P>::parameter;
@@ -168,13 +139,13 @@ void load_parameters(model<Net, Where, P>& m, const std::string& path) try {
   const runtime::sole_use use(state);
   const safetensors_file file(path);
   const std::vector<detail::kept_parameter> wanted = detail::kept_parameters<Net, parameter>();
-  detail::check_fit(file, wanted, path);
+  const detail::renamed_tensors stored = detail::fitting_tensors(file, wanted, renames, path);
   runtime::model_state<storage> read;
   auto& host = read.replicas.emplace_back();
   host.parameters = runtime::zeros<parameter, backend::cpu>(0, plan::arena_elements, memory_purpose::parameters);
   host.buffers = runtime::zeros<parameter, backend::cpu>(0, plan::buffer_elements, memory_purpose::parameters);
   for (const detail::kept_parameter& kept : wanted)
-    file.read_elements(*file.find(kept.entry.name), kept.in(host.parameter_data(), host.buffer_data()));
+    file.read_elements(*stored.find(kept.entry.name), kept.in(host.parameter_data(), host.buffer_data()));
   runtime::copy_parameters<placement_backend_t<Where>, backend::cpu>(state, read);
 } catch (const std::bad_alloc&) {
   detail::fail_without_memory("the parameters of load_parameters");

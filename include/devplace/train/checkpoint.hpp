@@ -151,19 +151,18 @@ void check_fit(const safetensors_file& file, const checkpoint_texts& texts,
     throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) + " has version " + *version +
                      " of the format of checkpoints, and this version of devplace reads version " + checkpoint_version +
                      ". Use the version that has written it, or read its parameters alone by load_parameters.");
-  devplace::detail::file_differences differences(file);
+  devplace::detail::renamed_tensors tensors(file);
   const auto compare = [&](const char* what, const std::string& own) {
-    if (texts.text(what) != own)
-      differences.append(std::string(what) + " is " + texts.text(what) + " instead of " + own);
+    if (texts.text(what) != own) tensors.append(std::string(what) + " is " + texts.text(what) + " instead of " + own);
   };
   compare("precision", devplace::detail::type_text<P>());
   compare("optimizer", devplace::detail::type_text<Rule>());
   for (const checkpoint_tensor& tensor : wanted)
-    differences.require(tensor.entry, tensor.entry.name);
-  differences.refuse_others("training");
-  if (!differences.text().empty())
+    tensors.require(tensor.entry);
+  tensors.refuse_others("training", [](const safetensors_entry&) { return false; });
+  if (!tensors.differences().empty())
     throw file_error("load_checkpoint: " + devplace::detail::in_quotes(path) +
-                     " does not fit the training, which was left unchanged: " + differences.text() +
+                     " does not fit the training, which was left unchanged: " + tensors.differences() +
                      ". Make the model and the trainer as those that were saved, or load parameters alone by "
                      "load_parameters.");
 }

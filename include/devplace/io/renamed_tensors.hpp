@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <devplace/io/detail/json_text.hpp>
+#include <devplace/io/safetensors.hpp>
+#include <devplace/tensor/extents.hpp>
+
+namespace devplace {
+
+/// A name in a file and the name that a model has for it: `{"features.0.weight", "0.weight"}`. If the first ends with a
+/// dot, or is empty, both are beginnings of names: `{"module.", ""}`, `{"", "net."}`.
+struct parameter_rename {
+  std::string in_file;   ///< the name, or its beginning, in the file
+  std::string in_model;  ///< what stands in the model instead
+
+  /// Whether it renames this name of a file.
+  bool applies_to(std::string_view name) const {
+    return in_file.empty() || in_file.ends_with('.') ? name.starts_with(in_file) : name == in_file;
+  }
+  /// The name in the model.
+  std::string applied_to(std::string_view name) const { return in_model + std::string(name.substr(in_file.size())); }
+};
+
+}  // namespace devplace
+
+namespace devplace::detail {
+
+/// The tensors of a file under the names that a model has for them, and how they differ from those that are wanted.
+class renamed_tensors {
+ public:
+  explicit renamed_tensors(const safetensors_file& file, const std::vector<parameter_rename>& renames = {}) {
+    std::vector<bool> used(renames.size());
+    for (const safetensors_entry& entry : file.tensors()) {
+      std::size_t i = 0;
+      while (i < renames.size() && !renames[i].applies_to(entry.name))
+        ++i;
+      if (i < renames.size()) used[i] = true;
+      tensors_.push_back({i < renames.size() ? renames[i].applied_to(entry.name) : entry.name, &entry});
+    }
+    std::stable_sort(tensors_.begin(), tensors_.end(), [](auto& a, auto& b) { return a.name < b.name; });
+    for (std::size_t i = 1; i < tensors_.size(); ++i)
+      if (tensors_[i - 1].name == tensors_[i].name)
+        append(described(tensors_[i - 1]) + " and " + described(tensors_[i]) + " get the same name");
+    for (std::size_t i = 0; i < renames.size(); ++i)
+      if (!used[i]) append("the rename of " + json_string(renames[i].in_file) + " applies to no name in the file");
+  }
+
+  /// The tensor that the model has under this name; null if there is none.
+  const safetensors_entry* find(std::string_view name) const {
+    const auto at = position_of(name);
+    return at == tensors_.size() ? nullptr : tensors_[at].entry;
+  }
+
+  /// Notes a difference.
+  void append(const std::string& difference) { differences_ += (differences_.empty() ? "" : "; ") + difference; }
+  /// There shall be this tensor.
+  void require(const safetensors_entry& wanted) {
+    const auto at = position_of(wanted.name);
+    if (at == tensors_.size()) return append(json_string(wanted.name) + " is missing");
+    tensors_[at].wanted = true;
+    const safetensors_entry& found = *tensors_[at].entry;
+    if (found.dtype != wanted.dtype || found.extents != wanted.extents)
+      append(described(tensors_[at]) + " is " + type_and_shape(found) + " instead of " + type_and_shape(wanted));
+  }
+  /// There shall be no others, except for those of which `left_out(entry)` is true; they are not in the `owner`.
+  template <class LeftOut>
+  void refuse_others(const char* owner, const LeftOut& left_out) {
+    for (const tensor& t : tensors_)
+      if (!t.wanted && !left_out(*t.entry)) append(described(t) + " is not in the " + owner);
+  }
+
+  /// All differences; empty if there are none.
+  const std::string& differences() const { return differences_; }
+
+ private:
+  struct tensor {
+    std::string name;
+    const safetensors_entry* entry;
+    bool wanted = false;
+  };
+
+  std::size_t position_of(std::string_view name) const {
+    const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                     [](const tensor& t, std::string_view wanted) { return t.name < wanted; });
+    return at != tensors_.end() && at->name == name ? static_cast<std::size_t>(at - tensors_.begin()) : tensors_.size();
+  }
+  static std::string described(const tensor& t) {
+    std::string text = json_string(t.entry->name);
+    if (t.name != t.entry->name) text += ", renamed to " + json_string(t.name) + ",";
+    return text;
+  }
+  static std::string type_and_shape(const safetensors_entry& entry) {
+    return std::string(entry.dtype) + " of shape " + sizes_text(entry.extents);
+  }
+
+  std::vector<tensor> tensors_;
+  std::string differences_;
+};
+
+}  // namespace devplace::detail
