@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/data/transforms.hpp>
 #include <devplace/nn/linear.hpp>
 #include <devplace/train/accuracy.hpp>
 #include <devplace/train/progress.hpp>
@@ -192,5 +193,24 @@ void nowhere(const dp::image_set& data) {
 #if defined(LOADER_OF_VECTORS)  // expect: GIVE_A_PLACE_AND_TENSORS|devplace: make_loader: it takes where it gives the
 void untyped(const std::vector<float>& features, const std::vector<int>& labels) {
   auto batches = dp::make_loader<where>(features, labels, {.batch = 2});
+}
+#endif
+
+#if defined(TRANSFORMS_WITHOUT_AN_IMAGE)  // expect: devplace: transforms: a sample is an image: give its extents
+dp::transforms flat{dp::extents<784>{}, dp::seed{1}, dp::horizontal_flip{}};
+#endif
+
+#if defined(TRANSFORMS_OF_NO_STEP)  // expect: devplace: transforms: after the extents and the seed come steps, such as
+dp::transforms stepless{dp::extents<28, 28>{}, dp::seed{1}, 0.5};
+#endif
+
+#if defined(MIXUP_BEFORE_ANOTHER_STEP)  // expect: devplace: transforms: mixup mixes what the other steps have made
+dp::transforms disordered{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}, dp::horizontal_flip{}};
+#endif
+
+#if defined(MIXUP_OF_LABELS)  // expect: devplace: a loader's transforms mix targets by mixup, which integer labels
+                              // cannot
+void mixes(const dp::image_set& data) {
+  dp::loader<where> batches{data, {.batch = 64}, dp::transforms{dp::extents<28, 28>{}, dp::seed{1}, dp::mixup{}}};
 }
 #endif

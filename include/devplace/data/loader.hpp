@@ -195,6 +195,11 @@ class loader<Where, T, Source> {
                   "devplace: a loader's transform is called as transform(std::span<T> sample, std::size_t index, int "
                   "epoch), T being the loader's element type, and is const, because workers call it at the same time; "
                   "give it these parameters and no `mutable`.");
+    constexpr bool mixed = !detail::mixing_transform<Transform> || floating_element<target>;
+    static_assert(
+        mixed,
+        "devplace: a loader's transforms mix targets by mixup, which integer labels cannot be; give tensors of "
+        "floating-point targets, for classes their probabilities, by make_loader.");
     return detail::sample_transform<T>::from(std::move(transform));
   }
 

@@ -203,6 +203,31 @@ class batch_maker {
                 scale_(sample, from, width);
                 if (transform_) transform_(std::span<T>(sample, width), index, epoch_);
               });
+    if constexpr (floating_element<target>)
+      if (transform_.mixes()) mix_rows(batch.images, batch.labels, number);
+  }
+
+  /// Mixes samples and targets with those of their partners, which are made once more for that.
+  template <class Rows>
+  void mix_rows(Rows& samples, labels_type& labels, std::size_t number) const {
+    thread_local std::vector<T> partner;  // grows once for each thread that makes batches
+    const std::size_t first = number * batch_ + share_.begin(rows(number));
+    const std::size_t width = data_.features.extents().stride(0), target_width = data_.targets.extents().stride(0);
+    partner.resize(width);
+    for (std::size_t row = 0; row < samples.extent(0); ++row) {
+      const sample_mix mix =
+          transform_.partner(static_cast<std::size_t>(order_[first + row]), epoch_, data_.features.extent(0));
+      if (mix.weight == 1) continue;
+      scale_(partner.data(), data_.features.data() + mix.partner * width, width);
+      transform_(std::span<T>(partner), mix.partner, epoch_);
+      const T weight = static_cast<T>(mix.weight), rest = static_cast<T>(1 - mix.weight);
+      T* const sample = samples.data() + row * width;
+      for (std::size_t i = 0; i < width; ++i)
+        sample[i] = weight * sample[i] + rest * partner[i];
+      T* const label = labels.data() + row * target_width;
+      for (std::size_t i = 0; i < target_width; ++i)
+        label[i] = weight * label[i] + rest * static_cast<T>(data_.targets.data()[mix.partner * target_width + i]);
+    }
   }
 
   template <class Rows, class Make>

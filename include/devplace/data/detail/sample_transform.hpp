@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -10,6 +11,18 @@
 #include <devplace/tensor/dtype.hpp>
 
 namespace devplace::detail {
+
+/// Another sample with which a sample is mixed, and the weight of the first one; 1 does not mix.
+struct sample_mix {
+  std::size_t partner;
+  double weight;
+};
+
+/// Whether a transform mixes samples (data/transforms.hpp).
+template <class Function>
+concept mixing_transform = requires(const Function& function) {
+  { function.partner(std::size_t{}, int{}, std::size_t{}) } -> std::same_as<sample_mix>;
+};
 
 /// A user's function that changes a sample in place, type-erased; may be empty. (<functional> would cost every program
 /// that includes the loader more compile time than these lines.)
@@ -25,6 +38,10 @@ class sample_transform {
     result.call_ = [](const void* object, std::span<T> sample, std::size_t index, int epoch) {
       static_cast<void>((*static_cast<const Function*>(object))(sample, index, epoch));
     };
+    if constexpr (mixing_transform<Function>)
+      result.mix_ = [](const void* object, std::size_t index, int epoch, std::size_t samples) {
+        return static_cast<const Function*>(object)->partner(index, epoch, samples);
+      };
     return result;
   }
 
@@ -34,9 +51,15 @@ class sample_transform {
     call_(function_.get(), sample, index, epoch);
   }
 
+  bool mixes() const { return mix_ != nullptr; }
+  sample_mix partner(std::size_t index, int epoch, std::size_t samples) const {
+    return mix_(function_.get(), index, epoch, samples);
+  }
+
  private:
   std::shared_ptr<const void> function_;
   void (*call_)(const void*, std::span<T>, std::size_t, int) = nullptr;
+  sample_mix (*mix_)(const void*, std::size_t, int, std::size_t) = nullptr;
 };
 
 }  // namespace devplace::detail

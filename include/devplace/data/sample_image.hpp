@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <devplace/ops/detail/philox.hpp>
+#include <devplace/ops/detail/random_body.hpp>
+#include <devplace/place/seed.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+namespace devplace {
+
+/// One sample as an image, which steps of transforms change in place: channels, each with rows of pixels.
+template <floating_element T>
+struct sample_image {
+  T* data;
+  std::size_t channels, height, width;
+
+  /// A pixel.
+  T& operator()(std::size_t channel, std::size_t y, std::size_t x) const { return row(channel, y)[x]; }
+  /// The first pixel of a row.
+  T* row(std::size_t channel, std::size_t y) const { return data + (channel * height + y) * width; }
+};
+
+/// The random numbers of one step for one sample in one epoch: functions of these alone, whoever draws them and in
+/// whatever order samples are made (Philox4x32-10).
+class sample_random {
+ public:
+  /// `step` is the position of the step among those of its transforms.
+  constexpr sample_random(seed start, int epoch, std::size_t index, std::size_t step)
+      : step_(static_cast<std::uint32_t>(step)), index_(index) {
+    // "transfor" in ASCII: other uses of the same seed have other streams.
+    constexpr std::uint64_t stream = 0x7472'616e'7366'6f72;
+    const detail::philox_block mixed =
+        detail::random_sequence(start.value, stream).block(static_cast<std::uint32_t>(epoch));
+    key_ = {{mixed.word[0], mixed.word[1]}};
+  }
+
+  /// The next number from [0, 1), one of 2^53.
+  constexpr double unit() {
+    if (left_ == 0) {
+      words_ = detail::philox({{block_++, step_, detail::low_half(index_), detail::high_half(index_)}}, key_);
+      left_ = 4;
+    }
+    left_ -= 2;
+    return detail::unit_interval<double>(words_.word + left_);
+  }
+
+  /// The next number from 0 to `count` - 1; `count` is not 0, and less than 2^53.
+  constexpr std::size_t below(std::size_t count) {
+    // The largest product rounds to less than count, because unit() is at most 1 - 2^-53.
+    return static_cast<std::size_t>(unit() * static_cast<double>(count));
+  }
+
+ private:
+  detail::philox_key key_{};
+  std::uint32_t step_;
+  std::uint64_t index_;
+  std::uint32_t block_ = 0;
+  int left_ = 0;
+  detail::philox_block words_{};
+};
+
+}  // namespace devplace

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/data/sample_image.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/tensor/detail/float_bits.hpp>
+#include <devplace/tensor/dtype.hpp>
+
+// Steps of transforms (data/transforms.hpp). Each is called as step(image, random), and its options are checked once by
+// check(channels, height, width).
+
+namespace devplace {
+
+namespace detail {
+
+[[noreturn]] inline void fail_step(const char* step, const std::string& found) {
+  throw argument_error("transforms: " + std::string(step) + ": " + found);
+}
+inline void check_probability(const char* step, double probability) {
+  if (!(probability >= 0 && probability <= 1))
+    fail_step(step, "the probability is " + std::to_string(probability) + "; give a number from 0 to 1.");
+}
+
+/// Moves the image by rows and columns; pixels that come from outside of it get the value `fill`.
+template <class T>
+void shift_image(const sample_image<T>& image, std::ptrdiff_t down, std::ptrdiff_t right, T fill) {
+  const auto height = static_cast<std::ptrdiff_t>(image.height), width = static_cast<std::ptrdiff_t>(image.width);
+  const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(right, 0, width);
+  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width + right, 0, width);
+  for (std::size_t channel = 0; channel != image.channels; ++channel)
+    for (std::ptrdiff_t k = 0; k != height; ++k) {
+      const std::ptrdiff_t y = down > 0 ? height - 1 - k : k;  // a row is read before it is written
+      T* const to = image.row(channel, static_cast<std::size_t>(y));
+      const std::ptrdiff_t from_y = y - down;
+      if (from_y < 0 || from_y >= height || begin >= end) {
+        std::fill(to, to + width, fill);
+        continue;
+      }
+      const T* const from = image.row(channel, static_cast<std::size_t>(from_y));
+      if (right > 0)
+        std::copy_backward(from, from + (end - begin), to + end);
+      else
+        std::copy(from + (begin - right), from + (end - right), to + begin);
+      std::fill(to, to + begin, fill);
+      std::fill(to + end, to + width, fill);
+    }
+}
+
+/// Turns the image around its centre, counterclockwise by an angle in radians: bilinear between the four nearest
+/// pixels, those outside of the image having the value 0.
+template <class T>
+void rotate_image(const sample_image<T>& image, double angle) {
+  thread_local std::vector<T> before;  // grows once for each thread that makes samples
+  const std::size_t height = image.height, width = image.width, pixels = height * width;
+  const double cosine = std::cos(angle), sine = std::sin(angle);
+  const double middle_y = (static_cast<double>(height) - 1) / 2, middle_x = (static_cast<double>(width) - 1) / 2;
+  before.assign(image.data, image.data + image.channels * pixels);
+  for (std::size_t y = 0; y != height; ++y)
+    for (std::size_t x = 0; x != width; ++x) {
+      const double down = static_cast<double>(y) - middle_y, right = static_cast<double>(x) - middle_x;
+      const double from_x = middle_x + cosine * right - sine * down, from_y = middle_y + sine * right + cosine * down;
+      const double left = std::floor(from_x), top = std::floor(from_y);
+      for (std::size_t channel = 0; channel != image.channels; ++channel) {
+        double sum = 0;
+        for (const int k : {0, 1, 2, 3}) {
+          const double at_x = left + k % 2, at_y = top + k / 2;  // NOLINT(bugprone-integer-division)
+          if (at_x < 0 || at_y < 0 || at_x > static_cast<double>(width - 1) || at_y > static_cast<double>(height - 1))
+            continue;
+          const double weight = (1 - std::abs(from_x - at_x)) * (1 - std::abs(from_y - at_y));
+          sum +=
+              weight *
+              static_cast<double>(
+                  before[channel * pixels + static_cast<std::size_t>(at_y) * width + static_cast<std::size_t>(at_x)]);
+        }
+        image(channel, y, x) = static_cast<T>(sum);
+      }
+    }
+}
+
+}  // namespace detail
+
+/// `(x - mean) / standard_deviation` with numbers for each channel, as torchvision's Normalize.
+template <std::size_t Channels>
+struct normalize_channels {
+  std::array<double, Channels> mean{};
+  std::array<double, Channels> standard_deviation{};
+
+  template <class T>
+  void operator()(const sample_image<T>& image, sample_random&) const {
+    for (std::size_t channel = 0; channel != Channels; ++channel) {
+      const T middle = static_cast<T>(mean[channel]), divisor = static_cast<T>(standard_deviation[channel]);
+      T* const first = image.row(channel, 0);
+      std::transform(first, first + image.height * image.width, first, [=](T x) { return (x - middle) / divisor; });
+    }
+  }
+  void check(std::size_t channels, std::size_t, std::size_t) const {
+    if (channels != Channels)
+      detail::fail_step("normalize_channels", "it has numbers for " + std::to_string(Channels) +
+                                                  " channels, and the samples have " + std::to_string(channels) +
+                                                  "; give one mean and one standard deviation for each.");
+    for (const double deviation : standard_deviation)
+      if (!detail::is_finite(deviation) || deviation <= 0)
+        detail::fail_step("normalize_channels",
+                          "a standard deviation is " + std::to_string(deviation) + "; give finite numbers above 0.");
+  }
+};
+
+/// Surrounds the image by `padding` pixels of the value `fill` on each side and takes a part of the image's size at a
+/// random place, as torchvision's RandomCrop with padding.
+struct random_crop {
+  std::size_t padding = 0;
+  double fill = 0;
+
+  template <class T>
+  void operator()(const sample_image<T>& image, sample_random& random) const {
+    const auto most = static_cast<std::ptrdiff_t>(padding);
+    const auto down = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
+    const auto right = most - static_cast<std::ptrdiff_t>(random.below(2 * padding + 1));
+    detail::shift_image(image, down, right, static_cast<T>(fill));
+  }
+  void check(std::size_t, std::size_t height, std::size_t width) const {
+    if (padding == 0 || padding > std::max(height, width))
+      detail::fail_step("random_crop", "the padding is " + std::to_string(padding) + " and an image has " +
+                                           std::to_string(height) + " rows of " + std::to_string(width) +
+                                           "; give at least 1 pixel and no more than the image has.");
+  }
+};
+
+/// Mirrors the image left to right with a probability.
+struct horizontal_flip {
+  double probability = 0.5;
+
+  template <class T>
+  void operator()(const sample_image<T>& image, sample_random& random) const {
+    if (random.unit() >= probability) return;
+    for (std::size_t row = 0; row != image.channels * image.height; ++row)
+      std::reverse(image.data + row * image.width, image.data + (row + 1) * image.width);
+  }
+  void check(std::size_t, std::size_t, std::size_t) const { detail::check_probability("horizontal_flip", probability); }
+};
+
+/// Turns the image by a random angle between -`degrees` and `degrees`, bilinear and with zeros from outside, as
+/// torchvision's RandomRotation with InterpolationMode.BILINEAR.
+struct random_rotation {
+  double degrees = 0;
+
+  template <class T>
+  void operator()(const sample_image<T>& image, sample_random& random) const {
+    constexpr double radian = 3.14159265358979323846 / 180;
+    detail::rotate_image(image, (2 * random.unit() - 1) * degrees * radian);
+  }
+  void check(std::size_t, std::size_t, std::size_t) const {
+    if (!(degrees > 0 && degrees <= 180))
+      detail::fail_step("random_rotation",
+                        "the angle is " + std::to_string(degrees) + " degrees; give a number above 0 and up to 180.");
+  }
+};
+
+/// Sets a square of `size` pixels around a random pixel to a value; what would lie outside of the image is left out.
+struct cutout {
+  std::size_t size = 0;
+  double value = 0;
+
+  template <class T>
+  void operator()(const sample_image<T>& image, sample_random& random) const {
+    const std::size_t y = random.below(image.height), x = random.below(image.width), before = size / 2;
+    const std::size_t top = y - std::min(y, before), left = x - std::min(x, before);
+    const std::size_t bottom = std::min(image.height, y + size - before),
+                      right = std::min(image.width, x + size - before);
+    for (std::size_t channel = 0; channel != image.channels; ++channel)
+      for (std::size_t row = top; row != bottom; ++row)
+        std::fill(image.row(channel, row) + left, image.row(channel, row) + right, static_cast<T>(value));
+  }
+  void check(std::size_t, std::size_t height, std::size_t width) const {
+    if (size == 0 || size > 2 * std::max(height, width))
+      detail::fail_step("cutout", "the size is " + std::to_string(size) + " pixels and an image has " +
+                                      std::to_string(height) + " rows of " + std::to_string(width) +
+                                      "; give at least 1 pixel, and fewer than cover any image.");
+  }
+};
+
+/// Mixes each sample and its target with those of another sample, which is drawn from all data: `weight * a + (1 -
+/// weight) * b`, the weight from the distribution Beta(alpha, alpha) (Zhang et al., mixup, ICLR 2018). The other sample
+/// is as it is in this epoch itself, but not mixed. Only as the last step, and with floating-point targets; for
+/// classes, tensors of probabilities.
+struct mixup {
+  double alpha = 0.2;
+
+  /// The other sample and the weight of the first one.
+  std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
+    const std::size_t other = random.below(samples);
+    // Jöhnk's method. Logarithms, because powers of 1 / alpha would be zero for a small alpha.
+    for (;;) {
+      const double a = std::log(1 - random.unit()) / alpha, b = std::log(1 - random.unit()) / alpha;
+      const double larger = std::max(a, b), sum = larger + std::log(std::exp(a - larger) + std::exp(b - larger));
+      if (sum <= 0) return {other, std::exp(a - sum)};
+    }
+  }
+  void check(std::size_t, std::size_t, std::size_t) const {
+    if (!(alpha > 0 && alpha <= 4))
+      detail::fail_step("mixup", "alpha is " + std::to_string(alpha) + "; give a number above 0 and up to 4.");
+  }
+};
+
+}  // namespace devplace

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <devplace/data/transforms.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <devplace/data/loader.hpp>
+#include <devplace/io/npy.hpp>
+
+#include "support/catch.hpp"
+#include "support/labelled_samples.hpp"
+#include "support/reference.hpp"
+
+namespace dp = devplace;
+using Catch::Matchers::ContainsSubstring;
+using dp::dyn;
+using here = dp::on<dp::cpu>;
+using support::read_epoch;
+
+namespace {
+
+/// 1, 2, 3, ... in every pixel, after the step.
+template <class Extents, class Step>
+std::vector<float> after(const Extents& extents, const Step& step, std::size_t index, int epoch = 0) {
+  std::vector<float> sample(extents.size());
+  std::iota(sample.begin(), sample.end(), 1.0f);
+  dp::transforms(extents, dp::seed{5}, step)(std::span(sample), index, epoch);
+  return sample;
+}
+
+/// A step as a user writes one.
+struct darken {
+  float by;
+  template <class T>
+  void operator()(const dp::sample_image<T>& image, dp::sample_random& random) const {
+    image(0, 0, 0) -= static_cast<T>(by) * static_cast<T>(random.below(3));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("random crops are all shifts of the padded image", "[data]") {
+  constexpr int height = 3, width = 4, padding = 2;
+  std::set<std::vector<float>> expected, found;
+  for (int down = -padding; down <= padding; ++down)
+    for (int right = -padding; right <= padding; ++right) {
+      std::vector<float> shifted;
+      for (int c = 0; c < 2; ++c)
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x) {
+            const int from_y = y - down, from_x = x - right;
+            const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
+            shifted.push_back(inside ? static_cast<float>(1 + (c * height + from_y) * width + from_x) : -1);
+          }
+      expected.insert(shifted);
+    }
+  const dp::random_crop crop{.padding = padding, .fill = -1};
+  for (std::size_t index = 0; index < 400; ++index)
+    found.insert(after(dp::extents<2, height, width>{}, crop, index));
+  CHECK(found == expected);
+  // By as much as the image is wide, of which then nothing is left.
+  found.clear();
+  for (std::size_t index = 0; index < 100; ++index)
+    found.insert(after(dp::extents<1, 1>{}, dp::random_crop{.padding = 1, .fill = -1}, index));
+  CHECK(found == std::set<std::vector<float>>{{-1}, {1}});
+}
+
+TEST_CASE("flips, cutouts and a user's step", "[data]") {
+  std::size_t flipped = 0, untouched = 0;
+  for (std::size_t index = 0; index < 400; ++index) {
+    const auto image = after(dp::extents<2, 1, 3>{}, dp::horizontal_flip{.probability = 0.25}, index);
+    const bool mirrored = image == std::vector<float>{3, 2, 1, 6, 5, 4};
+    REQUIRE((mirrored || image == std::vector<float>{1, 2, 3, 4, 5, 6}));
+    flipped += mirrored ? 1u : 0u;
+  }
+  CHECK((flipped > 70 && flipped < 130));  // 100 and four standard deviations, 8.7 each, less
+
+  std::set<std::size_t> sizes;
+  for (std::size_t index = 0; index < 200; ++index) {
+    const auto image = after(dp::extents<2, 4, 4>{}, dp::cutout{.size = 3}, index);
+    std::size_t zeros = 0;
+    for (std::size_t p = 0; p < 16; ++p) {
+      REQUIRE((image[p] == 0) == (image[16 + p] == 0));
+      zeros += image[p] == 0 ? 1u : 0u;
+    }
+    sizes.insert(zeros);
+  }
+  CHECK(sizes == std::set<std::size_t>{4, 6, 9});
+  CHECK(after(dp::extents<1, 2>{}, dp::cutout{.size = 4, .value = 7}, 0) == std::vector<float>{7, 7});
+
+  for (std::size_t index = 0; index < 30; ++index)
+    untouched += after(dp::extents<1, 1>{}, darken{.by = 1}, index)[0] == 1 ? 1u : 0u;
+  CHECK((untouched > 2 && untouched < 20));
+}
+
+TEST_CASE("channels are normalized as by torchvision's formula", "[data]") {
+  const dp::normalize_channels<2> step{{0.5, 1}, {0.25, 3}};
+  CHECK(after(dp::extents<2, 1, 2>{}, step, 0) ==
+        std::vector<float>{(1 - 0.5f) / 0.25f, (2 - 0.5f) / 0.25f, (3 - 1.0f) / 3.0f, (4 - 1.0f) / 3.0f});
+}
+
+TEST_CASE("rotations are PyTorch's", "[data]") {
+  const auto read = [](const char* name) {
+    return dp::read_npy<double, dp::extents<2, 5, 7>>(
+        dp::test::reference_path("transforms/rotations/" + std::string(name) + ".npy"));
+  };
+  for (const auto& [name, degrees] : {std::pair{"turned25", 25.0}, std::pair{"turned_160", -160.0}}) {
+    auto x = read("x");
+    dp::detail::rotate_image(dp::sample_image<double>{x.data(), 2, 5, 7}, degrees / 180 * 3.14159265358979323846);
+    const auto expected = read(name);
+    double largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      largest = std::max(largest, std::abs(x.data()[i] - expected.data()[i]));
+    CHECK(largest < 1e-13);
+  }
+  const auto turned = after(dp::extents<9, 9>{}, dp::random_rotation{.degrees = 20}, 3);
+  CHECK(turned != after(dp::extents<9, 9>{}, dp::random_rotation{.degrees = 20}, 4));
+  CHECK(std::abs(turned[40] - 41) < 1e-5f);  // the middle stays
+}
+
+TEST_CASE("a loader takes transforms as its third argument", "[data]") {
+  const dp::image_set data = support::numbered_images(4);
+  const dp::transforms augment{dp::extents<2, 3>{}, dp::seed{3}, dp::random_crop{.padding = 1}, dp::horizontal_flip{}};
+  dp::loader<here> batches{data, {.batch = 64, .shuffle = dp::seed{2}, .workers = 2}, augment};
+  CHECK(read_epoch(batches, 0).samples.size() == 24);
+}
+
+TEST_CASE("samples depend on seed, epoch and index alone, whoever makes them", "[data]") {
+  const dp::image_set data = support::numbered_images(60);
+  const auto made = [&](int workers, std::size_t batch, int epoch, std::uint64_t seed) {
+    dp::transforms steps{dp::extents(2, 3),
+                         dp::seed{seed},
+                         dp::random_crop{.padding = 1},
+                         dp::horizontal_flip{},
+                         dp::random_rotation{.degrees = 30},
+                         darken{0.5f}};
+    dp::loader<here> batches{data, {.batch = batch, .workers = workers}, steps};
+    return read_epoch(batches, epoch).samples;
+  };
+  const auto expected = made(0, 60, 3, 1);
+  CHECK(made(3, 7, 3, 1) == expected);
+  CHECK(made(1, 1, 3, 1) == expected);
+  CHECK(made(0, 60, 4, 1) != expected);
+  CHECK(made(0, 60, 3, 2) != expected);
+  // A step draws the same when another one comes behind it.
+  std::vector<float> one(6, 1.0f), two = one;
+  dp::transforms(dp::extents<2, 3>{}, dp::seed{1}, dp::cutout{.size = 1})(std::span(one), 9, 0);
+  dp::transforms(dp::extents<2, 3>{}, dp::seed{1}, dp::cutout{.size = 1}, darken{0})(std::span(two), 9, 0);
+  CHECK(one == two);
+}
+
+TEST_CASE("mixup mixes samples and targets by one weight", "[data]") {
+  constexpr std::size_t samples = 200;
+  dp::tensor<float, dp::extents<dyn, 1, 2>, here> x(dp::extents<dyn, 1, 2>{samples});
+  dp::tensor<double, dp::extents<dyn, 1>, here> y(dp::extents<dyn, 1>{samples});
+  for (std::size_t i = 0; i < samples; ++i) {
+    x(i, 0, 0) = static_cast<float>(i);
+    x(i, 0, 1) = static_cast<float>(i + 1000);
+    y(i, 0) = static_cast<double>(i);
+  }
+  // A flip before it: a partner is as in this epoch, also where its own sample comes in another batch.
+  const dp::transforms steps{dp::extents<1, 2>{}, dp::seed{4}, dp::horizontal_flip{}, dp::mixup{.alpha = 0.4}};
+  const auto made = [&](int workers, std::size_t batch) {
+    auto batches = dp::make_loader<here>(x, y, {.batch = batch, .workers = workers}, steps);
+    return read_epoch(batches, 2);
+  };
+  const auto all = made(0, samples);
+  const auto others = made(2, 9);
+  CHECK(others.samples == all.samples);
+  CHECK(others.labels == all.labels);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < samples; ++i) {
+    const auto [partner, weight] = steps.partner(i, 2, samples);
+    std::array<float, 2> a{x(i, 0, 0), x(i, 0, 1)}, b{x(partner, 0, 0), x(partner, 0, 1)};
+    steps(std::span<float>(a), i, 2);
+    steps(std::span<float>(b), partner, 2);
+    for (std::size_t k = 0; k < 2; ++k)
+      REQUIRE(std::abs(all.samples[2 * i + k] - (weight * a[k] + (1 - weight) * b[k])) < 1e-3);
+    REQUIRE(std::abs(all.labels[i] - (weight * static_cast<double>(i) + (1 - weight) * static_cast<double>(partner))) <
+            1e-4);
+  }
+  // Beta(a, a) has the mean 1/2 and the variance 1 / (4 (2 a + 1)); the bounds are five standard errors.
+  for (const double alpha : {0.01, 0.4, 3.0}) {
+    sum = squares = 0;
+    const dp::transforms mixing{dp::extents<1, 1>{}, dp::seed{8}, dp::mixup{.alpha = alpha}};
+    constexpr std::size_t draws = 4000;
+    for (std::size_t i = 0; i < draws; ++i) {
+      const double weight = mixing.partner(i, 0, samples).weight;
+      REQUIRE((weight >= 0 && weight <= 1));
+      sum += weight;
+      squares += (weight - 0.5) * (weight - 0.5);
+    }
+    const double variance = 1 / (4 * (2 * alpha + 1));
+    CHECK(std::abs(sum / draws - 0.5) < 5 * std::sqrt(variance / draws));
+    CHECK(std::abs(squares / draws - variance) < 5 * variance / std::sqrt(draws));
+  }
+}
+
+TEST_CASE("options that do not fit the images are refused", "[data]") {
+  const dp::extents<1, 4, 5> size;
+  const auto failure = [&](const auto& step) -> std::string {
+    try {
+      static_cast<void>(dp::transforms(size, dp::seed{1}, step));
+    } catch (const dp::argument_error& refusal) {
+      return refusal.what();
+    }
+    return "none";
+  };
+  CHECK_THAT(failure(dp::random_crop{}), ContainsSubstring("random_crop: the padding is 0"));
+  CHECK_THAT(failure(dp::random_crop{.padding = 6}), ContainsSubstring("an image has 4 rows of 5"));
+  CHECK_THAT(failure(dp::horizontal_flip{.probability = 1.5}), ContainsSubstring("from 0 to 1"));
+  CHECK_THAT(failure(dp::random_rotation{.degrees = NAN}), ContainsSubstring("random_rotation"));
+  CHECK_THAT(failure(dp::cutout{}), ContainsSubstring("at least 1 pixel"));
+  CHECK_THAT(failure(dp::mixup{.alpha = 0}), ContainsSubstring("alpha is 0"));
+  CHECK_THAT(failure(dp::normalize_channels<2>{{0, 0}, {1, 1}}), ContainsSubstring("the samples have 1"));
+  CHECK_THAT(failure(dp::normalize_channels<1>{}), ContainsSubstring("finite numbers above 0"));
+  std::vector<float> sample(21);
+  CHECK_THROWS_WITH((dp::transforms(size, dp::seed{1}, dp::horizontal_flip{})(std::span(sample), 0, 0)),
+                    ContainsSubstring("has 21 elements and the steps were made for 1x4x5"));
+}
