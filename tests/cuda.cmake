@@ -8,6 +8,44 @@ if(NOT TARGET devplace::cuda)
   message(FATAL_ERROR "${devplace_cuda_NOT_FOUND_MESSAGE}")
 endif()
 
+# The same sources that examples/ compiles as C++, except four without cuda places. The property that makes a source CUDA
+# is set per directory. On a machine without a device all but three are only compiled, in one source with each in its own
+# namespace, because nvcc's work for them is mostly the same. It is one of the largest, and Ninja builds in this order.
+option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most examples are compiled but not run" OFF)
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume)\\.cpp$")
+set(united "")
+set(united_bodies "")
+foreach(example IN LISTS examples)
+  get_filename_component(name ${example} NAME_WE)
+  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND NOT name MATCHES "^(readme|mnist|devices)$")
+    file(STRINGS ${example} lines REGEX "^#include ")
+    list(APPEND united ${lines})
+    string(APPEND united_bodies "namespace example_${name} {\n#include \"${example}\"\n}\n")
+    continue()
+  endif()
+  add_executable(${name}_as_cuda ${example})
+  target_link_libraries(${name}_as_cuda PRIVATE devplace::devplace)
+  devplace_compile_as_cuda(${name}_as_cuda)
+  add_dependencies(devplace_cuda_tests ${name}_as_cuda)
+  devplace_add_example_test(${name} ${name}_as_cuda cuda)
+endforeach()
+if(united)
+  list(REMOVE_DUPLICATES united)
+  list(JOIN united "\n" united)
+  # A function that is not the program's main would have to return a value; nobody calls it.
+  file(GENERATE OUTPUT examples_as_cuda.cu CONTENT "${united}
+#pragma nv_diag_suppress 940
+#pragma GCC diagnostic ignored \"-Wreturn-type\"
+#define main main_of_example
+${united_bodies}")
+  add_library(devplace_examples_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cu)
+  target_include_directories(devplace_examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
+  target_compile_definitions(devplace_examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="" DEVPLACE_EXAMPLE_TEXT="")
+  target_link_libraries(devplace_examples_as_cuda PRIVATE devplace::cuda)
+  add_dependencies(devplace_cuda_tests devplace_examples_as_cuda)
+endif()
+
 function(devplace_add_mock_cuda_test name)
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   devplace_add_test(${name} LABEL cuda COMPONENTS mock_cuda SOURCES ${ARGN})
@@ -93,44 +131,6 @@ file(GENERATE OUTPUT headers_as_cuda.cu CONTENT "${includes}")
 add_library(devplace_headers_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers_as_cuda.cu)
 target_link_libraries(devplace_headers_as_cuda PRIVATE ${components})
 add_dependencies(devplace_cuda_tests devplace_headers_as_cuda)
-
-# The same sources that examples/ compiles as C++, except four without cuda places. The property that makes a source CUDA
-# is set per directory. On a machine without a device all but three are only compiled, in one source with each in its own
-# namespace, because nvcc's work for them is mostly the same.
-option(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE "This machine has no CUDA device: most examples are compiled but not run" OFF)
-file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
-list(FILTER examples EXCLUDE REGEX "/(hogwild|mixed_precision|projection|resume)\\.cpp$")
-set(united "")
-set(united_bodies "")
-foreach(example IN LISTS examples)
-  get_filename_component(name ${example} NAME_WE)
-  if(DEVPLACE_TEST_WITHOUT_CUDA_DEVICE AND NOT name MATCHES "^(readme|mnist|devices)$")
-    file(STRINGS ${example} lines REGEX "^#include ")
-    list(APPEND united ${lines})
-    string(APPEND united_bodies "namespace example_${name} {\n#include \"${example}\"\n}\n")
-    continue()
-  endif()
-  add_executable(${name}_as_cuda ${example})
-  target_link_libraries(${name}_as_cuda PRIVATE devplace::devplace)
-  devplace_compile_as_cuda(${name}_as_cuda)
-  add_dependencies(devplace_cuda_tests ${name}_as_cuda)
-  devplace_add_example_test(${name} ${name}_as_cuda cuda)
-endforeach()
-if(united)
-  list(REMOVE_DUPLICATES united)
-  list(JOIN united "\n" united)
-  # A function that is not the program's main would have to return a value; nobody calls it.
-  file(GENERATE OUTPUT examples_as_cuda.cu CONTENT "${united}
-#pragma nv_diag_suppress 940
-#pragma GCC diagnostic ignored \"-Wreturn-type\"
-#define main main_of_example
-${united_bodies}")
-  add_library(devplace_examples_as_cuda OBJECT ${CMAKE_CURRENT_BINARY_DIR}/examples_as_cuda.cu)
-  target_include_directories(devplace_examples_as_cuda PRIVATE ${PROJECT_SOURCE_DIR}/examples)
-  target_compile_definitions(devplace_examples_as_cuda PRIVATE DEVPLACE_EXAMPLE_DATA="" DEVPLACE_EXAMPLE_TEXT="")
-  target_link_libraries(devplace_examples_as_cuda PRIVATE devplace::cuda)
-  add_dependencies(devplace_cuda_tests devplace_examples_as_cuda)
-endif()
 
 # A solver over MPI, of which one file is CUDA.
 file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/hpc/*.cpp)

@@ -5,7 +5,7 @@
 # file is the same for others of its folder. A generated source has the includes of all its files first, then each file
 # in its own namespace, so that their helpers may have equal names; the includes in the files then have no effect.
 option(DEVPLACE_TEST_UNITY "Compile several test files in one source; faster from nothing, slower after a change" OFF)
-set(DEVPLACE_TEST_UNITY_SIZE 12 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
+set(DEVPLACE_TEST_UNITY_SIZE 24 CACHE STRING "Number of test files in a source of DEVPLACE_TEST_UNITY")
 mark_as_advanced(DEVPLACE_TEST_UNITY_SIZE)
 
 # devplace_unite_sources(<out> <name> <file>...): the sources to compile in place of the files. A file that has
@@ -26,11 +26,16 @@ function(devplace_unite_sources out name)
     endif()
   endforeach()
 
+  # A compiler takes up to 3 GB for so many files, or for half as many trainings.
+  set(limit ${DEVPLACE_TEST_UNITY_SIZE})
+  if(name MATCHES "^test_train")
+    math(EXPR limit "(${limit} + 1) / 2")
+  endif()
   set(number 0)
   while(united)
     list(LENGTH united left)
     # Equal parts: 9 files become 5 and 4.
-    math(EXPR parts "(${left} + ${DEVPLACE_TEST_UNITY_SIZE} - 1) / ${DEVPLACE_TEST_UNITY_SIZE}")
+    math(EXPR parts "(${left} + ${limit} - 1) / ${limit}")
     math(EXPR size "(${left} + ${parts} - 1) / ${parts}")
     list(SUBLIST united 0 ${size} files)
     if(size LESS left)

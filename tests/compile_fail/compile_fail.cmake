@@ -61,7 +61,7 @@ function(devplace_add_compile_fail_tests source)
   else()
     list(PREPEND flags ${CMAKE_CUDA_COMPILER} -std=c++20 -x cu -arch=sm_90 -c)
     set(label cuda)
-    set(for_all_cases -o ${together}.o)
+    set(for_all_cases -Xcudafe --error_limit=1000 -o ${together}.o) # otherwise it stops after 100
   endif()
 
   file(STRINGS ${path} lines REGEX "defined\\([A-Z0-9_]+\\) *// expect: ")

@@ -45,11 +45,16 @@ macro(devplace_link_label name)
   endif()
 endmacro()
 
-# devplace_add_link_test(<name> <source>[=<component>]...): the program links, runs and returns 0 (4: skipped).
+# devplace_add_link_test(<name> <source>[=<component>]...): the program links, runs and returns 0 (4: skipped). One of a
+# single source with simulated devices is compiled like the other tests of these.
 function(devplace_add_link_test name)
   devplace_link_label(${name} ${ARGN})
   devplace_object_libraries(libraries ${name} ${ARGN})
   set(objects ${libraries})
+  if(DEVPLACE_TEST_UNITY AND ARGN MATCHES "^[^;]+=simulated_cuda$")
+    target_precompile_headers(${libraries} REUSE_FROM devplace_test_precompiled_simulated_cuda)
+    list(APPEND objects devplace_test_compiled_once)
+  endif()
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   add_executable(${name} ${objects})
   target_link_libraries(${name} PRIVATE devplace::devplace)
