@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include <devplace/optim/detail/schedule_parts.hpp>
 #include <devplace/optim/detail/validation.hpp>
@@ -208,9 +209,12 @@ struct sequence {
   }
   /// Calls f(name, value) for each option, which processes compare.
   void for_each_option(auto&& f) const {
-    detail::for_each_option_of(first, f);
-    f("sequence's until", until);
-    detail::for_each_option_of(second, f);
+    const auto named = [&f](const char* part) {
+      return [&f, part](const char* name, const auto& value) { f(std::string(part).append(name).c_str(), value); };
+    };
+    detail::for_each_option_of(first, named("first "));
+    f("until", until);
+    detail::for_each_option_of(second, named("second "));
   }
   /// This schedule until step `steps`, and then the other one, whose steps are counted from there.
   template <class Next>
