@@ -4,8 +4,10 @@
 // Learning rates that follow a schedule are PyTorch's, and so are trainings with them and averages of their parameters.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -23,11 +25,13 @@
 #include <devplace/optim/schedules.hpp>
 #include <devplace/optim/sgd.hpp>
 #include <devplace/parallel.hpp>
+#include <devplace/train/checkpoint.hpp>
 #include <devplace/train/moving_average.hpp>
 #include <devplace/train/trainer.hpp>
 
 #include "support/layer_fixture.hpp"
 #include "support/replicas.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/training_data.hpp"
 
 namespace dp = devplace;
@@ -77,7 +81,8 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   };
   const auto samples = read("samples.npy", dp::extents<dp::dyn, 6>{});
   const auto losses = read("losses.npy", dp::extents<dp::dyn>{}), start = read("start.npy", dp::extents<dp::dyn>{}),
-             end = read("end.npy", dp::extents<dp::dyn>{}), averages = read("average.npy", dp::extents<dp::dyn>{});
+             end = read("end.npy", dp::extents<dp::dyn>{}), averages = read("average.npy", dp::extents<dp::dyn>{}),
+             norms = read("norms.npy", dp::extents<dp::dyn>{});
   const auto labels =
       dp::read_npy<std::int64_t, dp::extents<dp::dyn>>(dp::test::reference_path("schedules/labels.npy"));
 
@@ -90,14 +95,25 @@ void train_as_pytorch(const std::string& name, const Rule& rule, double toleranc
   auto model = dp::to<Where>(initial);
   dp::trainer step{model, nn::cross_entropy{}, rule, Policy{}};
   dp::moving_average average{model, {.decay = 0.95}};
+  step.measure_gradients();
+  double sum = 0, largest = 0;
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const std::size_t first = i % 4 * batch;
     const auto loss = step(dp::to_batch<Where>(samples.slice(first, first + batch)),
                            dp::to_batch<Where>(labels.slice(first, first + batch)));
     average.update(model);
+    const auto measured = step.gradient_norms();
     INFO(name << ", step " << i);
     REQUIRE(static_cast<double>(loss.item()) ==
             Catch::Approx(static_cast<double>(losses(i))).epsilon(tolerance).margin(tolerance));
+    const dp::gradient_norms found = measured.item();
+    const auto norm = static_cast<double>(norms(i));
+    sum += norm;
+    largest = std::max(largest, norm);
+    REQUIRE(found.last == Catch::Approx(norm).epsilon(tolerance).margin(tolerance));
+    REQUIRE(found.mean == Catch::Approx(sum / static_cast<double>(i + 1)).epsilon(tolerance));
+    REQUIRE(found.largest == Catch::Approx(largest).epsilon(tolerance));
+    REQUIRE((found.updates == static_cast<std::int64_t>(i) + 1 && found.not_finite == 0));
   }
   CHECK(step.optimizer().steps() == fixture_steps);
   CHECK(average.updates() == fixture_steps);
@@ -141,7 +157,8 @@ TEST_CASE("schedules give PyTorch's learning rates and momenta", "[train]") {
                  optim::one_cycle{.steps = fixture_steps, .rise = 0.41, .three_phases = true});
 }
 
-TEST_CASE("200 steps with a schedule, and the average of their parameters, agree with PyTorch", "[train]") {
+TEST_CASE("200 steps with a schedule, the average of their parameters, and the gradients' norms agree with PyTorch",
+          "[train]") {
   const optim::adamw adamw{.learning_rate = fixture_rate, .weight_decay = 0.1};
   train_as_pytorch<scheduled_cpu, float, dp::collective::all_reduce<>>("adamw_warm_up_cosine",
                                                                        optim::scheduled{adamw, warm_up_cosine}, 2e-4);
@@ -165,6 +182,65 @@ TEST_CASE("docs/training.md: learning rates that follow a schedule", "[train]") 
   for (int i = 0; i < 50; ++i)
     step(samples, labels);
   CHECK(step(samples, labels).item() < first);
+}
+
+TEST_CASE("a training that is resumed from a checkpoint follows its schedule", "[train]") {
+  const support::temporary_folder folder;
+  const auto file = folder.path() + "/checkpoint.safetensors";
+  const optim::adamw adamw{.learning_rate = 0.1};
+  dp::model<fixture_net, scheduled_cpu> model{dp::seed{1}}, other{dp::seed{2}};
+  dp::trainer step{model, nn::cross_entropy{}, optim::scheduled{adamw, warm_up_cosine}};
+  dp::trainer resumed{other, nn::cross_entropy{},
+                      optim::scheduled{adamw, optim::linear{.steps = 1}.then(optim::cosine{.steps = 1})}};
+  const auto samples = dp::test::integer_samples<float, 6>(5);
+  const auto labels = dp::test::square_labels(5, 3);
+  for (int i = 0; i < 15; ++i)
+    step(samples, labels);
+  dp::save_checkpoint(step, {}, file);
+  dp::load_checkpoint(resumed, file);
+  CHECK(resumed.optimizer().rule().schedule.second.steps == 180);
+  for (int i = 0; i < 15; ++i) {
+    step(samples, labels);
+    resumed(samples, labels);
+  }
+  CHECK(dp::test::parameters_of(model) == dp::test::parameters_of(other));
+
+  // Checkpoints keep options by their names.
+  std::vector<std::string> names;
+  const auto twice = optim::linear{.steps = 1}.then(optim::linear{.steps = 2}).then(3, optim::linear{.steps = 3});
+  optim::scheduled{adamw, twice}.for_each_option([&](const char* name, const auto&) { names.emplace_back(name); });
+  std::sort(names.begin(), names.end());
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+  CHECK(std::count(names.begin(), names.end(), "first second linear's steps") == 1);
+}
+
+TEST_CASE("measuring gradients changes no bits, also where they are infinite", "[train]") {
+  dp::model<fixture_net, scheduled_cpu> model{dp::seed{1}}, measured{dp::seed{1}};
+  const optim::scheduled rule{optim::adamw{.learning_rate = 0.1}, warm_up_cosine};
+  dp::trainer step{model, nn::cross_entropy{}, rule}, measuring{measured, nn::cross_entropy{}, rule};
+  CHECK_THROWS_WITH(measuring.gradient_norms(), Catch::Matchers::ContainsSubstring("from measure_gradients() on"));
+  measuring.measure_gradients();
+  auto samples = dp::test::integer_samples<float, 6>(5);
+  const auto labels = dp::test::square_labels(5, 3);
+  const auto train = [&] {
+    step(samples, labels);
+    measuring(samples, labels);
+    const auto found = dp::test::parameters_of(measured), expected = dp::test::parameters_of(model);
+    return std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)) == 0;
+  };
+  CHECK(train());
+  const auto first = measuring.gradient_norms();
+  const double norm = first.item().last;
+  samples(2, 3) = std::numeric_limits<float>::infinity();
+  CHECK(train());
+  const dp::gradient_norms after = measuring.gradient_norms().item();
+  CHECK_FALSE(std::isfinite(after.last));
+  CHECK((after.mean == norm && after.largest == norm));
+  CHECK((after.updates == 2 && after.not_finite == 1));
+  CHECK_THROWS_WITH(first.item(), Catch::Matchers::ContainsSubstring("gradient norms were read after"));
+  measuring.measure_gradients();
+  const dp::gradient_norms none = measuring.gradient_norms().item();
+  CHECK((std::isnan(none.last) && std::isnan(none.mean) && none.largest == 0 && none.updates == 0));
 }
 
 TEST_CASE("a scheduled rule is a rule like the one that it wraps", "[train]") {

@@ -190,7 +190,7 @@ TEST_CASE("prepare makes the plans of cuBLASLt's products, and the first steps n
   CHECK(only_launches());
 }
 
-TEST_CASE("a hyperparameter that the program or a schedule changes is sent to a CUDA device once, by a launch",
+TEST_CASE("schedules, averages and norms of gradients are launches on CUDA, and norms are read without stopping it",
           "[train]") {
   dp::model<net, dp::on<dp::cuda<0>>> model{dp::seed{1}};
   dp::trainer step{model, nn::cross_entropy{},
@@ -207,14 +207,24 @@ TEST_CASE("a hyperparameter that the program or a schedule changes is sent to a 
     CHECK(only_launches());
   }
   dp::moving_average average{model};
+  step.measure_gradients();
   for (int i = 5; i < 16; ++i) {
     mock::clear_calls();
     step(batch.images, batch.labels);
     average.update(model);
-    CHECK(launched_on(0) ==
-          forward_and_backward + (i % 7 == 0 ? names{"begin_steps"} : names{}) + update + names{"average_functor"});
+    CHECK(launched_on(0) == forward_and_backward + clip + (i % 7 == 0 ? names{"begin_steps"} : names{}) + update +
+                                names{"average_functor"});
     CHECK(only_launches());
   }
+  mock::clear_calls();
+  const auto norms = step.gradient_norms();
+  step(batch.images, batch.labels);
+  static_cast<void>(norms.item());  // waits for an event before the second step, not for the stream
+  CHECK(calls_of("cudaMemcpyAsync device 0 to host, 40 bytes") == 1);
+  CHECK(calls_of("cudaEventRecord ") == 1);
+  CHECK(calls_of("cudaStreamSynchronize") == 0);
+  CHECK(calls_of("cudaDeviceSynchronize") == 0);
+  CHECK(mock::violations().empty());
 }
 
 TEST_CASE("an epoch of a loader and a trainer on CUDA allocates nothing, waits for nothing and reads nothing back",

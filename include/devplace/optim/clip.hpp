@@ -31,6 +31,7 @@ struct clip_arguments {
   runtime::loss_scale* scaler = nullptr;  ///< the scale by which gradients are multiplied (null: 1); it is updated
   runtime::scaling_rule scaling = {};     ///< how
   double unscaled = 1;                    ///< what gradients were divided by when they were scaled
+  runtime::norm_statistics* statistics = nullptr;  ///< take the norm, too (null: not wanted)
 };
 
 /// Size of clip_norm_into's workspace, in doubles, for gradients of `n` elements.
@@ -45,7 +46,8 @@ constexpr std::size_t clip_workspace_size(std::size_t n) {
 /// non-finite gradients, or a factor that is not finite, make it skip the step.
 template <class Backend, class T>
 void clip_norm_into(const clip_norm& rule, const clip_arguments<T>& a) {
-  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor, a.norm, a.scaler, a.scaling, a.unscaled};
+  const runtime::clip_result<T> result{a.divisor, rule.max_norm, a.factor,   a.norm,
+                                       a.scaler,  a.scaling,     a.unscaled, a.statistics};
   devplace::detail::dispatch<op::clip, Backend>(a.ordinal,
                                                 runtime::clip_numbers<T>{a.n, a.gradients, result, a.workspace});
 }

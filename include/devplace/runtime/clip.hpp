@@ -9,6 +9,7 @@
 #include <devplace/ops/detail/reduction_plan.hpp>
 #include <devplace/place/backend.hpp>
 #include <devplace/runtime/loss_scaling.hpp>
+#include <devplace/runtime/norm_statistics.hpp>
 
 namespace devplace {
 
@@ -40,7 +41,8 @@ struct clip_result {
   T* norm;
   loss_scale* scaler = nullptr;  ///< null: gradients are not scaled
   scaling_rule scaling = {};
-  double unscaled = 1;  ///< what gradients were divided by when they were scaled
+  double unscaled = 1;                    ///< what gradients were divided by when they were scaled
+  norm_statistics* statistics = nullptr;  ///< null: not wanted
 
   DEVPLACE_HD void operator()(double sum_of_squares) const {
     // The squares of finite floats have a finite sum in double.
@@ -54,6 +56,7 @@ struct clip_result {
     if (scaler != nullptr)
       scaler->decide(scaling, devplace::detail::is_finite(sum_of_squares), devplace::detail::is_finite(*factor));
     if (norm != nullptr) *norm = static_cast<T>(total);
+    if (statistics != nullptr) statistics->add(total);
   }
 };
 

@@ -17,6 +17,7 @@
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
 #include <devplace/train/detail/training.hpp>
+#include <devplace/train/gradient_norms.hpp>
 #include <devplace/train/memory_plan.hpp>
 #include <devplace/train/step_loss.hpp>
 #include <devplace/train/training_state.hpp>
@@ -119,6 +120,23 @@ class trainer<model<Net, Where, P>, Loss, Rule, Policy, accumulate<Batches>> {
   template <class Number, class FIX = NAME_THE_NORM_AS_IN_max_norm_5>
     requires std::is_arithmetic_v<Number> detail::refusal clip(Number)
   DEVPLACE_REFUSED("trainer: clipping takes the norm by name: step.clip({.max_norm = 5}).");
+
+  /// From now on each update computes the 2-norm over all gradients on the places, in one launch, which clipping and
+  /// mixed<half> need anyway; a second call starts the statistics again. gradient_norms() starts to copy them to the
+  /// host and returns at once: `auto norms = step.gradient_norms()`, further steps, and `norms.item().mean`, which
+  /// waits for the steps before the first call alone. The gradients stay as they are. Across processes all call
+  /// measure_gradients(), and with collective::scatter_gather only the first knows the norms. They are no part of
+  /// checkpoints.
+  ///@{
+  template <detail::configured = detail::configuration>
+  void measure_gradients() {
+    training_.measure_gradients();
+  }
+  template <detail::configured = detail::configuration>
+  unread_gradient_norms<primary_place_t<Where>> gradient_norms() const {
+    return training_.gradient_norms();
+  }
+  ///@}
 
   /// The scale of losses in mixed<half>, which the places change by themselves: steps whose gradients have an infinite
   /// or NaN element on any place change no parameters. scale_losses() starts again with these options; without it the

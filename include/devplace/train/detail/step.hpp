@@ -151,10 +151,10 @@ void prepare(step_memory<T>& memory, int ordinal, std::size_t rows) {
 }
 
 /// The address of the factor for one place's whole gradients, which clips them and undoes the scaling of the loss; it
-/// is computed there asynchronously. `Scaling` is that of the trainer.
+/// is computed there asynchronously. `Scaling` is that of the trainer; `statistics`, which may be null, take the norm.
 template <class Net, class Backend, class T, class S, class Scaling>
 const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const step_memory<T>& memory, reduction how,
-              const Scaling& scaled) {
+              const Scaling& scaled, runtime::norm_statistics* statistics) {
   optim::clip_arguments<T> arguments;
   arguments.ordinal = r.ordinal;
   arguments.n = runtime::network_plan<Net>::parameter_elements;
@@ -162,6 +162,7 @@ const T* clip(const optim::clip_norm& rule, const runtime::replica<S>& r, const 
   arguments.divisor = how == reduction::mean ? arguments.gradients + arguments.n : nullptr;
   arguments.factor = memory.clip();
   arguments.norm = memory.clip() + 1;
+  arguments.statistics = statistics;
   arguments.workspace = static_cast<double*>(memory.clipping.data());
   if constexpr (requires { scaled.rule(); }) {
     arguments.scaler = scaled.of(memory);

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -24,6 +23,7 @@
 #include <devplace/train/detail/accumulation.hpp>
 #include <devplace/train/detail/connection.hpp>
 #include <devplace/train/detail/joint_passes.hpp>
+#include <devplace/train/detail/norm_of_gradients.hpp>
 #include <devplace/train/detail/planning.hpp>
 #include <devplace/train/detail/scaling.hpp>
 #include <devplace/train/detail/step.hpp>
@@ -93,9 +93,18 @@ class training {
   template <configured = configuration>
   void clip(const optim::clip_norm& rule) {
     rule.validate();
+    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    norm_.clip(rule);
+  }
+  template <configured = configuration>
+  void measure_gradients() {
+    norm_.allocate(own_state(), memory_, connection_.updating_places());
+    norm_.measure(connection_.updating_places() != 0);
+  }
+  template <configured = configuration>
+  auto gradient_norms() const {
     static_cast<void>(own_state());
-    allocate_for_norm();
-    clip_ = rule;
+    return norm_.measured();
   }
 
   template <configured = configuration>
@@ -103,7 +112,7 @@ class training {
     options.validate();
     auto& state = own_state();
     require_no_batches(accumulation_);
-    allocate_for_norm();
+    norm_.allocate(state, memory_, connection_.updating_places());
     scaling_.options = options;
     set_scale<backend_type>(state, memory_, {options.initial_scale, 0, 0});
   }
@@ -131,7 +140,7 @@ class training {
       require_participants(samples.participants(), targets.participants(), connection_.participants());
     if (!compared_) {
       if constexpr (places > 1) compare_replicas<Net, backend_type>(state, memory_);
-      connection_.compare(state, optimizer_.rule(), clip_ ? clip_->max_norm : 0, [&]([[maybe_unused]] auto& all) {
+      connection_.compare(state, optimizer_.rule(), norm_.largest(), [&]([[maybe_unused]] auto& all) {
         if constexpr (scales) add_scaling(all, scaling_.options, scaler());
       });
       compared_ = true;
@@ -140,7 +149,7 @@ class training {
     const nn::random_key key{state.seed, state.step++, 0, 0};
     ++state.gradient_writes;
     const step_guard guard(state, accumulation_);
-    auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches, takes_norm());
+    auto reduction_of_buckets = connection_.during_backward(state, accumulation_.batches + 1 == Batches, norm_.used());
     if constexpr (scales)
       if (accumulation_.batches == 0 || scaling_.divisor == 0) scaling_.divisor = scaling_.divisor_for(targets, how_);
     runtime::renew_working_copies<backend_type>(state);
@@ -248,39 +257,16 @@ class training {
   template <class Reduction, configured = configuration>
   void update(state_type& state, Reduction& started) {
     accumulation_.batches = 0;
-    connection_.reduce(state, takes_norm(), started);
+    connection_.reduce(state, norm_.used(), started);
     for (std::size_t k = 0; spans_processes<Where> && k < places; ++k)
       take_reduced_loss<Net, backend_type>(replica(k), memory_[k], k == 0, Batches == 1);
-    optimizer_.update(state, how_ == reduction::mean, step_factors(), [&] {
+    const auto factors = norm_.factors(state, memory_, connection_.updating_places(), how_, scaling_);
+    optimizer_.update(state, how_ == reduction::mean, factors, [&] {
       connection_.spread(state);
       if constexpr (scales) connection_.spread_scale(memory_);
     });
     for (auto& memory : memory_)
       memory.counts = !spans_processes<Where>;
-  }
-
-  /// Whether the places that update need the norm of all gradients; it also tells whether all are finite.
-  bool takes_norm() const { return scales || clip_.has_value(); }
-
-  template <configured = configuration>
-  void allocate_for_norm() {
-    const std::size_t bytes = optim::clip_workspace_size(plan::parameter_elements) * sizeof(double);
-    for (std::size_t k = 0; k < connection_.updating_places(); ++k)
-      if (memory_[k].clipping.data() == nullptr)
-        memory_[k].clipping =
-            devplace::detail::allocate<backend_type>(replica(k).ordinal, bytes, memory_purpose::workspace);
-  }
-
-  template <configured = configuration>
-  std::array<runtime::step_factors<T>, places> step_factors() {
-    std::array<runtime::step_factors<T>, places> factors{};
-    if (!takes_norm()) return factors;
-    const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
-    for (std::size_t k = 0; k < connection_.updating_places(); ++k) {
-      factors[k].factor = detail::clip<Net, backend_type, T>(rule, replica(k), memory_[k], how_, scaling_);
-      if constexpr (scales) factors[k].skip = &memory_[k].scale()->skips;
-    }
-    return factors;
   }
 
   std::shared_ptr<state_type> state_;
@@ -289,7 +275,7 @@ class training {
   optimizer_type optimizer_;
   std::array<std::optional<typename Loss::template bound<typename roles::accumulator>>, places> losses_;
   std::array<step_memory<T>, places> memory_;
-  std::optional<optim::clip_norm> clip_;
+  norm_of_gradients<Net, primary_place_t<Where>, scales> norm_;
   scaling<scales> scaling_;
   accumulation accumulation_;
   bool compared_ = false;  ///< whether the replicas were compared, at the first step

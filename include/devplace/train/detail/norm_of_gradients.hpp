@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/optim/clip.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/network.hpp>
+#include <devplace/runtime/replica.hpp>
+#include <devplace/runtime/step_record.hpp>
+#include <devplace/train/detail/step.hpp>
+#include <devplace/train/gradient_norms.hpp>
+
+namespace devplace::train::detail {
+
+/// For what a trainer uses the norm of all gradients: to clip them, to measure them, and, where losses are scaled, to
+/// find out whether they are finite.
+template <class Net, place P, bool Scales>
+class norm_of_gradients {
+  using backend_type = backend_of_t<P>;
+  static constexpr std::size_t elements = runtime::network_plan<Net>::parameter_elements;
+
+ public:
+  void clip(const optim::clip_norm& rule) { clip_ = rule; }
+  /// `here`: whether a place of this process updates.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  void measure(bool here) {
+    measures_ = true;
+    if (!here) return;
+    if (measured_ == nullptr)
+      measured_ = std::make_shared<norms_on_place<P>>();
+    else
+      measured_->reset();
+  }
+  template <devplace::detail::configured = devplace::detail::configuration>
+  unread_gradient_norms<P> measured() const {
+    if (!measures_)
+      throw error("trainer: gradients are measured from measure_gradients() on; call it once before the steps.");
+    if (measured_ == nullptr)
+      throw error(
+          "trainer: the norms of gradients are known where the parameters are updated, and with this policy that is "
+          "not this process; call gradient_norms() in the process with rank 0.");
+    return unread_gradient_norms<P>(measured_);
+  }
+
+  /// Whether the places that update need the norm.
+  bool used() const { return Scales || clip_ || measures_; }
+  /// What processes compare: the largest norm that is left as it is.
+  double largest() const { return clip_ ? clip_->max_norm : measures_ ? std::numeric_limits<double>::infinity() : 0; }
+
+  /// Allocates what computing it needs on the places that update.
+  template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
+  static void allocate(const runtime::model_state<S>& state, std::array<step_memory<T>, Places>& memory,
+                       std::size_t updating) {
+    const std::size_t bytes = optim::clip_workspace_size(elements) * sizeof(double);
+    for (std::size_t k = 0; k < updating; ++k)
+      if (memory[k].clipping.data() == nullptr)
+        memory[k].clipping =
+            devplace::detail::allocate<backend_type>(state.replicas[k].ordinal, bytes, memory_purpose::workspace);
+  }
+
+  /// Computes it on the places that update, and gives what changes their steps.
+  template <class S, class T, std::size_t Places, devplace::detail::configured = devplace::detail::configuration>
+  std::array<runtime::step_factors<T>, Places> factors(const runtime::model_state<S>& state,
+                                                       const std::array<step_memory<T>, Places>& memory,
+                                                       std::size_t updating, reduction how,
+                                                       const scaling<Scales>& scaled) const {
+    std::array<runtime::step_factors<T>, Places> result{};
+    const bool changes = Scales || clip_;
+    const optim::clip_norm rule = clip_.value_or(optim::clip_norm{std::numeric_limits<double>::infinity()});
+    for (std::size_t k = 0; k < updating; ++k) {
+      runtime::norm_statistics* const statistics = k == 0 && measured_ ? measured_->numbers() : nullptr;
+      if (!changes && statistics == nullptr) continue;
+      const T* const factor =
+          detail::clip<Net, backend_type, T>(rule, state.replicas[k], memory[k], how, scaled, statistics);
+      if (changes) result[k].factor = factor;  // only measured gradients stay as they are, also those that are NaN
+      if constexpr (Scales) result[k].skip = &memory[k].scale()->skips;
+    }
+    return result;
+  }
+
+ private:
+  std::optional<optim::clip_norm> clip_;
+  bool measures_ = false;
+  std::shared_ptr<norms_on_place<P>> measured_;  ///< of this process's first place, if that updates
+};
+
+}  // namespace devplace::train::detail

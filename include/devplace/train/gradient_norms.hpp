@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The devplace authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <devplace/memory/block.hpp>
+#include <devplace/memory/event.hpp>
+#include <devplace/place/detail/unprintable.hpp>
+#include <devplace/place/error.hpp>
+#include <devplace/place/placement.hpp>
+#include <devplace/runtime/arena.hpp>
+#include <devplace/runtime/norm_statistics.hpp>
+
+namespace devplace {
+
+/// The norms of a training's gradients since trainer::measure_gradients: 2-norms over all gradients of an update,
+/// before clipping and without the scale of losses.
+struct gradient_norms {
+  double last = std::numeric_limits<double>::quiet_NaN();  ///< of the last update; NaN before the first one
+  double mean = std::numeric_limits<double>::quiet_NaN();  ///< over the updates with a finite norm; NaN without any
+  double largest = 0;                                      ///< of these
+  std::int64_t updates = 0;                                ///< number of updates, all of them
+  std::int64_t not_finite = 0;                             ///< number of those with infinite or NaN gradients
+};
+
+namespace train::detail {
+
+/// A place's numbers, and the host's memory that they are copied to.
+template <place P>
+class norms_on_place {
+  using backend_type = backend_of_t<P>;
+  using host = std::conditional_t<devplace::detail::in_host_memory<backend_type>, P, pinned>;
+  static constexpr std::size_t bytes = sizeof(runtime::norm_statistics);
+  static constexpr int ordinal = place_traits<P>::ordinal;
+
+ public:
+  template <devplace::detail::configured = devplace::detail::configuration>
+  norms_on_place()
+      : numbers_(devplace::detail::allocate_on<P>(bytes, memory_purpose::workspace)),
+        copy_(devplace::detail::allocate_on<host>(bytes, memory_purpose::workspace)) {
+    reset();
+  }
+
+  runtime::norm_statistics* numbers() const { return static_cast<runtime::norm_statistics*>(numbers_.data()); }
+
+  template <devplace::detail::configured = devplace::detail::configuration>
+  void reset() {
+    runtime::set_to_zero<backend_type>(ordinal, static_cast<double*>(numbers_.data()),
+                                       runtime::norm_statistics::numbers);
+  }
+
+  /// Starts a copy behind the place's work so far, and returns its number.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  std::uint64_t start() {
+    devplace::detail::copy_out_async<backend_type>(ordinal, copy_.data(), numbers_.data(), bytes);
+    done_.record();
+    return ++copies_;
+  }
+  template <devplace::detail::configured = devplace::detail::configuration>
+  bool ready() const {
+    return done_.ready();
+  }
+  /// Waits for the copy of this number.
+  template <devplace::detail::configured = devplace::detail::configuration>
+  const runtime::norm_statistics& wait(std::uint64_t copy) const {
+    if (copy != copies_)
+      throw error(
+          "gradient norms were read after the trainer's gradient_norms() had been called again; read them before "
+          "that.");
+    done_.wait();
+    return *static_cast<const runtime::norm_statistics*>(copy_.data());
+  }
+
+ private:
+  devplace::detail::memory_block numbers_, copy_;
+  event<P> done_;
+  std::uint64_t copies_ = 0;
+};
+
+}  // namespace train::detail
+
+/// Norms of gradients as they are after the updates that a trainer had made when it gave this object. item() waits for
+/// these alone, while the place goes on with later steps. On several places they are the first one's, of which the
+/// others have the same. Valid until the trainer's next gradient_norms(). One thread at a time.
+template <place P>
+class [[nodiscard]] unread_gradient_norms {
+ public:
+  /// Starts the copy of the place's numbers.
+  template <detail::configured = detail::configuration>
+  explicit unread_gradient_norms(std::shared_ptr<train::detail::norms_on_place<P>> norms)
+      : norms_(std::move(norms)), copy_(norms_->start()) {}
+
+  /// Whether item() would not wait.
+  template <detail::configured = detail::configuration>
+  bool ready() const {
+    return norms_->ready();
+  }
+  /// The norms. Throws the place's failure; error after the trainer's next gradient_norms().
+  template <detail::configured = detail::configuration>
+  gradient_norms item() const {
+    const runtime::norm_statistics& of = norms_->wait(copy_);
+    gradient_norms result;
+    result.updates = static_cast<std::int64_t>(of.finite + of.others);
+    result.not_finite = static_cast<std::int64_t>(of.others);
+    result.largest = of.largest;
+    if (result.updates != 0) result.last = of.last;
+    if (of.finite != 0) result.mean = of.sum / of.finite;
+    return result;
+  }
+
+ private:
+  std::shared_ptr<train::detail::norms_on_place<P>> norms_;
+  std::uint64_t copy_;
+};
+
+namespace detail {
+
+template <class P>
+inline constexpr bool not_printed<unread_gradient_norms<P>> = true;
+
+}  // namespace detail
+}  // namespace devplace
