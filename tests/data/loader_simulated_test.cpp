@@ -11,6 +11,7 @@
 
 #include <devplace/backend/simulated/devices.hpp>
 #include <devplace/data/loader.hpp>
+#include <devplace/data/transforms.hpp>
 
 #include "data/epoch_on_host.hpp"
 #include "support/catch.hpp"
@@ -138,7 +139,7 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
       x = std::sin(x + static_cast<float>(index) + 10 * static_cast<float>(epoch));
   };
   const dp::image_set data = numbered_images(41);
-  dp::tensor<double, dp::extents<41, 3>, dp::on<dp::cpu>> features(dp::extents<41, 3>{});
+  dp::tensor<double, dp::extents<41, 1, 3>, dp::on<dp::cpu>> features(dp::extents<41, 1, 3>{});
   dp::tensor<double, dp::extents<dyn, 2>, dp::on<dp::cpu>> targets(dp::extents<dyn, 2>(41));
   for (std::size_t i = 0; i < features.size(); ++i)
     features.data()[i] = std::cos(static_cast<double>(i));
@@ -161,6 +162,8 @@ TEST_CASE("features of every kind reach devices with the CPU's bits", "[data]") 
     compare([&](auto where) { return dp::loader<decltype(where), double>(data, how); });
     compare([&](auto where) { return dp::loader<decltype(where)>(data, how, jitter); });
     compare([&](auto where) { return dp::make_loader<decltype(where)>(features, targets, how); });
+    const dp::transforms mixing{dp::extents<1, 3>{}, dp::seed{1}, dp::random_crop{.padding = 1}, dp::mixup{}};
+    compare([&](auto where) { return dp::make_loader<decltype(where)>(features, targets, how, mixing); });
     compare([&](auto where) { return dp::make_loader<decltype(where)>(data.images, data.labels, how); });
   }
 }

@@ -15,8 +15,10 @@ namespace devplace {
 /// One sample as an image, which steps of transforms change in place: channels, each with rows of pixels.
 template <floating_element T>
 struct sample_image {
-  T* data;
-  std::size_t channels, height, width;
+  T* data;               ///< the first pixel; the others follow, row by row and channel by channel
+  std::size_t channels;  ///< 1 for extents of two axes
+  std::size_t height;    ///< number of rows
+  std::size_t width;     ///< of a row
 
   /// A pixel.
   T& operator()(std::size_t channel, std::size_t y, std::size_t x) const { return row(channel, y)[x]; }

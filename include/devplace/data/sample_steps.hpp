@@ -91,9 +91,11 @@ void rotate_image(const sample_image<T>& image, double angle) {
 /// `(x - mean) / standard_deviation` with numbers for each channel, as torchvision's Normalize.
 template <std::size_t Channels>
 struct normalize_channels {
-  std::array<double, Channels> mean{};
-  std::array<double, Channels> standard_deviation{};
+  std::array<double, Channels> mean{};                ///< of each channel
+  std::array<double, Channels> standard_deviation{};  ///< of each channel, above 0
 
+  /// Changes an image; throws argument_error unless the options fit the images.
+  ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random&) const {
     for (std::size_t channel = 0; channel != Channels; ++channel) {
@@ -112,14 +114,17 @@ struct normalize_channels {
         detail::fail_step("normalize_channels",
                           "a standard deviation is " + std::to_string(deviation) + "; give finite numbers above 0.");
   }
+  ///@}
 };
 
 /// Surrounds the image by `padding` pixels of the value `fill` on each side and takes a part of the image's size at a
 /// random place, as torchvision's RandomCrop with padding.
 struct random_crop {
-  std::size_t padding = 0;
-  double fill = 0;
+  std::size_t padding = 0;  ///< at least 1
+  double fill = 0;          ///< of pixels from outside
 
+  /// Changes an image; throws argument_error unless the options fit the images.
+  ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
     const auto most = static_cast<std::ptrdiff_t>(padding);
@@ -133,12 +138,15 @@ struct random_crop {
                                            std::to_string(height) + " rows of " + std::to_string(width) +
                                            "; give at least 1 pixel and no more than the image has.");
   }
+  ///@}
 };
 
 /// Mirrors the image left to right with a probability.
 struct horizontal_flip {
-  double probability = 0.5;
+  double probability = 0.5;  ///< from 0 to 1
 
+  /// Changes an image; throws argument_error unless the options fit the images.
+  ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
     if (random.unit() >= probability) return;
@@ -146,13 +154,16 @@ struct horizontal_flip {
       std::reverse(image.data + row * image.width, image.data + (row + 1) * image.width);
   }
   void check(std::size_t, std::size_t, std::size_t) const { detail::check_probability("horizontal_flip", probability); }
+  ///@}
 };
 
 /// Turns the image by a random angle between -`degrees` and `degrees`, bilinear and with zeros from outside, as
 /// torchvision's RandomRotation with InterpolationMode.BILINEAR.
 struct random_rotation {
-  double degrees = 0;
+  double degrees = 0;  ///< above 0, up to 180
 
+  /// Changes an image; throws argument_error unless the options fit the images.
+  ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
     constexpr double radian = 3.14159265358979323846 / 180;
@@ -163,13 +174,16 @@ struct random_rotation {
       detail::fail_step("random_rotation",
                         "the angle is " + std::to_string(degrees) + " degrees; give a number above 0 and up to 180.");
   }
+  ///@}
 };
 
 /// Sets a square of `size` pixels around a random pixel to a value; what would lie outside of the image is left out.
 struct cutout {
-  std::size_t size = 0;
-  double value = 0;
+  std::size_t size = 0;  ///< at least 1
+  double value = 0;      ///< of the square's pixels
 
+  /// Changes an image; throws argument_error unless the options fit the images.
+  ///@{
   template <class T>
   void operator()(const sample_image<T>& image, sample_random& random) const {
     const std::size_t y = random.below(image.height), x = random.below(image.width), before = size / 2;
@@ -186,6 +200,7 @@ struct cutout {
                                       std::to_string(height) + " rows of " + std::to_string(width) +
                                       "; give at least 1 pixel, and fewer than cover any image.");
   }
+  ///@}
 };
 
 /// Mixes each sample and its target with those of another sample, which is drawn from all data: `weight * a + (1 -
@@ -193,7 +208,7 @@ struct cutout {
 /// is as it is in this epoch itself, but not mixed. Only as the last step, and with floating-point targets; for
 /// classes, tensors of probabilities.
 struct mixup {
-  double alpha = 0.2;
+  double alpha = 0.2;  ///< above 0, up to 4; the larger, the nearer to halves
 
   /// The other sample and the weight of the first one.
   std::pair<std::size_t, double> partner(std::size_t samples, sample_random& random) const {
@@ -205,6 +220,7 @@ struct mixup {
       if (sum <= 0) return {other, std::exp(a - sum)};
     }
   }
+  /// Throws argument_error for an alpha out of its range.
   void check(std::size_t, std::size_t, std::size_t) const {
     if (!(alpha > 0 && alpha <= 4))
       detail::fail_step("mixup", "alpha is " + std::to_string(alpha) + "; give a number above 0 and up to 4.");
