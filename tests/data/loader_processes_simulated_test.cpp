@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <devplace/data/loader.hpp>
+#include <devplace/data/transforms.hpp>
 
 #include "data/epoch_on_host.hpp"
 #include "parallel/nine_devices.hpp"
@@ -97,6 +98,33 @@ TEST_CASE("a loader over processes makes the samples of its own process alone", 
       require(batch.labels.extent(0) == 8, "a batch is not of 8 samples.");
   });
   CHECK(made == std::vector<int>(40, 1));
+}
+
+TEST_CASE("samples are mixed over processes as in one", "[data]") {
+  dp::tensor<float, dp::extents<20, 1, 2>, dp::on<dp::cpu>> features(dp::extents<20, 1, 2>{});
+  dp::tensor<float, dp::extents<20>, dp::on<dp::cpu>> targets(dp::extents<20>{});
+  for (std::size_t i = 0; i < 20; ++i)
+    features(i, 0, 0) = targets(i) = static_cast<float>(i), features(i, 0, 1) = 1;
+  const dp::transforms mixing{dp::extents<1, 2>{}, dp::seed{1}, dp::horizontal_flip{}, dp::mixup{.alpha = 1}};
+  const dp::loader_options how{.batch = 8, .shuffle = dp::seed{3}};
+  auto of_one = dp::make_loader<dp::on<dp::cpu>>(features, targets, how, mixing);
+  const auto whole = support::read_epoch(of_one, 1);
+  CHECK_NOTHROW(in_processes(3, [&](const dp::process_group& group) {
+    const dp::process_scope scope{group};
+    auto batches = dp::make_loader<dp::across<dp::on<dp::cpu>>>(features, targets, how, mixing);
+    std::size_t first = 0;
+    for (const auto& [images, labels] : batches.epoch(1)) {
+      const std::size_t rank = static_cast<std::size_t>(group.rank()), rows = labels.extent(0);
+      const std::size_t begin = first + dp::detail::split_begin(how.split, rows, 3, rank);
+      const auto part = labels.local(0);
+      for (std::size_t i = 0; i != part.size(); ++i)
+        require(part.data()[i] == whole.labels.at(begin + i) &&
+                    images.local(0).data()[2 * i] == whole.samples.at(2 * (begin + i)),
+                "a mixed sample differs.");
+      first += rows;
+    }
+    require(first == 20, "samples are missing.");
+  }));
 }
 
 TEST_CASE("a loader over processes needs a process_scope", "[data]") {
