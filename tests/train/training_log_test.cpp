@@ -54,7 +54,7 @@ TEST_CASE("a training that goes on from an earlier step has each row once", "[tr
   const std::string path = folder.file("a.csv");
   dp::training_log log{path, {"step", "loss"}};
   for (const int step : {10, 20, 30, 40})
-    log.append({{"step", static_cast<double>(step)}, {"loss", 1}});
+    log.append({{"step", step}, {"loss", 1}});
   CHECK_THROWS_WITH(log.append({{"step", 30}}), ContainsSubstring("is 30, and that of the last row is 40") &&
                                                     ContainsSubstring("call rewind(30) first"));
   log.rewind(30);
@@ -90,7 +90,7 @@ TEST_CASE("after kill -9 the log has every row that was appended", "[train]") {
     if (child == 0) {
       dp::training_log log{path, columns};
       for (std::size_t step = rows + 1;; ++step) {
-        log.append({{"step", static_cast<double>(step)}, {"loss", 1.0 / static_cast<double>(step)}});
+        log.append({{"step", step}, {"loss", 1.0 / static_cast<double>(step)}});
         if (::write(report[1], &step, sizeof step) != sizeof step) ::_exit(1);
       }
     }

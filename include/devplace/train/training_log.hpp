@@ -17,6 +17,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,11 @@ namespace devplace {
 
 /// The number of one column in a row of a training_log: `{"loss", 0.25}`.
 struct log_value {
+  /// Of a number of any type, which becomes double.
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  constexpr log_value(std::string_view name, Number number) : column(name), value(static_cast<double>(number)) {}
+
   std::string_view column;  ///< its name
   double value;             ///< also NaN
 };
